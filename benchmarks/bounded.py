@@ -16,17 +16,17 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.tables import Table, into_page, number  # noqa: E402
-from checker.capacity_estimation import estimate_capacities  # noqa: E402
-from checker.engines import native  # noqa: E402
+from checker.engines.native import engine as native  # noqa: E402
+from checker.engines.options import Options  # noqa: E402
 from checker.engines.symbolic import bounded  # noqa: E402
-from checker.loading import load_check  # noqa: E402
-from checker.options import Options  # noqa: E402
-from checker.pipeline import run_check  # noqa: E402
+from checker.instantiate.assemble import instantiate  # noqa: E402
+from checker.instantiate.capacity_estimation import estimate_capacities  # noqa: E402
+from checker.model.ir import PropertyKind, TransitionSystem  # noqa: E402
 from checker.properties import ask  # noqa: E402
-from checker.system.instantiate.assemble import instantiate  # noqa: E402
-from checker.system.ir import PropertyKind, TransitionSystem  # noqa: E402
-from checker.witness.answer import Answer, Limits  # noqa: E402
-from checker.witness.verdict import Word  # noqa: E402
+from checker.results.answer import Answer, Limits  # noqa: E402
+from checker.results.verdict import Word  # noqa: E402
+from checker.session.load import load_check  # noqa: E402
+from checker.session.pipeline import run_check  # noqa: E402
 
 SECONDS = 60.0
 """For each check, with writing the formulas."""

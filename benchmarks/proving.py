@@ -17,11 +17,11 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.tables import Table, into_page, number  # noqa: E402
-from checker.loading import load_check  # noqa: E402
-from checker.options import Options  # noqa: E402
-from checker.pipeline import checks_in  # noqa: E402
+from checker.engines.options import Options  # noqa: E402
 from checker.proving.parametric import prove_every  # noqa: E402
-from checker.witness.verdict import PropertyVerdict, Report, Word  # noqa: E402
+from checker.results.verdict import PropertyVerdict, Report, Word  # noqa: E402
+from checker.session.load import load_check  # noqa: E402
+from checker.session.pipeline import checks_in  # noqa: E402
 
 IN_ALL = 60.0
 """Seconds for all checks together, replays of counterexamples included."""

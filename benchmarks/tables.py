@@ -41,17 +41,17 @@ class Table:
         return "\n\n".join(part for part in parts if part)
 
 
-def into_page(page: Path, text: str) -> None:
-    """Puts ``text`` into ``page`` in place of what stands between its two marks.
+def into_page(page: Path, text: str, begins: str = BEGIN, ends: str = END) -> None:
+    """Puts ``text`` into ``page`` in place of what stands between two marks.
 
     Raises ValueError where the page has no such place.
     """
     old = page.read_text()
-    head, begin, rest = old.partition(BEGIN)
-    _, end, tail = rest.partition(END)
+    head, begin, rest = old.partition(begins)
+    _, end, tail = rest.partition(ends)
     if not begin or not end:
-        raise ValueError(f"{page} has no place for numbers: {BEGIN} and {END}")
-    page.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}")
+        raise ValueError(f"{page} has no place for numbers: {begins} and {ends}")
+    page.write_text(f"{head}{begins}\n\n{text}\n\n{ends}{tail}")
 
 
 def number(value: float) -> str:

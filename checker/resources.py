@@ -1,4 +1,7 @@
-"""Locates files: those that are shipped with the tool, and those that it keeps for the user."""
+"""Locates files: those that are shipped with the tool, and those that it keeps for the user.
+
+Also says which versions are installed, of the tool and of what it needs.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,22 @@ def _folder(name: str) -> Path:
     if checkout.is_dir():
         return checkout
     raise FileNotFoundError(f"the folder `{name}` of this installation is missing")
+
+
+def installed_version(package: str) -> str | None:
+    """Returns the version of the distribution ``package``; ``None`` where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+@cache
+def version() -> str:
+    """Returns the version of the tool; ``0`` where it is not installed as a distribution."""
+    return installed_version("bivalence") or "0"
 
 
 def grammar() -> Path:
@@ -58,7 +77,7 @@ def pages() -> Path:
 
 def page() -> Path:
     """Returns the folder of the templates, the style sheet and the script of HTML pages."""
-    return _PACKAGE / "views" / "page"
+    return _PACKAGE / "render" / "html"
 
 
 _refused: dict[Path, str] = {}

@@ -1,8 +1,18 @@
-"""Tests see signals as a program at a terminal does."""
+"""Tests see signals as a program at a terminal does; those that share what is large take turns."""
 
 from __future__ import annotations
 
 import signal
 
+import pytest
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves tests with a Java, and those with a browser, to one worker each."""
+    for item in items:
+        for mark in ("cluster", "browser"):
+            if item.get_closest_marker(mark) is not None:
+                item.add_marker(pytest.mark.xdist_group(mark))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from checker.model import ir
 from checker.properties.buchi_automaton import refuting
-from checker.system import ir
 
 
 def never_for_ever(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from checker.pipeline import Options, run_check
-from checker.witness.verdict import Report
+from checker.results.verdict import Report
+from checker.session.pipeline import Options, run_check
 
 ROOT = Path(__file__).resolve().parents[2]
 

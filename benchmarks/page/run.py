@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from checker.views.page import page_of
+from checker.render.html import page_of
 from tests.browser.runs import long
 
 LENGTHS = (100, 1000, 5000)

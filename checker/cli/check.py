@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import console, formats
+from checker.cli import console
 from checker.cli.checkpoint_options import keeping_options
-from checker.cli.settings import SET, engine_options
+from checker.cli.settings import LAYOUT, SET, engine_options
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from checker.cli.progress import Meter
-    from checker.pipeline import Options
-    from checker.witness.trace import Trace
-    from checker.witness.verdict import Report
+    from checker.cli.settings import Target
+    from checker.language.load import Spec
+    from checker.render.diagram.rows import Layout
+    from checker.results.trace import Trace
+    from checker.results.verdict import Report
+    from checker.session.pipeline import Options
 
 EXPLAIN = 5.0
 """Seconds."""
@@ -67,6 +72,7 @@ EXPLAIN = 5.0
     " omitted, which is said.",
 )
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
+@LAYOUT
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
     names: tuple[str, ...],
@@ -82,6 +88,7 @@ def check(
     audit_reductions: bool,
     compact: bool,
     steps: bool,
+    layout: Layout,
     quiet: bool,
     **engine: Any,
 ) -> int:
@@ -89,7 +96,7 @@ def check(
     from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
     from checker.proving.dispatch_check import answer_check
-    from checker.run_engine import shared_sessions
+    from checker.session.run_engine import shared_sessions
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     require_outputs(outputs)
@@ -101,23 +108,23 @@ def check(
     if not no_explain and (outputs or not quiet):
         options = replace(options, explain=explaining)
 
-    def ask(path: str, name: str, meter: Meter) -> Report:
-        return answer_check(path, name, options, meter)
+    def ask(spec: Spec, name: str, meter: Meter) -> Report:
+        return answer_check(spec, name, options, meter)
 
     files = Files(json_out, trace_out, itf_out)
     with shared_sessions(options):
-        code = run_and_report(asked, ask, options, files, quiet=quiet, steps=steps)
-    return code
+        return run_and_report(asked, ask, options, files, quiet=quiet, steps=steps, layout=layout)
 
 
 def run_and_report(
-    asked: list[tuple[str, str]],
-    ask: Callable[[str, str, Meter], Report],
+    asked: list[Target],
+    ask: Callable[[Spec, str, Meter], Report],
     options: Options,
     files: Files,
     *,
     quiet: bool,
     steps: bool,
+    layout: Layout = "steps",
 ) -> int:
     """Writes what ``ask`` reports of each check, until an interrupt, to ``files``, prints it, and
     returns the worst exit code.
@@ -128,15 +135,16 @@ def run_and_report(
     from checker.cli.errors import attempt
     from checker.cli.progress import Meter
     from checker.cli.signals import interrupting_on_signals
-    from checker.witness.verdict import worst
+    from checker.render.terminal.text import trace_view
+    from checker.results.verdict import worst
 
     reports: list[Report] = []
     codes: list[int] = []
-    for path, name in asked:
+    for spec, name in asked:
 
-        def answer(path: str = path, name: str = name) -> None:
-            with Meter(f"{path}::{name}", silent=quiet) as meter, interrupting_on_signals():
-                reports.append(ask(path, name, meter))
+        def answer(spec: Spec = spec, name: str = name) -> None:
+            with Meter(f"{spec}::{name}", silent=quiet) as meter, interrupting_on_signals():
+                reports.append(ask(spec, name, meter))
 
         if failed := attempt(answer):
             codes.append(failed)
@@ -145,7 +153,8 @@ def run_and_report(
         codes += [report.exit_code, attempt(lambda: files.write(reports))]
         if files.leave_stdout:
             first = len(reports) == 1
-            show = partial(_print, report, with_traces=not quiet, steps=steps, first=first)
+            drawn = partial(trace_view, steps=steps, layout=layout)
+            show = partial(_print, report, None if quiet else drawn, first=first)
             codes.append(attempt(show))
         for what in report.failed:
             console.print_note(f"error: {what}")
@@ -175,27 +184,27 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
     return replace(options, states_out=states_out)
 
 
-def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
+def _print(report: Report, drawn: Callable[..., RenderableType] | None, *, first: bool) -> None:
+    """Prints ``report``, with its traces as ``drawn`` renders them, unless that is ``None``."""
     from checker.cli.console import print_view
-    from checker.views.report import report_view
-    from checker.views.text import trace_view
+    from checker.render.terminal.report import report_view
 
     if not first:
         console.print_line()
     print_view(report_view(report))
-    if with_traces:
+    if drawn is not None:
         for trace, *others in _runs(traces_of(report)):
             console.print_line()
-            print_view(trace_view(trace, steps, others=tuple(others)))
+            print_view(drawn(trace, others=tuple(others)))
         further = [trace for verdict in report.verdicts for trace in verdict.others]
         for number, (trace, *others) in enumerate(_runs(further), start=2):
             console.print_line(f"\nAnother kind of run ({number})\n")
-            print_view(trace_view(trace, steps, others=tuple(others)))
+            print_view(drawn(trace, others=tuple(others)))
 
 
 def _runs(traces: list[Trace]) -> list[list[Trace]]:
     """Groups ``traces`` by their execution."""
-    from checker.views.text import same_run
+    from checker.render.terminal.text import same_run
 
     found: list[list[Trace]] = []
     for trace in traces:
@@ -210,7 +219,7 @@ def _runs(traces: list[Trace]) -> list[list[Trace]]:
 
 def traces_of(report: Report) -> list[Trace]:
     """Returns the traces worth showing: the unexpected ones, then the expected ones, each once."""
-    from checker.witness.verdict import meets
+    from checker.results.verdict import meets
 
     found: list[Trace] = []
     for surprising in (True, False):
@@ -230,7 +239,7 @@ class Files:
         self, json_out: str | None = None, trace_out: str | None = None, itf_out: str | None = None
     ) -> None:
         self._json = json_out
-        self._traces = {trace_out: formats.document, itf_out: formats.itf}
+        self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
         self._written = False
 
@@ -241,13 +250,15 @@ class Files:
 
     def write(self, reports: list[Report]) -> None:
         """Writes the reports so far to files."""
+        from checker.formats.exports import export
+
         if self._json not in (None, "-"):
             console.write_file(str(self._json), _documents(reports))
         traces = _traces(reports)
         if traces and not self._written:
-            for file, text in self._traces.items():
+            for file, name in self._traces.items():
                 if file not in (None, "-"):
-                    console.write_file(file, text(traces[0]))
+                    console.write_file(file, export(name, traces[0]))
             self._written = True
 
     def close(self, reports: list[Report]) -> None:
@@ -261,7 +272,9 @@ class Files:
             console.print_note("there is no violation, so no trace was written")
             return
         if "-" in self._traces:
-            console.write_stdout(self._traces["-"](traces[0]))
+            from checker.formats.exports import export
+
+            console.write_stdout(export(self._traces["-"], traces[0]))
         if len(traces) > 1:
             console.print_note(
                 f"of {len(traces)} traces, the first was written: {traces[0].property_name}"
@@ -273,7 +286,7 @@ def _traces(reports: list[Report]) -> list[Trace]:
 
 
 def _documents(reports: list[Report]) -> str:
-    from checker.witness.json_format import report_to_json
+    from checker.formats.json_format import report_to_json
 
     documents = [report_to_json(report) for report in reports]
     return json_text(documents[0] if len(documents) == 1 else documents) + "\n"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.extensions.tables import AUTO
+
 if TYPE_CHECKING:
-    from checker.pipeline import Options
-    from checker.witness.verdict import Report
+    from checker.results.verdict import Report
+    from checker.session.pipeline import Options
 
 NAMES = ("checkpoint", "resume", "keep", "checkpoint_every")
 
@@ -79,7 +81,7 @@ def _same(options: Options) -> Sequence[str]:
     words = [w for name, value in options.settings.items() for w in ("--set", f"{name}={value}")]
     words += ["--fine-steps"] * options.fine_steps + ["--coverage"] * options.coverage
     words += ["--reduce", options.reduce] if options.reduce != "auto" else []
-    if options.engine != "auto":
+    if options.engine != AUTO:
         words += ["--engine", options.engine]
     if options.cluster is not None:
         from checker.engines.spark.masters import redact_master, redact_setting

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from checker.engines.spark.cluster import Cluster
+from checker.extensions.tables import AUTO, ON_CLUSTER
 
-HERE = "local[*]"
-"""The master that ``--engine spark`` uses where none is given: all cores of this machine."""
+if TYPE_CHECKING:
+    from checker.engines.cluster import Cluster
 
 MASTER = click.option(
     "--master",
@@ -62,20 +61,26 @@ def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
     Raises ``UsageError`` for options that contradict one another, and :class:`SpecError` (E020 to
     E023) for a cluster that can't be reached.
     """
-    from checker.engines.spark.cluster import Cluster, Exchange
+    from checker.engines.cluster import HERE, Cluster, Exchange
 
     engine, master = given["engine"], given["master"]
     about = _about_clusters(given)
-    if engine in {"native", "reference"}:
-        if about:
-            raise click.UsageError(f"{about[0]} is for --engine spark, or auto with --master")
-        return None
-    if engine == "spark":
-        if given["graduate_at"] is not None:
-            raise click.UsageError("--graduate-at is for --engine auto with --master")
-        if given["threads"] is not None:
-            raise click.UsageError("--threads is for this machine; on Spark there are --shards")
-        master = master or HERE
+    if engine != AUTO:
+        from checker.engines.engine import ClusterUse
+        from checker.engines.registry import engine_of
+
+        use = engine_of(engine).cluster
+        if use is ClusterUse.REFUSED:
+            if about:
+                which = f"--engine {ON_CLUSTER}, or {AUTO} with --master"
+                raise click.UsageError(f"{about[0]} is for {which}")
+            return None
+        if use is ClusterUse.REQUIRED:
+            if given["graduate_at"] is not None:
+                raise click.UsageError(f"--graduate-at is for --engine {AUTO} with --master")
+            if given["threads"] is not None:
+                raise click.UsageError("--threads is for this machine; on Spark there are --shards")
+            master = master or HERE
     if master is None:
         if about:
             raise click.UsageError(f"{about[0]} wants a --master")

@@ -25,16 +25,7 @@ from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
 from checker.cli.view import view
-
-
-def version() -> str:
-    """Returns the version of the installed tool."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("bivalence")
-    except PackageNotFoundError:
-        return "(not installed)"
+from checker.resources import version
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -43,7 +34,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.option(
     "--version",
     is_flag=True,
@@ -52,13 +43,39 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     callback=_print_version,
     help="Show the version and exit.",
 )
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """A model checker for broadcast protocols.
 
     Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
     2 what was given can't be used, or what was found can't be said, 70 a fault of the tool,
     141 nobody reads what is said.
     """
+    if context.invoked_subcommand is None:
+        console.print_line(_first_steps())
+
+
+def _first_steps() -> str:
+    """Returns what is shown of a command line without any words: three things to try."""
+    import os
+
+    from checker import resources
+
+    folder, here = resources.specs(), os.getcwd()
+    library = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    protocol = library / "broadcast" / "eager_reliable.bcast"
+    return f"""Bivalence checks broadcast protocols: every interleaving, crash and loss.
+
+Three things to try:
+
+  bivalence check {protocol}
+      whether reliable broadcast keeps its promises, and the execution that breaks one
+  bivalence explore {protocol}::crash_one
+      the same protocol step by step, by hand
+  bivalence gallery pages {library / "consensus"}
+      a page for each way in which the library's broken protocols fail
+
+`bivalence list` shows the library, `bivalence --help` all commands."""
 
 
 for _command in (

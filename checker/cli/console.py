@@ -39,7 +39,7 @@ def print_line(text: str = "") -> None:
 
 def print_view(view: RenderableType) -> None:
     """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
-    from checker.views.canvas import as_text
+    from checker.render.terminal.canvas import as_text
 
     _put(as_text(view, width(), wants_colours()), wants_colours())
 
@@ -58,7 +58,7 @@ def printable(text: str) -> str:
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
-        from checker.views.marks import in_ascii
+        from checker.render.terminal.marks import in_ascii
 
         return in_ascii(text)
     return text

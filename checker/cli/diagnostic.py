@@ -10,14 +10,14 @@ from checker.cli import console
 @click.command()
 @click.argument("code", metavar="CODE")
 def diagnostic(code: str) -> int:
-    """Explain the diagnostic CODE, such as T101."""
-    from checker import resources
+    """Explain the diagnostic CODE, such as N003."""
+    from checker.diagnostics.codes import codes, page
 
-    wanted = code.strip().upper()
-    pages = {page.stem: page for page in sorted(resources.pages().glob("*.md"))}
-    if wanted not in pages:
-        near = [known for known in pages if known[:1] == wanted[:1]] or list(pages)
+    try:
+        console.print_line(page(code).rstrip("\n"))
+    except KeyError:
+        wanted = code.strip().upper()
+        near = [known for known in codes() if known[:1] == wanted[:1]] or codes()
         known = f"; there are {', '.join(near)}" if near else ""
-        raise click.UsageError(f"there is no diagnostic {wanted}{known}")
-    console.print_line(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
+        raise click.UsageError(f"there is no diagnostic {wanted}{known}") from None
     return 0

@@ -17,7 +17,7 @@ from checker.cli.cluster_options import CONF, MASTER, conf_of
 
 if TYPE_CHECKING:
     from checker.engines.spark.probe import Seen
-    from checker.system.ir import TransitionSystem
+    from checker.model.ir import TransitionSystem
 
 PACKAGES = (
     ("click", "the command line"),
@@ -68,7 +68,7 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
 
 def findings() -> Iterator[Finding]:
     """Yields all test results, in order."""
-    from checker.cli.commands import version
+    from checker.resources import version
 
     yield Finding("bivalence", True, version())
     new = sys.version_info >= (3, 11)
@@ -80,16 +80,16 @@ def findings() -> Iterator[Finding]:
     yield Finding("cores", True, str(cores()))
     yield Finding("memory", True, _memory())
     yield from _spark()
+    yield from _extensions()
 
 
 def _package(name: str, purpose: str) -> Finding:
-    from importlib.metadata import PackageNotFoundError, version
+    from checker.resources import installed_version
 
-    try:
-        return Finding(name, True, f"{version(name)} ({purpose})")
-    except PackageNotFoundError:
-        remedy = f"pip install {name}"
-        return Finding(name, False, f"not installed ({purpose})", remedy)
+    found = installed_version(name)
+    if found is None:
+        return Finding(name, False, f"not installed ({purpose})", f"pip install {name}")
+    return Finding(name, True, f"{found} ({purpose})")
 
 
 def _spark() -> Iterator[Finding]:
@@ -106,11 +106,33 @@ def _spark() -> Iterator[Finding]:
         yield Finding("java", False, wrong.message, wrong.hint, needed=False)
 
 
+def _extensions() -> Iterator[Finding]:
+    """Tests the engines and exports that other distributions declare."""
+    from checker.diagnostics import SpecError
+    from checker.engines.registry import engine_of
+    from checker.extensions.tables import ENGINES, EXPORTS
+    from checker.formats.exports import function_of
+
+    for registry, find in ((ENGINES, engine_of), (EXPORTS, function_of)):
+        try:
+            for origin in registry.outside():
+                what = f"{registry.kind} {origin.name}"
+                try:
+                    registry.require_unclaimed(origin.name)
+                    find(origin.name)
+                    yield Finding(what, True, str(origin))
+                except SpecError as problem:
+                    wrong = problem.diagnostics[0]
+                    yield Finding(what, False, wrong.message, wrong.hint, needed=False)
+        except SpecError as problem:
+            yield Finding(f"{registry.kind}s", False, str(problem), needed=False)
+
+
 def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
     """Tests whether a session can be opened on a cluster, and its executors' installation."""
     from checker.diagnostics import SpecError
+    from checker.engines.cluster import Cluster
     from checker.engines.spark import probe
-    from checker.engines.spark.cluster import Cluster
     from checker.engines.spark.masters import redact_master
     from checker.engines.spark.session import open_session
 
@@ -140,12 +162,12 @@ def _engine() -> Finding:
     """Tests whether the native engine compiles a small counter, and agrees with the interpreter."""
     import importlib
 
-    from checker.engines import reference
-    from checker.witness.answer import Limits
+    from checker.engines.reference import engine as reference
+    from checker.results.answer import Limits
 
     what, remedy = "native engine", "until it works: `bivalence check --engine reference`"
     try:
-        native = importlib.import_module("checker.engines.native")
+        native = importlib.import_module("checker.engines.native.engine")
         system = _counter()
         found = native.explore(system, Limits()).distinct_states
         wanted = reference.explore(system, Limits()).distinct_states
@@ -157,8 +179,8 @@ def _engine() -> Finding:
 
 
 def _counter() -> TransitionSystem:
-    from checker.system import ir
-    from checker.system.types import BOOL, IntT
+    from checker.model import ir
+    from checker.model.types import BOOL, IntT
 
     number = IntT(0, 3)
     read, one = ir.Read(number, "x"), ir.Const(IntT(1, 1), 1)

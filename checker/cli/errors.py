@@ -75,8 +75,8 @@ def say_unusable(problem: BaseException) -> int | None:
     Returns ``None``, and prints nothing, where ``problem`` is not the spec's or the command's.
     """
     from checker.diagnostics import SpecError
-    from checker.system.evaluate import RunFault
-    from checker.witness.answer import Unsupported
+    from checker.model.evaluate import RunFault
+    from checker.results.answer import Unsupported
 
     if isinstance(problem, SpecError):
         for found in problem.diagnostics[:MOST]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.cli.settings import LAYOUT
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
-    from checker.witness.trace import Trace
+    from checker.render.diagram.rows import Layout
+    from checker.results.trace import Trace
 
 BUDGET = 60.0
 """Seconds."""
@@ -31,6 +33,7 @@ BUDGET = 60.0
 @click.option("--trace-out", metavar="FILE", help="Write the explained trace as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Write it to stdout, and nothing else.")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+@LAYOUT
 def explain(
     trace: str,
     budget: float,
@@ -38,6 +41,7 @@ def explain(
     trace_out: str | None,
     as_json: bool,
     steps: bool,
+    layout: Layout,
 ) -> int:
     """Say why the run of TRACE violates its property.
 
@@ -45,12 +49,12 @@ def explain(
     messages, then fewest steps. For each fault and each message that is left, the same question is
     asked without it. Exits 1, as `replay` does: it is a violation, after all.
     """
-    from checker import pipeline
     from checker.cli.console import print_view, require_writable, write_file
     from checker.cli.progress import Meter
     from checker.cli.trace_documents import load_document, replay_document
-    from checker.views.text import trace_view
-    from checker.witness.json_format import trace_to_json
+    from checker.formats.json_format import trace_to_json
+    from checker.render.terminal.text import trace_view
+    from checker.session import pipeline
 
     if trace_out is not None:
         require_writable(trace_out)
@@ -65,7 +69,7 @@ def explain(
     if as_json:
         console.print_line(text)
     else:
-        print_view(trace_view(again, steps))
+        print_view(trace_view(again, steps, layout=layout))
     return 1
 
 

@@ -12,8 +12,8 @@ from checker.cli.settings import SET
 
 if TYPE_CHECKING:
     from checker.cli.interactive import Exploring
-    from checker.stepping.prepared_check import PreparedCheck
-    from checker.stepping.session import SteppingSession
+    from checker.simulate.prepared_check import PreparedCheck
+    from checker.simulate.session import SteppingSession
 
 
 @click.command()
@@ -38,18 +38,18 @@ def explore(
     After each step: the run so far, and what can happen next, numbered, for each process. `?`
     tells what can be said. Commands come from a terminal or, one a line, from a file or a pipe.
     """
-    from checker import pipeline
     from checker.cli.console import require_writable
     from checker.cli.interactive import Exploring
     from checker.cli.settings import one_target, settings_of
     from checker.cli.signals import interrupting_on_signals
-    from checker.stepping.session import SteppingSession
+    from checker.session import pipeline
+    from checker.simulate.session import SteppingSession
 
     if save is not None:
         require_writable(save)
-    path, check = one_target(name)
+    spec, check = one_target(name)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    opened = pipeline.open_check(path, check, options)
+    opened = pipeline.open_check(spec, check, options)
     session = SteppingSession(opened)
     if scenario is not None:
         _begin(session, opened, scenario)
@@ -103,7 +103,7 @@ def _line() -> str | None:
 def _begin(session: SteppingSession, opened: PreparedCheck, name: str) -> None:
     """Takes the steps of a scenario, as far as they are possible."""
     from checker.cli.named_scenarios import find_scenario
-    from checker.stepping.phrase_matching import Unclear
+    from checker.simulate.phrase_matching import Unclear
 
     scenario = find_scenario(opened.check, name)
     for step in (*scenario.steps, *scenario.again):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import click
 
-from checker.cli.formats import FORMATS
+from checker.cli.extension_names import ExtensionName
+from checker.extensions.tables import EXPORTS
 
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-@click.option(
-    "--to", "wanted", required=True, type=click.Choice(sorted(FORMATS)), help="The format."
-)
+@click.option("--to", "wanted", required=True, type=ExtensionName(EXPORTS), help="The format.")
 @click.option(
     "-o", "--output", metavar="FILE", default="-", help="Where to; - is stdout, and the default."
 )
@@ -20,8 +19,9 @@ def export(trace: str, wanted: str, output: str) -> int:
     from checker.cli.console import require_writable
     from checker.cli.trace_documents import load
     from checker.cli.view import put
+    from checker.formats.exports import export as export_trace
 
     if output != "-":
         require_writable(output)
-    put(output, FORMATS[wanted](load(trace)))
+    put(output, export_trace(wanted, load(trace)))
     return 0

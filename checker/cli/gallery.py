@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.cli.settings import LAYOUT
 
 if TYPE_CHECKING:
-    from checker.options import Options
-    from checker.views.page.gallery import Exhibit, Skipped
-    from checker.witness.trace import Trace
-    from checker.witness.verdict import PropertyVerdict
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.render.diagram.rows import Layout
+    from checker.render.html.gallery import Exhibit, Skipped
+    from checker.results.trace import Trace
+    from checker.results.verdict import PropertyVerdict
 
 UNPROTOCOLLED = ("interfaces",)
 """Folders of the library that hold no protocols."""
@@ -37,8 +40,11 @@ UNPROTOCOLLED = ("interfaces",)
     is_flag=True,
     help="Every check; otherwise of each protocol and property the first one that violates it.",
 )
+@LAYOUT
 @click.option("--open", "opened", is_flag=True, help="Open the index in a browser.")
-def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, opened: bool) -> int:
+def gallery(
+    folder: str, files: tuple[str, ...], budget: float, every: bool, layout: Layout, opened: bool
+) -> int:
     """Write pages of HTML for runs that violate what they should, and an index, to DIR.
 
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
@@ -46,8 +52,8 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     """
     from checker.cli.console import print_note, write_file
     from checker.cli.page_options import open_in_browser
-    from checker.views.page.gallery import index_of
-    from checker.witness.phrases import count
+    from checker.diagnostics.english import count
+    from checker.render.html.gallery import index_of
 
     target = console.make_folder(folder)
     specs = _specs(files)
@@ -55,9 +61,9 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     skipped: list[Skipped] = []
     for file in specs:
         for trace in _visit(file, budget, every, skipped):
-            exhibits.append(_hang(trace, file, target))
+            exhibits.append(_hang(trace, file, target, layout))
     index = target / "index.html"
-    write_file(str(index), index_of(exhibits, skipped))
+    write_file(str(index), index_of(exhibits, skipped, layout))
     for each in skipped:
         print_note(f"left out: {each.check}: {each.why}")
     console.print_line(
@@ -82,22 +88,23 @@ def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> It
     """Yields executions of ``file`` that violate, as expected, what no earlier check has violated;
     checks that can't be run, or have no violation, are added to ``skipped``.
     """
-    from checker import pipeline
     from checker.diagnostics import SpecError
-    from checker.views.page.gallery import Skipped
+    from checker.render.html.gallery import Skipped
+    from checker.session import pipeline
 
     shown: set[tuple[str, str]] = set()
     name = ""
     try:
-        for name in pipeline.checks_in(str(file)):
-            check = pipeline.load_check(str(file), name, {})
+        spec = pipeline.read_spec(str(file))
+        for check in spec.module.checks:
+            name = check.name
             expected = [e.what for e in check.expect if e.value == "violated"]
             wanted = [
                 what for what in expected if every or (check.protocol.name, what) not in shown
             ]
             if not wanted:
                 continue
-            for verdict in _verdicts(str(file), name, _options(budget)):
+            for verdict in _verdicts(spec, name, _options(budget)):
                 if verdict.property not in wanted:
                     continue
                 if verdict.trace is None:
@@ -116,33 +123,33 @@ def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> It
 
 
 def _options(budget: float) -> Options:
-    from checker.options import Options
-    from checker.witness.answer import Limits
+    from checker.engines.options import Options
+    from checker.results.answer import Limits
 
     return Options(limits=Limits(None, None, budget, None), explain=budget)
 
 
-def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
+def _verdicts(spec: Spec, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
     from checker.cli.progress import Meter
     from checker.proving.dispatch_check import answer_check
 
-    with Meter(f"{file}::{name}") as meter:
-        report = answer_check(file, name, options, meter)
+    with Meter(f"{spec}::{name}") as meter:
+        report = answer_check(spec, name, options, meter)
     if report.was_interrupted:
         raise KeyboardInterrupt
     return report.verdicts
 
 
-def _hang(trace: Trace, file: Path, target: Path) -> Exhibit:
+def _hang(trace: Trace, file: Path, target: Path, layout: Layout) -> Exhibit:
     """Writes the page of an execution, with the text of its spec beside it."""
     from checker.cli.console import write_file
-    from checker.views.page import page_of
-    from checker.views.page.gallery import Exhibit, page_name
+    from checker.render.html import page_of
+    from checker.render.html.gallery import Exhibit, page_name
 
     theme = file.resolve().parent.name
     name = page_name(trace)
     (target / theme).mkdir(exist_ok=True)
     spec = f"{theme}/{file.name}.txt"
     write_file(str(target / spec), file.read_text(encoding="utf-8"))
-    write_file(str(target / theme / name), page_of(trace, index="../index.html"))
+    write_file(str(target / theme / name), page_of(trace, index="../index.html", layout=layout))
     return Exhibit(theme, trace, f"{theme}/{name}", spec)

@@ -11,15 +11,15 @@ import click
 
 from checker.cli import console
 from checker.cli.console import print_view
-from checker.stepping.choices import Choice
-from checker.stepping.inspect import variables, why_not
-from checker.stepping.phrase_matching import Unclear, match_choice
-from checker.stepping.session import NotPossible, SteppingSession
-from checker.stepping.simulate import draw_transition
-from checker.system.evaluate import RunFault
+from checker.model.evaluate import RunFault
+from checker.simulate.choices import Choice
+from checker.simulate.inspect import variables, why_not
+from checker.simulate.phrase_matching import Unclear, match_choice
+from checker.simulate.random_walks import draw_transition
+from checker.simulate.session import NotPossible, SteppingSession
 
 if TYPE_CHECKING:
-    from checker.witness.trace import Trace
+    from checker.results.trace import Trace
 
 HELP = """\
 NUMBER or its words   take that step
@@ -198,7 +198,7 @@ class Exploring:
         """Prints the execution so far, and the choices."""
         if self._session.steps_taken:
             if self._diagrams and len(self._session.steps_taken) > 1:
-                from checker.views.spacetime import spacetime
+                from checker.render.terminal.spacetime import spacetime
 
                 console.print_line()
                 print_view(spacetime(self._session.trace()))
@@ -289,7 +289,7 @@ class Exploring:
         console.print_line(HELP)
 
     def _save(self, rest: str) -> None:
-        from checker.stepping.scenario_files import SUFFIX
+        from checker.simulate.scenario_files import SUFFIX
 
         if not rest:
             raise NotPossible("`save` needs a name, such as `save the_sender_dies`")

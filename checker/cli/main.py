@@ -47,14 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
     """Prints an exception that Python ignores (in a destructor, say), except for an interruption
-    and the end of a budget: those are raised again (:mod:`checker.budgets`)."""
+    and the end of a budget: those are raised again (:mod:`checker.engines.budgets`)."""
     if not isinstance(problem.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(problem)
 
 
 def _leave_what_goes_on(code: int) -> None:
     """Exits with ``code`` at once where work is running that can't be stopped (a compiler, say)."""
-    from checker.budgets import has_abandoned_work
+    from checker.engines.budgets import has_abandoned_work
 
     if has_abandoned_work():
         os._exit(code)

@@ -12,16 +12,16 @@ import click
 from checker.cli import console
 
 if TYPE_CHECKING:
-    from checker.lang import typed
-    from checker.stepping.choices import Choice
-    from checker.stepping.prepared_check import PreparedCheck
-    from checker.witness.trace import Trace
+    from checker.language.syntax import typed
+    from checker.results.trace import Trace
+    from checker.simulate.choices import Choice
+    from checker.simulate.prepared_check import PreparedCheck
 
 
 def find_scenario(check: typed.Check, name: str) -> typed.Scenario:
     """Returns the scenario ``name`` of ``check``, or the one in the file ``name``."""
     from checker.cli.console import read_document
-    from checker.stepping.scenario_files import SUFFIX, read_saved
+    from checker.simulate.scenario_files import SUFFIX, read_saved
 
     if name.endswith(SUFFIX):
         return read_saved(read_document(name), name).scenario(check)
@@ -45,8 +45,8 @@ def text_of(
     opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str, name: str | None = None
 ) -> str:
     """Returns the text of a file with that scenario, which is called ``name``, or like the file."""
-    from checker.stepping.scenario import claims_of, clause
-    from checker.stepping.scenario_files import scenario_text
+    from checker.simulate.scenario import claims_of, clause
+    from checker.simulate.scenario_files import scenario_text
 
     header = opened.header
     text = clause(scenario_name(name or file), taken, trace.loop, claims_of(trace))
@@ -57,7 +57,7 @@ def text_of(
 def scenario_name(file: str) -> str:
     """Makes a scenario's name, from the name of its file, or from the requested name."""
     from checker.diagnostics import SpecError
-    from checker.lang.check_scenario import scenario_in
+    from checker.language.typecheck.scenarios import scenario_in
 
     name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
     try:
@@ -69,16 +69,16 @@ def scenario_name(file: str) -> str:
 
 def is_scenario(name: str) -> bool:
     """Returns whether ``name`` is a scenario's: ``FILE.scenario`` or ``FILE::CHECK::SCENARIO``."""
-    from checker.stepping.scenario_files import SUFFIX
+    from checker.simulate.scenario_files import SUFFIX
 
     return name.endswith(SUFFIX) or name.count("::") == 2
 
 
 def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
     """Opens the scenario ``name`` (see :func:`is_scenario`), with its check ready for stepping."""
-    from checker import pipeline
     from checker.cli.console import read_document
-    from checker.stepping.scenario_files import SUFFIX, read_saved
+    from checker.session import pipeline
+    from checker.simulate.scenario_files import SUFFIX, read_saved
 
     if name.endswith(SUFFIX):
         saved = read_saved(read_document(name), name)
@@ -93,9 +93,9 @@ def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
 def replay_scenario(name: str, steps: bool) -> int:
     """Runs and shows a scenario; returns 0 where it is possible and its claims are true, else 1."""
     from checker.cli.console import print_view
-    from checker.stepping.scenario import play
-    from checker.stepping.session import trace_of_choices
-    from checker.views.text import trace_view
+    from checker.render.terminal.text import trace_view
+    from checker.simulate.scenario import play
+    from checker.simulate.session import trace_of_choices
 
     opened, scenario = open_scenario(name)
     played = play(opened, scenario)

@@ -12,7 +12,8 @@ from checker.cli import console
 
 if TYPE_CHECKING:
     from checker.cli.trace_documents import Loaded
-    from checker.witness.trace import Trace
+    from checker.render.diagram.rows import Layout
+    from checker.results.trace import Trace
 
 
 def page_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -62,16 +63,16 @@ def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | No
 
     Raises :class:`checker.diagnostics.SpecError` where it can't be made.
     """
-    from checker import pipeline
     from checker.cli.trace_documents import load, replay_document
+    from checker.session import pipeline
 
     if compare is not None and "::" not in compare:
         return load(compare)
     if compare is None and not faultless:
         return None
-    from checker.stepping.run_transfer import phrases_of, transfer_run
-    from checker.stepping.scenario import as_choices
-    from checker.witness.replay import path_of
+    from checker.results.replay import path_of
+    from checker.simulate.run_transfer import phrases_of, transfer_run
+    from checker.simulate.scenario import as_choices
 
     known = replay_document(document)
     opened = pipeline.open_again(known)
@@ -94,15 +95,20 @@ def companion_title(compare: str | None, faultless: bool) -> str:
 
 
 def write_page(
-    document: Trace, html: str | None, opened: bool, other: Trace | None, name: str = ""
+    document: Trace,
+    html: str | None,
+    opened: bool,
+    other: Trace | None,
+    name: str = "",
+    layout: Layout = "steps",
 ) -> None:
     """Writes the page of ``document``, with ``other``, which is called ``name``, beside it, to the
     file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one.
     """
     from checker.cli.console import print_note, write_file
-    from checker.views.page import page_of
+    from checker.render.html import page_of
 
-    text = page_of(document, other, names=("", name))
+    text = page_of(document, other, names=("", name), layout=layout)
     if html == "-":
         console.write_stdout(text)
         return

@@ -19,7 +19,7 @@ from checker.diagnostics.visible import visible
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from checker.witness.answer import Progress
+    from checker.results.answer import Progress
 
 QUIET = 1.0
 """Seconds before anything is shown."""
@@ -132,7 +132,7 @@ class Meter(_Line):
 def _foretold(progress: Progress) -> str:
     if progress.forecast is None:
         return ""
-    from checker.views.amounts import foretold
+    from checker.render.terminal.amounts import foretold
 
     return f"; {foretold(progress.forecast)}"
 

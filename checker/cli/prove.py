@@ -10,9 +10,11 @@ from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
-    from checker.options import Options
-    from checker.witness.answer import Listener
-    from checker.witness.verdict import Report
+    from checker.cli.settings import Target
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.results.answer import Listener
+    from checker.results.verdict import Report
 
 BUDGET = 60.0
 """Seconds for each check."""
@@ -99,9 +101,9 @@ def prove(
     """
     from checker.cli.check import EXPLAIN, Files, require_outputs, run_and_report
     from checker.cli.settings import settings_of, targets
-    from checker.options import Options
+    from checker.engines.options import Options
     from checker.proving.dispatch_check import for_every_size
-    from checker.witness.answer import Limits
+    from checker.results.answer import Limits
 
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
     require_outputs(outputs)
@@ -116,17 +118,17 @@ def prove(
     of_one = method != "auto" or depth is not None or certificate is not None
     _require_sense(asked, general, of_one, certificate, synthesize)
 
-    def ask(path: str, name: str, meter: Meter) -> Report:
-        if (path, name) in general:
-            return for_every_size(path, name, options, meter, tight=tight, synthesize=synthesize)
-        return _of_one(path, name, options, meter, METHODS[method], certificate)
+    def ask(spec: Spec, name: str, meter: Meter) -> Report:
+        if (spec, name) in general:
+            return for_every_size(spec, name, options, meter, tight=tight, synthesize=synthesize)
+        return _of_one(spec, name, options, meter, METHODS[method], certificate)
 
     return run_and_report(asked, ask, options, Files(json_out, trace_out), quiet=quiet, steps=steps)
 
 
 def _require_sense(
-    asked: list[tuple[str, str]],
-    general: set[tuple[str, str]],
+    asked: list[Target],
+    general: set[Target],
     of_one: bool,
     certificate: str | None,
     synthesize: bool,
@@ -142,20 +144,21 @@ def _require_sense(
         raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
 
 
-def _is_parametric(path: str, name: str, options: Options) -> bool:
+def _is_parametric(spec: Spec, name: str, options: Options) -> bool:
     """Returns whether the check is for all sizes; one that can't be loaded is reported later."""
-    from checker import budgets, pipeline
     from checker.diagnostics import SpecError
+    from checker.engines import budgets
+    from checker.session import pipeline
 
     try:
         with budgets.within(options.limits.timeout):
-            return pipeline.is_parametric(path, name, options.settings)
+            return pipeline.is_parametric(spec, name, options.settings)
     except SpecError:
         return False
 
 
 def _of_one(
-    path: str,
+    spec: Spec,
     name: str,
     options: Options,
     listener: Listener,
@@ -169,4 +172,4 @@ def _of_one(
     from checker.proving.finite import prove_check
 
     budget = options.limits.timeout
-    return prove_check(path, name, options, methods, budget, listener, certificate=certificate)
+    return prove_check(spec, name, options, methods, budget, listener, certificate=certificate)

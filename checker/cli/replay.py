@@ -21,7 +21,7 @@ def replay(trace: str, steps: bool) -> int:
     from checker.cli.console import print_view
     from checker.cli.named_scenarios import is_scenario, replay_scenario
     from checker.cli.trace_documents import changed_sources, load_document, replay_document
-    from checker.views.text import trace_view
+    from checker.render.terminal.text import trace_view
 
     if is_scenario(trace):
         return replay_scenario(trace, steps)

@@ -18,12 +18,12 @@ def scenario(trace: str, output: str | None, name: str | None) -> int:
 
     A check runs its scenarios beside its exploration, so that a bug once found stays found.
     """
-    from checker import pipeline
     from checker.cli.console import require_writable, write_file
     from checker.cli.named_scenarios import scenario_name, text_of
     from checker.cli.trace_documents import load_document, replay_document
-    from checker.stepping.scenario import as_choices, claims_of, clause
-    from checker.witness.replay import path_of
+    from checker.results.replay import path_of
+    from checker.session import pipeline
+    from checker.simulate.scenario import as_choices, claims_of, clause
 
     document = replay_document(load_document(trace))
     opened = pipeline.open_again(document)

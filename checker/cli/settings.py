@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli.cluster_options import cluster_of, cluster_options
+from checker.cli.extension_names import ExtensionName
+from checker.extensions.tables import AUTO, ENGINES
 
 if TYPE_CHECKING:
-    from checker.pipeline import Options
+    from checker.language.load import Spec
+    from checker.session.pipeline import Options
+
+    Target = tuple[Spec, str]
+    """A check: its file, and its name there."""
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -25,6 +31,24 @@ def size(text: str) -> int:
     if amount == 0:
         raise click.BadParameter("no memory at all is too little")
     return amount
+
+
+REDUCE_MODES = "[auto|none|symmetry|por|all]"
+"""The choices of ``--reduce`` on a page of help, which loads no reductions."""
+
+
+def reduce_mode(context: click.Context, option: click.Parameter, given: str) -> str:
+    """Returns the mode of reductions; raises ``click.BadParameter`` where there is none."""
+    from checker.reductions.registry import modes
+
+    return str(click.Choice(modes()).convert(given, option, context))
+
+
+def complete_mode(context: click.Context, option: click.Parameter, begun: str) -> list[str]:
+    """Returns the modes of reductions that begin so."""
+    from checker.reductions.registry import modes
+
+    return [mode for mode in modes() if mode.startswith(begun)]
 
 
 DEEPEST = 10_000
@@ -49,8 +73,8 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--engine",
-            type=click.Choice(["auto", "native", "spark", "reference", "symbolic"]),
-            default="auto",
+            type=ExtensionName(ENGINES),
+            default=AUTO,
             show_default=True,
             help="What searches: compiled code here, or on Spark, or the plain interpreter that"
             " defines it, or z3, for runs of up to --depth steps; auto starts here, and goes over"
@@ -58,7 +82,9 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--reduce",
-            type=click.Choice(["auto", "none", "symmetry", "por", "all"]),
+            metavar=REDUCE_MODES,
+            callback=reduce_mode,
+            shell_complete=complete_mode,
             default="auto",
             show_default=True,
             help="What may be done to explore less; what is not proven for a question is not done,"
@@ -96,6 +122,15 @@ SET = click.option(
 )
 
 
+LAYOUT = click.option(
+    "--layout",
+    type=click.Choice(["steps", "causality"]),
+    default="steps",
+    show_default=True,
+    help="The order in diagrams: that of the steps, or that of what depends on what.",
+)
+
+
 def settings_of(pairs: Sequence[str]) -> dict[str, str]:
     """Parses ``n=4`` and the like into a mapping."""
     settings: dict[str, str] = {}
@@ -113,11 +148,12 @@ def options_of(
     settings: Sequence[str], given: dict[str, Any], *, coverage: bool = False
 ) -> Options:
     """Makes the pipeline's options from the options of :func:`engine_options`."""
-    from checker.pipeline import Options
-    from checker.witness.answer import Limits
+    from checker.engines.registry import engine_of
+    from checker.results.answer import Limits
+    from checker.session.pipeline import Options
 
     depth = given["max_depth"]
-    if given["engine"] == "symbolic" and depth is not None and depth > DEEPEST:
+    if depth is not None and depth > DEEPEST and engine_of(given["engine"]).unrolls:
         message = f"--depth {depth} is too deep for formulas: {DEEPEST:,} steps are the most"
         raise click.UsageError(message)
     limits = Limits(given["max_states"], depth, given["timeout"], given["memory"])
@@ -142,29 +178,34 @@ def options_of(
 
 def targets(
     names: Sequence[str], seconds: float | None = None, memory: int | None = None
-) -> list[tuple[str, str]]:
-    """Returns the checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once.
+) -> list[Target]:
+    """Returns the checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once;
+    a file is read once.
 
     ``seconds``, ``memory``: for reading each of the files.
     """
-    from checker import budgets, pipeline
+    from checker.engines import budgets
+    from checker.session import pipeline
 
-    found: dict[tuple[str, str], None] = {}
+    found: dict[Target, None] = {}
+    specs: dict[str, Spec] = {}
     for name in names:
         path, separator, wanted = name.partition("::")
-        with budgets.within(seconds, memory):
-            checks = pipeline.checks_in(path)
+        if path not in specs:
+            with budgets.within(seconds, memory):
+                specs[path] = pipeline.read_spec(path)
+        checks = specs[path].names
         if not checks or (separator and wanted not in checks):
             raise pipeline.no_such_check(path, wanted if separator else None, checks)
-        found.update(dict.fromkeys((path, c) for c in ([wanted] if separator else checks)))
+        found.update(dict.fromkeys((specs[path], c) for c in ([wanted] if separator else checks)))
     return list(found)
 
 
-def one_target(name: str) -> tuple[str, str]:
+def one_target(name: str) -> Target:
     """Returns the one check that ``FILE`` or ``FILE::CHECK`` names."""
-    from checker import pipeline
+    from checker.session import pipeline
 
     found = targets([name])
     if len(found) > 1:
-        raise pipeline.no_such_check(found[0][0], None, [check for _, check in found])
+        raise pipeline.no_such_check(str(found[0][0]), None, [check for _, check in found])
     return found[0]

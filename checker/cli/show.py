@@ -10,9 +10,10 @@ from checker.cli import console
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
-    from checker.lang.typed import Check
-    from checker.options import Options
-    from checker.witness.verdict import Report
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.language.syntax.typed import Check
+    from checker.results.verdict import Report
 
 
 @click.command()
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--svg", metavar="FILE", help="Draw that automaton.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
 def show(
     names: tuple[str, ...],
     settings: tuple[str, ...],
@@ -31,6 +33,7 @@ def show(
     automaton: bool,
     svg: str | None,
     fine_steps: bool,
+    timeout: float | None,
 ) -> int:
     """Show what checks ask.
 
@@ -38,17 +41,34 @@ def show(
     finite transition system that is searched; or, with --automaton, the threshold automaton of
     which `prove --all-n` asks.
     """
-    from checker import pipeline
+    from checker.engines import budgets
+
+    with budgets.within(timeout), budgets.raising_when_exhausted():
+        _show(names, settings, system, automaton, svg, fine_steps, timeout)
+    return 0
+
+
+def _show(
+    names: tuple[str, ...],
+    settings: tuple[str, ...],
+    system: bool,
+    automaton: bool,
+    svg: str | None,
+    fine_steps: bool,
+    timeout: float | None,
+) -> None:
     from checker.cli.console import require_writable
     from checker.cli.settings import settings_of, targets
-    from checker.witness.answer import Limits
+    from checker.extensions.tables import DEFINITION
+    from checker.results.answer import Limits
+    from checker.session import pipeline
 
     options = pipeline.Options(
         settings=settings_of(settings),
-        engine="reference",
+        engine=DEFINITION,
         threads=1,
         fine_steps=fine_steps,
-        limits=Limits(max_states=1, max_depth=0),
+        limits=Limits(max_states=1, max_depth=0, timeout=timeout),
     )
     asked = targets(names)
     if system and (automaton or svg is not None):
@@ -57,41 +77,44 @@ def show(
         require_writable(svg)
         if len(asked) > 1:
             raise click.UsageError("--svg draws one automaton: name the check, as FILE::CHECK")
-    for number, (path, name) in enumerate(asked):
+    for number, (spec, name) in enumerate(asked):
         if number:
             console.print_line()
         if automaton or svg is not None:
-            _draw(path, name, options, svg)
+            _draw(spec, name, options, svg)
         elif system:
-            console.print_line(pipeline.dump(path, name, options).rstrip("\n"))
-        elif pipeline.is_parametric(path, name, options.settings):
-            check = pipeline.load_check(path, name, options.settings)
-            console.print_line(_describe_parametric(path, check))
+            console.print_line(pipeline.dump(spec, name, options).rstrip("\n"))
+        elif pipeline.is_parametric(spec, name, options.settings):
+            check = pipeline.load_check(spec, name, options.settings)
+            console.print_line(_describe_parametric(str(spec), check))
         else:
-            console.print_line(_describe(pipeline.run_check(path, name, options)))
-    return 0
+            report = pipeline.run_check(spec, name, options)
+            ended = timeout is not None and report.stopped == options.limits.no_more_time
+            if ended or report.was_interrupted:
+                raise KeyboardInterrupt(report.stopped)
+            console.print_line(_describe(report))
 
 
-def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
+def _draw(spec: Spec, name: str, options: Options, svg: str | None) -> None:
     """Prints the threshold automaton of a check, or draws it as a picture in the file ``svg``."""
     from checker.cli.console import print_note, write_file
     from checker.proving.parametric import automaton_of
 
-    automaton, questions = automaton_of(path, name, options)
+    automaton, questions = automaton_of(spec, name, options)
     if svg is None:
-        from checker.threshold.text_drawing import draw_text
+        from checker.parametric.drawing.text_drawing import draw_text
 
         console.write_stdout(draw_text(automaton, questions))
         return
-    from checker.threshold.svg_drawing import svg_of
+    from checker.parametric.drawing.svg_drawing import svg_of
 
     write_file(svg, svg_of(automaton, questions))
-    print_note(f"{svg} shows {path}::{name}")
+    print_note(f"{svg} shows {spec}::{name}")
 
 
 def _describe_parametric(path: str, check: Check) -> str:
     """Describes a check for all sizes in words."""
-    from checker.lang.constant_text import sizes_of
+    from checker.language.syntax.constant_text import sizes_of
 
     lines = [f"{path}::{check.name}", f"  for {sizes_of(check)}"]
     expected = {e.what: str(e.value) for e in check.expect}

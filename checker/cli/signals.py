@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from checker.budgets import being_given_up
+from checker.engines.budgets import being_given_up
 
 AGAIN = 0.02
 """Seconds after which a signal that could not be handled is raised again."""

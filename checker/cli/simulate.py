@@ -11,9 +11,9 @@ from checker.cli import console
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
-    from checker.stepping.prepared_check import PreparedCheck
-    from checker.stepping.simulate import Walks
-    from checker.views.walks import Walked
+    from checker.render.terminal.walks import Walked
+    from checker.simulate.prepared_check import PreparedCheck
+    from checker.simulate.random_walks import Walks
 
 LARGEST_SEED = 1_000_000_000
 
@@ -56,24 +56,25 @@ def simulate(
     where something is violated, and 3 otherwise: walks prove nothing. The same seed walks the same
     ways again.
     """
-    from checker import budgets, pipeline
     from checker.cli.console import print_view, require_writable
     from checker.cli.progress import Meter
     from checker.cli.settings import one_target, settings_of
     from checker.cli.signals import interrupting_on_signals
-    from checker.stepping import simulate as walking
-    from checker.views.walks import walks_view
+    from checker.engines import budgets
+    from checker.render.terminal.walks import walks_view
+    from checker.session import pipeline
+    from checker.simulate import random_walks as walking
 
     if trace_out is not None and trace_out != "-":
         require_writable(trace_out)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
     with budgets.within(timeout), budgets.raising_when_exhausted():
-        path, check = one_target(name)
-        opened = pipeline.open_check(path, check, options)
+        spec, check = one_target(name)
+        opened = pipeline.open_check(spec, check, options)
     drawn = random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed
     plan = walking.WalkPlan(drawn, runs, steps, timeout, only)
     _require(opened, only)
-    title = f"{path}::{check}"
+    title = f"{spec}::{check}"
     with Meter(title, silent=quiet) as meter, interrupting_on_signals():
         walks = walking.simulate(opened, plan, meter)
     if trace_out != "-":
@@ -90,8 +91,8 @@ def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
 
 
 def _summary(title: str, opened: PreparedCheck, walks: Walks) -> Walked:
-    from checker.views.walks import Walked
-    from checker.witness.vacuity import coverage
+    from checker.render.terminal.walks import Walked
+    from checker.results.vacuity import coverage
 
     found = walks.found
     return Walked(
@@ -112,16 +113,16 @@ def _summary(title: str, opened: PreparedCheck, walks: Walks) -> Walked:
 
 def _show(walks: Walks, trace_out: str | None, quiet: bool) -> None:
     from checker.cli.console import print_note, print_view
-    from checker.cli.formats import document
     from checker.cli.view import put
-    from checker.views.text import trace_view
+    from checker.formats.json_format import trace_to_text
+    from checker.render.terminal.text import trace_view
 
     if walks.found is None:
         if trace_out is not None:
             print_note("there is no violation, so no trace was written")
         return
     if trace_out is not None:
-        put(trace_out, document(walks.found.trace))
+        put(trace_out, trace_to_text(walks.found.trace))
     if not quiet and trace_out != "-":
         console.print_line()
         print_view(trace_view(walks.found.trace))

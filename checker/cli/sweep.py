@@ -16,11 +16,11 @@ from checker.cli.settings import SET, engine_options
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
-    from checker.engines.spark.cluster import Cluster
+    from checker.engines.cluster import Cluster
+    from checker.results.answer import Progress
     from checker.sweep.cells import CellOutcome
     from checker.sweep.rows import Row
     from checker.sweep.sweep_plan import SweepPlan
-    from checker.witness.answer import Progress
 
 MOST_SHOWN = 1000
 """The largest number of cells on screen; files have all."""
@@ -156,8 +156,8 @@ def _where(planned: SweepPlan, cell: int, how: Progress) -> str:
 
 
 def _exit_code(rows: Sequence[Row]) -> int:
+    from checker.results.verdict import worst
     from checker.sweep.cells import Status
-    from checker.witness.verdict import worst
 
     if all(row.status is Status.IMPOSSIBLE for row in rows):
         return 2
@@ -242,9 +242,9 @@ class _Keeper:
         if self._traces is None:
             return {}
         from checker.cli.console import write_file
-        from checker.provenance import with_own_sources
+        from checker.formats.json_format import trace_to_json
+        from checker.session.trace_header import with_own_sources
         from checker.sweep.rows import traces_of
-        from checker.witness.json_format import trace_to_json
 
         files: dict[str, str] = {}
         for name, trace in traces_of(outcome).items():

@@ -11,13 +11,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from checker.diagnostics.english import count
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.report import STYLES
+from checker.results.verdict import Word
 from checker.sweep.cells import Status
 from checker.sweep.rows import Row, in_order
 from checker.sweep.sweep_plan import SweepPlan
-from checker.views.canvas import pairs, stack
-from checker.views.report import STYLES
-from checker.witness.phrases import count
-from checker.witness.verdict import Word
 
 SHOUTED = (Word.VIOLATED, Word.ERROR, Word.VACUOUS, Word.UNKNOWN, Word.BOUNDED)
 LABEL = 8

@@ -10,10 +10,12 @@ import click
 
 from checker.cli import console
 from checker.cli.settings import engine_options
+from checker.diagnostics.english import count
 
 if TYPE_CHECKING:
-    from checker.pipeline import Options
-    from checker.witness.verdict import Report
+    from checker.language.load import Spec
+    from checker.results.verdict import Report
+    from checker.session.pipeline import Options
 
 SUFFIX = ".bcast"
 
@@ -27,8 +29,8 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     PATHs are specs, or folders with specs in them.
     """
     from checker.cli.settings import options_of
-    from checker.run_engine import shared_sessions
-    from checker.witness.verdict import worst
+    from checker.results.verdict import worst
+    from checker.session.run_engine import shared_sessions
 
     options = options_of((), engine)
     files = list(dict.fromkeys(specs_in(paths)))
@@ -58,24 +60,25 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 
 def _run(file: str, options: Options) -> list[int]:
     """Prints a line for each check of a file; returns their exit codes, one for a bad file."""
-    from checker import pipeline
     from checker.cli.console import print_note
     from checker.cli.errors import attempt
     from checker.cli.progress import Meter
     from checker.proving.dispatch_check import answer_check
+    from checker.session import pipeline
 
-    names: list[str] = []
-    if failed := attempt(lambda: names.extend(pipeline.checks_in(file))):
+    read: list[Spec] = []
+    if failed := attempt(lambda: read.append(pipeline.read_spec(file))):
         return [_report_unusable(file, failed)]
-    if not names:
+    (spec,) = read
+    if not spec.names:
         print_note(f"{file}: has no check")
     codes = []
-    for name in names:
+    for name in spec.names:
         reports: list[Report] = []
 
         def answer(name: str = name, reports: list[Report] = reports) -> None:
             with Meter(f"{file}::{name}") as meter:
-                reports.append(answer_check(file, name, options, meter))
+                reports.append(answer_check(spec, name, options, meter))
 
         if failed := attempt(answer):
             codes.append(_report_unusable(f"{file}::{name}", failed))
@@ -98,15 +101,15 @@ def _report_unusable(what: str, code: int) -> int:
 
 def _line(report: Report) -> str:
     mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
-    states = f"{report.distinct_states:,} states, {report.seconds:.2f} s"
+    took = f"{count(report.distinct_states, 'state')}, {report.seconds:.2f} s"
     if report.proof is not None:
-        states = f"{report.proof.queries:,} queries, {report.proof.seconds:.2f} s"
+        took = f"{count(report.proof.queries, 'query', 'queries')}, {report.proof.seconds:.2f} s"
     why = "".join(f"\n             {reason}" for reason in _reasons(report))
-    return f"{mark}  {report.file}::{report.check}  ({states}){why}"
+    return f"{mark}  {report.file}::{report.check}  ({took}){why}"
 
 
 def _reasons(report: Report) -> Iterable[str]:
-    from checker.witness.verdict import meets
+    from checker.results.verdict import meets
 
     if report.exit_code == 0:
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checker.diagnostics import SpecError
-    from checker.witness.trace import Source, Trace
+    from checker.results.trace import Source, Trace
 
 LONGEST = 160
 """The largest number of characters of an error message that are printed."""
@@ -38,7 +38,7 @@ def load(path: str) -> Trace:
 def load_document(path: str) -> Loaded:
     """Loads a trace as :func:`load` does, with what is known of the document."""
     from checker.cli.console import print_note, read_document
-    from checker.witness.json_format import is_edited, trace_from_text
+    from checker.formats.json_format import is_edited, trace_from_text
 
     text = read_document(path)
     trace = trace_from_text(text, path)
@@ -81,10 +81,10 @@ def replay_document(document: Loaded) -> Trace:
 
     Raises :class:`SpecError`: E009 where the spec has no such execution, or can't be used any more.
     """
-    from checker import pipeline
     from checker.cli.console import print_note
     from checker.diagnostics import SpecError
-    from checker.witness.replay import ReplayMismatch
+    from checker.results.replay import ReplayMismatch
+    from checker.session import pipeline
 
     differences = changed_sources(document.trace)
     try:
@@ -106,7 +106,7 @@ def replay_document(document: Loaded) -> Trace:
 def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> SpecError:
     """Returns the diagnostic for an execution that can't be replayed, with the likeliest reason."""
     from checker.diagnostics import Diagnostic, SpecError
-    from checker.options import version
+    from checker.resources import version
 
     header = document.trace.header
     reasons = [f"{each}{'' if each.endswith(GONE) else ' since'}" for each in differences]
@@ -126,7 +126,7 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
 
 def _digest(source: Source) -> str | None:
     """Returns the SHA-256 of a source as it is now; ``None`` where it can't be read."""
-    from checker.lang.library import data_of
+    from checker.language.library import data_of
     from checker.resources import specs
 
     file = specs() / source.file if source.shipped else Path(source.file)

@@ -7,15 +7,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import console, formats
+from checker.cli import console
 from checker.cli.page_options import beside, companion_title, page_options, require_page, write_page
+from checker.cli.settings import LAYOUT
 
 if TYPE_CHECKING:
-    from checker.witness.trace import Trace
+    from checker.render.diagram.rows import Layout
+    from checker.results.trace import Trace
 
-OUTPUTS: dict[str, tuple[Callable[[Trace], str], str]] = {
-    "svg": (formats.svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
-    "mermaid": (formats.mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
+
+def svg(trace: Trace, layout: Layout) -> str:
+    """Draws the space-time diagram as a self-contained SVG picture."""
+    from checker.render.diagram.picture import picture_of
+    from checker.render.diagram.svg import svg_of
+
+    return svg_of(picture_of(trace, layout))
+
+
+def mermaid(trace: Trace, layout: Layout) -> str:
+    """Converts into a Mermaid sequence diagram; they are in the order of steps."""
+    from checker.formats.exports import export
+
+    return export("mermaid", trace)
+
+
+OUTPUTS: dict[str, tuple[Callable[[Trace, Layout], str], str]] = {
+    "svg": (svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
+    "mermaid": (mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
 }
 """The options that write a file in place of the text: its function, and their help."""
 
@@ -30,12 +48,14 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 @click.argument("trace", metavar="TRACE")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 @click.option("--source", is_flag=True, help="The spec as it was when the trace was written.")
+@LAYOUT
 @_outputs
 @page_options
 def view(
     trace: str,
     steps: bool,
     source: bool,
+    layout: Layout,
     html: str | None,
     opened: bool,
     compare: str | None,
@@ -48,7 +68,7 @@ def view(
     """
     from checker.cli.console import print_view
     from checker.cli.trace_documents import load_document, say_changes
-    from checker.views.text import source_view, trace_view
+    from checker.render.terminal.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
     paged = require_page(html, opened, compare, faultless)
@@ -58,14 +78,15 @@ def view(
     say_changes(document)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
-        put(file, made(document))
+        put(file, made(document, layout))
     if paged:
         other = beside(found, compare, faultless)
-        write_page(document, html, opened, other, companion_title(compare, faultless))
+        name = companion_title(compare, faultless)
+        write_page(document, html, opened, other, name, layout)
     elif source:
         print_view(source_view(document))
     elif not wanted:
-        print_view(trace_view(document, steps, replayed=False))
+        print_view(trace_view(document, steps, replayed=False, layout=layout))
     return 0
 
 

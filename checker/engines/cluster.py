@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+HERE = "local[*]"
+"""The master where none is given: all cores of this machine."""
+
 
 class Exchange(Enum):
     """How states get from the task that finds them to their owner."""

@@ -1,14 +1,13 @@
-"""Options of a run of the tool, and the version of the tool."""
+"""Options of a run of the tool."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 
-from checker.engines.spark.cluster import Cluster
-from checker.witness.answer import Limits
+from checker.engines.cluster import Cluster
+from checker.extensions.tables import AUTO
+from checker.results.answer import Limits
 
 GRADUATE_AT = 1_000_000
 """A frontier of so many states is worth a cluster."""
@@ -31,12 +30,12 @@ class Options:
     another equivalence class.  ``reduce``: the reductions that are allowed
     (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
     found without.  ``compact``: fingerprints are stored in place of states
-    (:mod:`checker.exploration.compact`).  ``query_timeout``: seconds at most for one query to a
-    solver; ``None``: the engine's default.
+    (:mod:`checker.engines.native.search.compact`).  ``query_timeout``: seconds at most for one
+    query to a solver; ``None``: the engine's default.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
+    engine: str = AUTO
     threads: int | None = None
     fine_steps: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -55,10 +54,12 @@ class Options:
     compact: bool = False
     query_timeout: float | None = None
 
+    @property
+    def hands_over(self) -> bool:
+        """Whether the search goes on on a cluster when it has grown."""
+        return self.engine == AUTO and self.cluster is not None
 
-def version() -> str:
-    """Returns the version of the tool; ``0`` where it is not installed as a distribution."""
-    try:
-        return installed_version("bivalence")
-    except PackageNotFoundError:
-        return "0"
+    @property
+    def keeps_all_states(self) -> bool:
+        """Whether the folder of the run has to hold all states at the end."""
+        return self.keep or self.states_out is not None

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from checker.explaining.realisation import Voice
-from checker.explaining.truth import (
+from checker.explain.realisation import Voice
+from checker.explain.truth import (
     Fact,
     LassoWord,
     Names,
@@ -18,10 +18,10 @@ from checker.explaining.truth import (
     whole_word,
     word_of,
 )
-from checker.system.ir import TRUE, Property, PropertyKind, TransitionSystem
-from checker.system.reading import Atom, Join, Node, Phrase, Range, Timed
-from checker.witness.rerun import Run
-from checker.witness.trace import Claim, Obligation, Trace
+from checker.model.ir import TRUE, Property, PropertyKind, TransitionSystem
+from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
+from checker.results.rerun import Run
+from checker.results.trace import Claim, Obligation, Trace
 
 MOST_OBLIGATIONS = 12
 MOST_ASSIGNMENTS = 300
@@ -173,12 +173,12 @@ def _open_and_met(word: LassoWord, demand: _Demand) -> tuple[int, int | None] | 
     """Returns where ``demand`` was opened, and where it was met; for the occurrence that is never
     met, if there is one."""
     length = len(word.states)
-    owed = [True] * length
+    required = [True] * length
     if demand.premise is not None:
-        owed = word.truth(demand.premise, demand.names)
+        required = word.truth(demand.premise, demand.names)
     goal = word.truth(demand.goal, demand.names)
     ahead = word.ahead(goal, any)
-    opened = [at for at in range(length) if owed[at]]
+    opened = [at for at in range(length) if required[at]]
     if not opened:
         return None
     unmet = [at for at in opened if not ahead[at]]

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from checker.engines import native
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State
-from checker.system.ir import Property, TransitionSystem
-from checker.system.passes.budgeted import Budget, Budgeted, add_budgets
-from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
-from checker.witness.rerun import Run, rerun
+from checker.engines.native import engine as native
+from checker.instantiate.faults.budgeted import Budget, Budgeted, add_budgets
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import Property, TransitionSystem
+from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
+from checker.results.rerun import Run, rerun
 
 NO_TIME = "the time for explaining is over"
 
@@ -92,7 +92,7 @@ class Inquiry:
     def ask(self, limits: Mapping[str, int]) -> Reply:
         """Returns a shortest execution that violates the property within ``limits`` of the budgets.
 
-        Raises :class:`checker.witness.replay.ReplayMismatch` where the engine's execution is none
+        Raises :class:`checker.results.replay.ReplayMismatch` where the engine's execution is none
         of the original system.
         """
         found = explore_in_time(self.twin.asking(limits), self.clock)

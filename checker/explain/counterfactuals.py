@@ -13,24 +13,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.explaining.counterfactual_queries import ExplainingBudget, Inquiry, Reply
-from checker.explaining.minimisation import loop_of
-from checker.system.instantiate.world import BYZANTINE
-from checker.system.interpreter import State
-from checker.system.ir import MarkKind, Property, TransitionSystem, VariableKind
-from checker.system.passes import budgeted
-from checker.system.passes.budgeted import Copy
-from checker.system.passes.fault_marks import (
+from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, Reply
+from checker.explain.minimisation import loop_of
+from checker.instantiate.faults import budgeted
+from checker.instantiate.faults.budgeted import Copy
+from checker.instantiate.faults.fault_marks import (
     Fault,
     FaultKind,
     fault_kind,
     faults_at_start,
     faults_of,
 )
-from checker.system.types import SetT, Type, Value
-from checker.witness.rerun import Moment, Run
-from checker.witness.show_values import show
-from checker.witness.trace import Counterfactual
+from checker.instantiate.world import BYZANTINE
+from checker.model.interpreter import State
+from checker.model.ir import MarkKind, Property, TransitionSystem, VariableKind
+from checker.model.types import SetT, Type, Value
+from checker.results.rerun import Moment, Run
+from checker.results.show_values import show
+from checker.results.trace import Counterfactual
 
 ALWAYS_THERE = "no run that keeps the world's promises is without it"
 
@@ -53,7 +53,7 @@ def counterfactuals_of(
 ) -> tuple[Counterfactual, ...]:
     """Returns the counterfactual of each fault and each message of ``run``, faults first.
 
-    Raises :class:`checker.witness.replay.ReplayMismatch` where an execution that the engine finds
+    Raises :class:`checker.results.replay.ReplayMismatch` where an execution that the engine finds
     is none of ``system``.
     """
     known = _faults(system, run)

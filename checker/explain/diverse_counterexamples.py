@@ -14,15 +14,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from checker.explaining.counterfactual_queries import ExplainingBudget, Inquiry
-from checker.explaining.explain import narrate_with_words
-from checker.explaining.trace_equivalence import Kind, kind_of
-from checker.system.interpreter import Event
-from checker.system.ir import FALSE, Expr, MarkInfo, MarkKind, Property, TransitionSystem
-from checker.system.passes.budgeted import Budget, same
-from checker.witness.replay import path_of
-from checker.witness.rerun import Moment, Run, rerun
-from checker.witness.trace import Trace
+from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
+from checker.explain.explain import narrate_with_words
+from checker.explain.trace_equivalence import Kind, kind_of
+from checker.instantiate.faults.budgeted import Budget, same
+from checker.model.interpreter import Event
+from checker.model.ir import FALSE, Expr, MarkInfo, MarkKind, Property, TransitionSystem
+from checker.results.replay import path_of
+from checker.results.rerun import Moment, Run, rerun
+from checker.results.trace import Trace
 
 LEADING = frozenset(
     {
@@ -68,7 +68,7 @@ def find_diverse(
     nor to ``known``, which violates it.
 
     The search ends when ``clock`` does, when it is interrupted, or on an error (which is raised
-    where it is ``strict``, as for :func:`checker.explaining.explain.explain`), with those that were
+    where it is ``strict``, as for :func:`checker.explain.explain.explain`), with those that were
     found by then.
     """
     search = _Tree(system, prop, known, clock)

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from checker.explaining import claims, slice, verdict_sentences
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.counterfactuals import COUNTED, counterfactuals_of, counts_messages
-from checker.explaining.goals import goal
-from checker.explaining.minimisation import MinimisedRun, cost_of, minimise, shortest
-from checker.explaining.no_return import point_of_no_return
-from checker.system.ir import MarkKind, Property, PropertyKind, TransitionSystem
-from checker.witness.answer import stop_reason
-from checker.witness.narrate import narrate
-from checker.witness.replay import path_of
-from checker.witness.rerun import Run, rerun
-from checker.witness.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
+from checker.explain import claims, slice, verdict_sentences
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.counterfactuals import COUNTED, counterfactuals_of, counts_messages
+from checker.explain.goals import goal
+from checker.explain.minimisation import MinimisedRun, cost_of, minimise, shortest
+from checker.explain.no_return import point_of_no_return
+from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
+from checker.results.answer import stop_reason
+from checker.results.narrate import narrate
+from checker.results.replay import path_of
+from checker.results.rerun import Run, rerun
+from checker.results.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
 """Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
@@ -49,7 +49,7 @@ def explain(
     explained.
 
     Work in progress when ``clock`` is over is ended, but not in the midst of compiling.  ``strict``
-    is for tests: every error is raised, above all :class:`checker.witness.replay.ReplayMismatch`,
+    is for tests: every error is raised, above all :class:`checker.results.replay.ReplayMismatch`,
     which is an internal error.  Otherwise it is reported in the explanation's note, and the user
     keeps the trace.
     """
@@ -130,12 +130,12 @@ class _Telling:
             after=cost_of(system, found.run),
             ablations=self.without(prop, found.run),
         )
-        owed = self.attempt(
+        due = self.attempt(
             lambda: self.obligations(prop, found.run, trace),
             said.obligations,
             "when it became too late",
         )
-        said = replace(said, obligations=owed)
+        said = replace(said, obligations=due)
         least = found.fewest and self.shortest(prop, found)
         if least and _crashes_are_counted_apart(self.system, said.after, trace.header):
             self.note(APART)
@@ -162,7 +162,9 @@ class _Telling:
                 lambda: verdict_sentences.sentences(*given), (), "how it came about"
             ),
             claims=self.attempt(lambda: claims.claims(*given), (), "what was true when"),
-            obligations=self.attempt(lambda: claims.obligations(*given), (), "what was owed when"),
+            obligations=self.attempt(
+                lambda: claims.obligations(*given), (), "which obligations were open when"
+            ),
             context=self.attempt(lambda: slice.context(*given), (), "what does not matter"),
         )
 

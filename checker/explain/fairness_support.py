@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.explaining.counterfactual_queries import ExplainingBudget, explore_in_time
+from checker.explain.counterfactual_queries import ExplainingBudget, explore_in_time
+from checker.model import ir
+from checker.model.ir import Action, ActionKind, MarkKind, Property, TransitionSystem, VariableKind
+from checker.model.transforms.drop_fairness import drop_fairness
+from checker.model.tree import nodes
 from checker.resources import display_name
-from checker.system import ir
-from checker.system.ir import Action, ActionKind, MarkKind, Property, TransitionSystem, VariableKind
-from checker.system.passes.drop_fairness import drop_fairness
-from checker.system.tree import nodes
-from checker.witness.answer import Answer
-from checker.witness.rerun import rerun
-from checker.witness.trace import At
-from checker.witness.verdict import Report, RestsOn, Support, Word
+from checker.results.answer import Answer
+from checker.results.rerun import rerun
+from checker.results.trace import At
+from checker.results.verdict import Report, RestsOn, Support, Word
 
 _OWN = (VariableKind.LOCAL, VariableKind.SHARED)
 _HEARD = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.REQUEST)

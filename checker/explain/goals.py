@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, assert_never
 
-from checker.system import build, ir
-from checker.system.ir import Expr
-from checker.system.reading import Atom, Join, Node, Range, Timed
-from checker.system.types import BOOL, Value
+from checker.model import build, ir
+from checker.model.ir import Expr
+from checker.model.reading import Atom, Join, Node, Range, Timed
+from checker.model.types import BOOL, Value
 
 
 def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:

@@ -2,8 +2,8 @@
 steps.
 
 Each number is found by bisection: is there a violation with at most so many?  The engine answers
-that for all executions of an instrumented system (:mod:`checker.system.passes.budgeted`), breadth
-first, so that the execution it finds takes the fewest steps that these numbers allow.
+that for all executions of an instrumented system (:mod:`checker.instantiate.faults.budgeted`),
+breadth first, so that the execution it finds takes the fewest steps that these numbers allow.
 
 What an execution repeats infinitely often can't be counted.  Where its loop has faults (or
 messages) the query is for an execution with no more of them than its stem has; where there is none,
@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from checker.explaining.counterfactual_queries import ExplainingBudget, Inquiry
-from checker.system import interpreter
-from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.system.passes import budgeted
-from checker.system.passes.fault_marks import faults_at_start, faults_of
-from checker.witness.answer import Path
-from checker.witness.rerun import Moment, Run
-from checker.witness.trace import Cost
+from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
+from checker.instantiate.faults import budgeted
+from checker.instantiate.faults.fault_marks import faults_at_start, faults_of
+from checker.model import interpreter
+from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.results.answer import Path
+from checker.results.rerun import Moment, Run
+from checker.results.trace import Cost
 
 FAULTS, MESSAGES = "@faults", "@messages"
 MOST = 62
@@ -54,7 +54,7 @@ def minimise(
     """Returns a violation of ``prop`` that costs less than ``run`` (along ``path``), or ``run``
     itself.
 
-    ``run`` has to be a shortest one.  Raises :class:`checker.witness.replay.ReplayMismatch` where
+    ``run`` has to be a shortest one.  Raises :class:`checker.results.replay.ReplayMismatch` where
     the engine's execution is none of ``system``.
     """
     search = _Search(system, prop, clock, path, run)

@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.explaining.realisation import Voice
-from checker.explaining.truth import Fact
-from checker.witness.causality import NOBODY, CopyOutcome, causality, lane_of
-from checker.witness.phrases import listing
-from checker.witness.trace import Copies, Event, Step, Trace
+from checker.diagnostics.english import listing
+from checker.explain.realisation import Voice
+from checker.explain.truth import Fact
+from checker.results.causality import NOBODY, CopyOutcome, causality, claimed_sender, lane_of
+from checker.results.trace import Copies, Event, Step, Trace
 
 SHORT = 6
 """Clauses with fewer words are joined by `and`."""
@@ -251,13 +251,17 @@ def _foreseen(trace: Trace) -> Iterator[str]:
 def _liars(trace: Trace) -> Iterator[str]:
     """Yields what Byzantine processes made others receive, or that they stayed silent; those that
     said the same are reported together."""
-    made: dict[str, dict[str, dict[str, None]]] = {}
+    made: dict[str, dict[str, dict[str, set[str]]]] = {}
     for _, event in _events(trace, "forge"):
         whom = made.setdefault(event.process, {}).setdefault(event.message, {})
-        whom[event.peers[0]] = None
+        names = whom.setdefault(event.peers[0], set())
+        names.add(claimed_sender(event) or event.process)
     liars: dict[str, list[str]] = {}
     for liar, messages in made.items():
-        told = [f"{message} to {listing(whom)}" for message, whom in messages.items()]
+        told = [
+            f"{message} to {listing(whom)}{_names(liar, set().union(*whom.values()))}"
+            for message, whom in messages.items()
+        ]
         said = listing(told) if len(told) <= MANY else f"{len(told)} messages of its own making"
         liars.setdefault(said, []).append(liar)
     parts = [
@@ -272,6 +276,13 @@ def _liars(trace: Trace) -> Iterator[str]:
         )
     if parts:
         yield f"{'; '.join(parts)}."
+
+
+def _names(liar: str, names: set[str]) -> str:
+    """Describes in whose names a message comes; empty where that is only its sender's own."""
+    if names == {liar}:
+        return ""
+    return f" (in the name{'s' * (len(names) > 1)} of {listing(sorted(names))})"
 
 
 def _losses(trace: Trace) -> Iterator[str]:

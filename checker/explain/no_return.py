@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.explaining.counterfactual_queries import ExplainingBudget, explore_in_time
-from checker.system import interpreter, ir
-from checker.system.interpreter import State
-from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
-from checker.witness.rerun import Run
+from checker.explain.counterfactual_queries import ExplainingBudget, explore_in_time
+from checker.model import interpreter, ir
+from checker.model.interpreter import State
+from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.results.rerun import Run
 
 GOAL = "goal"
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from checker.explaining.truth import Fact, LassoWord
-from checker.system import ir
-from checker.system.evaluate import RunFault, Scope, evaluate
-from checker.system.ir import Expr
-from checker.system.reading import Phrase
-from checker.system.types import Value
-from checker.witness.phrases import listing
-from checker.witness.show_values import show
-from checker.witness.trace import Trace
+from checker.diagnostics.english import listing
+from checker.explain.truth import Fact, LassoWord
+from checker.model import ir
+from checker.model.evaluate import RunFault, Scope, evaluate
+from checker.model.ir import Expr
+from checker.model.reading import Phrase
+from checker.model.types import Value
+from checker.results.show_values import show
+from checker.results.trace import Trace
 
 SHORT = {"never": "never does", "now": "has not"}
 """What replaces a clause that denies of one subject what the previous one stated of another."""

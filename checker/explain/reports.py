@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from checker import budgets
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.diverse_counterexamples import find_diverse
-from checker.explaining.explain import explain
-from checker.explaining.fairness_support import with_supports
-from checker.options import Options
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Listener
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.diverse_counterexamples import find_diverse
+from checker.explain.explain import explain
+from checker.explain.fairness_support import with_supports
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Listener
+from checker.results.verdict import PropertyVerdict, Report, Word
 
 FOR_KINDS = 60.0
 """Seconds for each check to search for diverse counterexamples."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.explaining.claims import row_of
-from checker.explaining.realisation import Voice
-from checker.explaining.truth import Fact, facts, whole_word, word_of
-from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.causality import causality, lane_of
-from checker.witness.rerun import Run
-from checker.witness.trace import Event, Trace
+from checker.explain.claims import row_of
+from checker.explain.realisation import Voice
+from checker.explain.truth import Fact, facts, whole_word, word_of
+from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.results.causality import causality, lane_of
+from checker.results.rerun import Run
+from checker.results.trace import Event, Trace
 
 FAULTS = frozenset({"crash", "recover", "lose", "forge", "world", "detect", "timeout"})
 """Kinds of events that others may be the consequence of without any message between them."""

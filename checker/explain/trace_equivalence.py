@@ -16,8 +16,8 @@ import hashlib
 import re
 from collections import defaultdict
 
-from checker.witness.causality import causality, lane_of
-from checker.witness.trace import Event, Step, Trace
+from checker.results.causality import causality, lane_of
+from checker.results.trace import Event, Step, Trace
 
 Kind = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 """For each process, what happens there in any order, and what it delivers in that order."""

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from checker.system import ir
-from checker.system.evaluate import RunFault, Scope, elements, evaluate
-from checker.system.interpreter import name_values
-from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
-from checker.system.reading import Atom, Join, Node, Range, Reading, Timed
-from checker.system.types import Value
-from checker.witness.rerun import Run
+from checker.model import ir
+from checker.model.evaluate import RunFault, Scope, elements, evaluate
+from checker.model.interpreter import name_values
+from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.model.reading import Atom, Join, Node, Range, Reading, Timed
+from checker.model.types import Value
+from checker.results.rerun import Run
 
 Names = Mapping[str, Value]
 
@@ -82,9 +82,9 @@ class LassoWord:
             case Join(op, parts):
                 return _connective_truth(op, [self.truth(part, names) for part in parts])
             case Timed("~>", (premise, goal)):
-                owed = self.truth(premise, names)
+                required = self.truth(premise, names)
                 met = self.ahead(self.truth(goal, names), any)
-                return self.ahead([not o or m for o, m in zip(owed, met, strict=True)], all)
+                return self.ahead([not o or m for o, m in zip(required, met, strict=True)], all)
             case Timed(op, parts):
                 return self.ahead(self.truth(parts[0], names), all if op == "always" else any)
             case Range(kind):
@@ -171,9 +171,9 @@ class LassoWord:
         later = [*range(at, len(self.states)), *range(self.loop, at)]
         match node.op, node.parts:
             case "~>", (premise, goal) if not wanted:
-                owed = self.truth(premise, names)
+                required = self.truth(premise, names)
                 met = self.ahead(self.truth(goal, names), any)
-                when = next(j for j in later if owed[j] and not met[j])
+                when = next(j for j in later if required[j] and not met[j])
                 yield from _as("premise", self.why(premise, names, True, when, "now"))
                 last = len(self.states) - 1
                 yield from _as("goal", self.why(goal, names, False, last, "never"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checker.explaining.narrative import narrative_sentences
-from checker.explaining.realisation import Voice, title
-from checker.explaining.truth import facts, word_of
+from checker.explain.narrative import narrative_sentences
+from checker.explain.realisation import Voice, title
+from checker.explain.truth import facts, word_of
+from checker.model.ir import Property, TransitionSystem
 from checker.resources import display_name
-from checker.system.ir import Property, TransitionSystem
-from checker.witness.rerun import Run
-from checker.witness.trace import Trace
+from checker.results.rerun import Run
+from checker.results.trace import Trace
 
 LONGEST = 3
 """Sentences at most."""

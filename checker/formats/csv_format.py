@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from checker.witness.causality import causality
-from checker.witness.trace import Step, Trace
+from checker.results.causality import causality
+from checker.results.trace import Step, Trace
 
 COLUMNS = (
     "step",

@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from checker.witness.trace import Json, Trace
+from checker.diagnostics.visible import json_text
+from checker.results.trace import Json, Trace
 
 ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
 """An absent optional value, as a trace writes it."""
@@ -57,8 +58,13 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
     }
 
 
+def trace_to_text(trace: Trace) -> str:
+    """Returns the ITF document of ``trace`` as JSON text."""
+    return json_text(trace_to_itf(trace)) + "\n"
+
+
 def itf_value(data: Json) -> Json:
-    """Returns a value of :func:`checker.witness.show_values.encode` in the form that ITF's readers
+    """Returns a value of :func:`checker.results.show_values.encode` in the form that ITF's readers
     take."""
     if isinstance(data, list):
         return [itf_value(each) for each in data]

@@ -19,8 +19,8 @@ from __future__ import annotations
 import json
 
 from checker.diagnostics.visible import visible
-from checker.witness.causality import Causality, CopyOutcome, causality, lane_of
-from checker.witness.trace import Step, Trace
+from checker.results.causality import Causality, CopyOutcome, causality, lane_of
+from checker.results.trace import Step, Trace
 
 EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 """ShiViz's default expression for an entry, as JavaScript writes it."""

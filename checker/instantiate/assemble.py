@@ -5,40 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from checker.lang import typed
-from checker.system.build import start_numbers
-from checker.system.instantiate import (
-    actions,
-    byzantine,
-    coverage_marks,
-    crashes,
-    detectors,
-    initial,
-    links,
-    oracles,
-    partitions,
-    receptions,
-    stable_storage,
-    stack,
-    timing,
-    world,
-    yields,
-)
-from checker.system.instantiate.counted_messages import counted_messages
-from checker.system.instantiate.sizes import Sizes, compute
-from checker.system.instantiate.walk import expressions_of
-from checker.system.instantiate.world import World
-from checker.system.ir import Property, TransitionSystem
-from checker.system.passes import (
-    between_handlers,
-    crash_points,
-    effects_coarse,
-    effects_fine,
-    start_order,
-)
-from checker.system.passes.any_order import in_any_order
-from checker.system.passes.simplify_liveness import simplify_liveness
-from checker.system.verify import verify
+from checker.instantiate import world
+from checker.instantiate.effects import between_handlers, start_order
+from checker.instantiate.effects import coarse as effects_coarse
+from checker.instantiate.effects import fine as effects_fine
+from checker.instantiate.faults import byzantine, crash_points, crashes, stable_storage
+from checker.instantiate.network import links, partitions
+from checker.instantiate.network.counted_messages import counted_messages
+from checker.instantiate.oracles import detectors, oracles
+from checker.instantiate.protocol import actions, coverage_marks, initial, receptions, stack, yields
+from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.walk import expressions_of
+from checker.instantiate.time import timing
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.model.build import start_numbers
+from checker.model.ir import Property, TransitionSystem
+from checker.model.transforms.any_order import in_any_order
+from checker.model.transforms.simplify_liveness import simplify_liveness
+from checker.model.verify import verify
 
 Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
 """Compiles properties, declaring the histories they need; see :mod:`checker.properties`."""

@@ -2,21 +2,21 @@
 compilation.
 
 The interpreter makes one execution that always continues with the fullest state.  The result is
-only a first guess that saves attempts: an execution that needs more makes :mod:`checker.attempts`
-try again.
+only a first guess that saves attempts: an execution that needs more makes
+:mod:`checker.session.attempts` try again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.oracles import MOST_WORDS, WORDS
-from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
-from checker.system.interpreter import State
-from checker.system.ir import TransitionSystem
+from checker.instantiate.assemble import Instantiated
+from checker.instantiate.oracles.oracles import MOST_WORDS, WORDS
+from checker.instantiate.protocol.stack import FAMILY, LARGEST_FAMILY
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import TransitionSystem
 
 EFFORT = 400
 """Transitions that all executions may compute together: a number, not a time, so that what is

@@ -20,8 +20,9 @@ receive   strong  sender, receiver,      fair-loss links
 
 from __future__ import annotations
 
-from checker.system.instantiate.world import WAITING, Link, World
-from checker.system.ir import Expr, Fairness, FairnessKind
+from checker.instantiate.world import WAITING, Link, World
+from checker.language.link_kinds import Delivery
+from checker.model.ir import Expr, Fairness, FairnessKind
 
 
 def step(process: Expr) -> Fairness:
@@ -50,20 +51,21 @@ def receive(
     A receiver that waits at a ``yield`` can't receive: so that this does not disable the constraint
     infinitely often, it is strong there.  Without such pauses weak and strong coincide on links
     that lose nothing: a message in flight stays in flight until it is received.  (For the pauses of
-    fine steps see :mod:`checker.system.passes.unhindered`.)
+    fine steps see :mod:`checker.instantiate.effects.unhindered`.)
     """
     group = f"receive ({link.name})" if link.name else "receive"
     pauses = WAITING in world.variables
     kind = FairnessKind.STRONG if pauses else FairnessKind.WEAK
     both = "while both are correct"
-    if {"lossy", "persistent"} & set(link.kinds):
+    delivery = link.kind.delivery
+    if delivery is Delivery.NO_PROMISE:
         return None
-    if "fair_loss" in link.kinds:
+    if delivery is Delivery.FAIR_LOSS:
         text = f"{{2}} from {{0}} to {{1}} is received, {both}, if it is sent again and again"
         return Fairness(group, (sender, receiver, message), FairnessKind.STRONG, text)
-    if "fifo" in link.kinds:
+    if link.kind.ordered:
         text = f"the next message from {{0}} to {{1}} is received, {both}"
         return Fairness(group, (sender, receiver), kind, text)
-    again = " again and again" if "stubborn" in link.kinds else ""
+    again = " again and again" if delivery is Delivery.STUBBORN else ""
     text = f"{{2}} from {{0}} to {{1}} is received{again}, {both}"
     return Fairness(group, (sender, receiver, message), kind, text)

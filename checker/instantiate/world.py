@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.system import ir
-from checker.system.build import conj, entry, member, negation, size
-from checker.system.instantiate.sizes import Sizes, evaluate_size, refuse
-from checker.system.instantiate.type_sizes import fitting, has_bag, small
-from checker.system.ir import (
+from checker.instantiate.protocol.sizes import Sizes, evaluate_size, refuse
+from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
+from checker.language.link_kinds import LinkKind
+from checker.language.syntax import typed
+from checker.model import ir
+from checker.model.build import conj, entry, member, negation, size
+from checker.model.ir import (
     FALSE,
     TRUE,
     Block,
@@ -21,7 +22,7 @@ from checker.system.ir import (
     SourceLocation,
     VariableKind,
 )
-from checker.system.types import (
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -83,7 +84,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The links between some pairs of processes, which are of one kind.
+    """The links between some pairs of processes, which are of one kind (or of several combined).
 
     ``variable``: the messages in flight on them; ``where``: the pairs (sets of senders and of
     receivers), or any pair but those of ``others``; ``name`` is empty where all links are of one
@@ -92,7 +93,7 @@ class Link:
 
     name: str
     variable: str
-    kinds: frozenset[str]
+    kind: LinkKind
     capacity: int | None
     pairs: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
     others: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_interface import base_of, complete
-from checker.lang.check_protocol import protocol_of
-from checker.lang.parse_cache import parse
-from checker.lang.scope import Home, Reporter, suggestion
+from checker.language.parser.cache import parse
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.interfaces import base_of, complete
+from checker.language.typecheck.protocols import protocol_of
+from checker.language.typecheck.scope import Home, Reporter, suggestion
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""

@@ -7,59 +7,88 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast_items, typed
-from checker.lang.check_check import check_of
-from checker.lang.library import Library, Source, open_source, prelude, read
-from checker.lang.scope import Reporter
-from checker.lang.world_settings import in_world
+from checker.language.library import Library, Source, open_source, prelude, read
+from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.checks import check_of
+from checker.language.typecheck.scope import Reporter
+from checker.language.typecheck.world_settings import in_world
 
 
-def load(path: Path | str) -> typed.Module:
-    """Returns the typed module of the file at ``path``.
+class Spec:
+    """A file that is read, parsed and typed once, however often its checks are asked for.
+
+    ``path``: as the user named it; ``module``: what the file declares.  Converted to a string it is
+    its path.
+    """
+
+    def __init__(self, text: str, path: str) -> None:
+        """Raises :class:`SpecError` as :func:`load` does."""
+        self.path = path
+        self._elsewhere: dict[tuple[str, frozenset[tuple[str, str]]], typed.Check] = {}
+        try:
+            self._source = open_source(text, Path(path))
+            report = Reporter()
+            self._library = Library(self._source, prelude(), report)
+            self.module = _module(self._source, self._library)
+            if report.found:
+                raise SpecError(tuple(report.found))
+        except SpecError as error:
+            raise SpecError(_sort_diagnostics(error.diagnostics, str(Path(path)))) from None
+        except RecursionError:
+            message = "the modules of this file nest too deeply"
+            raise SpecError(
+                (Diagnostic("S004", message, Span(str(Path(path)), 1, 1, 1, 1)),)
+            ) from None
+
+    def __str__(self) -> str:
+        return self.path
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the checks, in the order of the file."""
+        return [check.name for check in self.module.checks]
+
+    def check_in_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
+        """Returns the check ``name``, which must exist, with the clauses of its environment that
+        ``world`` names replaced (see :mod:`checker.language.typecheck.world_settings`).
+
+        Raises :class:`SpecError` for invalid settings.
+        """
+        key = name, frozenset(world.items())
+        if key not in self._elsewhere:
+            self._elsewhere[key] = self._replace_world(name, world)
+        return self._elsewhere[key]
+
+    def _replace_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
+        library = self._library
+        library.report = Reporter()
+        checks = (item for item in self._source.spec.items if isinstance(item, ast_items.Check))
+        decl = next(item for item in checks if item.name.text == name)
+        protocol = library.protocol(decl.protocol)
+        assert protocol is not None
+        check = check_of(in_world(decl, world), protocol, library)
+        if library.report.found:
+            raise SpecError(_sort_diagnostics(tuple(library.report.found), str(Path(self.path))))
+        return replace(check, overridden=tuple(world.items()))
+
+
+def open_spec(path: Path | str) -> Spec:
+    """Reads the file at ``path``.
 
     Raises :class:`SpecError` with every diagnostic, sorted by location: E001 where the file can't
     be read, S… for syntax, N… for names and types, C… for checks.
     """
-    where = Path(path)
-    return load_text(read(where), where)
+    return Spec(read(Path(path)), str(path))
+
+
+def load(path: Path | str) -> typed.Module:
+    """Returns the typed module of the file at ``path``; raises what :func:`open_spec` does."""
+    return open_spec(path).module
 
 
 def load_text(text: str, path: Path | str) -> typed.Module:
     """Loads a text as :func:`load` does a file; imports are resolved relative to ``path``."""
-    where = Path(path)
-    try:
-        source = open_source(text, where)
-        report = Reporter()
-        module = _module(source, Library(source, prelude(), report))
-        if report.found:
-            raise SpecError(tuple(report.found))
-    except SpecError as error:
-        raise SpecError(_sort_diagnostics(error.diagnostics, str(where))) from None
-    except RecursionError:
-        message = "the modules of this file nest too deeply"
-        span = Span(str(where), 1, 1, 1, 1)
-        raise SpecError((Diagnostic("S004", message, span),)) from None
-    return module
-
-
-def load_in_world(path: Path | str, name: str, world: Mapping[str, str]) -> typed.Check:
-    """Returns the check ``name`` of the file at ``path``, with the clauses of its environment that
-    ``world`` names replaced (see :mod:`checker.lang.world_settings`).
-
-    The file must be loadable and have that check.  Raises :class:`SpecError` for invalid settings.
-    """
-    where = Path(path)
-    source = open_source(read(where), where)
-    report = Reporter()
-    library = Library(source, prelude(), report)
-    checks = (item for item in source.spec.items if isinstance(item, ast_items.Check))
-    decl = next(item for item in checks if item.name.text == name)
-    protocol = library.protocol(decl.protocol)
-    assert protocol is not None
-    check = check_of(in_world(decl, world), protocol, library)
-    if report.found:
-        raise SpecError(_sort_diagnostics(tuple(report.found), str(where)))
-    return replace(check, overridden=tuple(world.items()))
+    return Spec(text, str(path)).module
 
 
 def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:

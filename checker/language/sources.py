@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.lang.library import data_of, open_source, read
+from checker.language.library import data_of, open_source, read
 from checker.resources import interfaces
 
 SHIPPED = "what comes with the tool"

@@ -1,2 +1,2 @@
-"""Defines the intermediate representation: finite transition systems, a verifier, an
-interpreter."""
+"""Defines the intermediate representation: finite transition systems, their semantics, a
+verifier."""

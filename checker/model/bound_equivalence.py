@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from checker.system import ir
-from checker.system.types import BagT, IntT, MapT, SeqT
+from checker.model import ir
+from checker.model.types import BagT, IntT, MapT, SeqT
 
 Pairs = dict[tuple[int, int], bool]
 """What is known of pairs of objects, by their identities."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from checker.system import ir
-from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
-from checker.system.types import (
+from checker.model import ir
+from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from checker.system import ir
-from checker.system.ir import Block, Expr, TransitionSystem
-from checker.system.types import (
+from checker.model import ir
+from checker.model.ir import Block, Expr, TransitionSystem
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,

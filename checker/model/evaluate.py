@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
-from checker.system import ir
-from checker.system.ir import Expr, Op, Quantifier, SourceLocation
-from checker.system.types import (
+from checker.model import ir
+from checker.model.ir import Expr, Op, Quantifier, SourceLocation
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,
@@ -146,7 +146,7 @@ def check_stored(
 
 def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
     """Returns the members of ``domain`` in canonical order (see
-    :func:`checker.system.types.universe`)."""
+    :func:`checker.model.types.universe`)."""
     match domain:
         case ir.Universe(item):
             yield from universe(item)

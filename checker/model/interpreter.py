@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from checker.system import ir
-from checker.system.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
-from checker.system.ir import Action, Block, Stmt, Target, TransitionSystem
-from checker.system.tree import loop_carried
-from checker.system.types import Value
+from checker.model import ir
+from checker.model.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
+from checker.model.ir import Action, Block, Stmt, Target, TransitionSystem
+from checker.model.tree import loop_carried
+from checker.model.types import Value
 
 State = tuple[Value, ...]
 
@@ -324,15 +324,15 @@ def moves(system: TransitionSystem, state: State) -> Moves:
     ways = 0
     for action in system.actions:
         for scope in instances(system, action, state):
-            owed = constraint(action, scope)
-            label = frozenset() if owed is None else frozenset({owed})
+            requirement = constraint(action, scope)
+            label = frozenset() if requirement is None else frozenset({requirement})
             stays = False
             for way in _ways(action.body + system.monitor, scope):
                 successor = None if isinstance(way, RunFault) else _state_of(system, way[0])
-                if owed is not None:
-                    enabled.setdefault(owed, ir.fairness_of(action))
+                if requirement is not None:
+                    enabled.setdefault(requirement, ir.fairness_of(action))
                 if successor == state:
-                    stays = owed is not None
+                    stays = requirement is not None
                 elif successor is not None:
                     steps[successor] = steps.get(successor, frozenset()) | label
                     ways += 1
@@ -343,7 +343,7 @@ def moves(system: TransitionSystem, state: State) -> Moves:
 
 
 def is_admissible_end(system: TransitionSystem, state: State) -> bool:
-    """Tells whether an execution may stay in ``state`` forever: see :mod:`checker.system.ir`.
+    """Tells whether an execution may stay in ``state`` forever: see :mod:`checker.model.ir`.
 
     May raise :class:`RunFault` where a guard or domain has an error: that is no end either.
     """
@@ -351,12 +351,12 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
     staying: set[Constraint] = set()
     for action in system.actions:
         for scope in instances(system, action, state):
-            owed = constraint(action, scope)
-            if owed is None:
+            requirement = constraint(action, scope)
+            if requirement is None:
                 continue
             for way in _ways(action.body + system.monitor, scope):
                 stays = not isinstance(way, RunFault) and _state_of(system, way[0]) == state
-                (staying if stays else leaving).add(owed)
+                (staying if stays else leaving).add(requirement)
     if not leaving <= staying:
         return False
     return all(holds(system, justice.holds, state) for justice in system.justice)

@@ -33,10 +33,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
-from checker.system.types import BOOL, Type, Value
+from checker.model.types import BOOL, Type, Value
 
 if TYPE_CHECKING:
-    from checker.system.reading import Reading
+    from checker.model.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +341,7 @@ class While:
     An iteration that begins as an earlier one did (the loop could go on forever), and more than
     ``limit`` iterations, are a runtime error.  ``grows``: the guessed capacity that ``limit`` comes
     from.  Such a loop continues by choice: an execution that returns to where an earlier iteration
-    began (the state, and the loop-carried locals: :func:`checker.system.tree.loop_carried`) has
+    began (the state, and the loop-carried locals: :func:`checker.model.tree.loop_carried`) has
     gained nothing by it, so it is removed.
     """
 

@@ -1,6 +1,6 @@
 """Defines readings: a property's formula as a tree whose leaves are worded.
 
-Expressions in it are those of :mod:`checker.system.ir`, over the state and the names that the
+Expressions in it are those of :mod:`checker.model.ir`, over the state and the names that the
 enclosing quantifiers bind.  No search uses a reading; it explains single executions.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.system.ir import Domain, Expr
+    from checker.model.ir import Domain, Expr
 
 Phrase = tuple["str | Expr", ...]
 """Text with expressions in between, which stand for their values."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import assert_never
 
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Expr, Op
-from checker.system.tree import nodes, placeless
-from checker.system.types import Type
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Expr, Op
+from checker.model.memo import in_an_analysis, in_an_analysis_with
+from checker.model.names import locals_in
+from checker.model.tree import placeless
+from checker.model.types import Type
 
 Known = frozenset[Expr]
 """Known facts, without source locations: options that hold a value, memberships in constant
@@ -50,6 +52,7 @@ def fits(have: Type, want: Type) -> bool:
             return have == want
 
 
+@in_an_analysis_with
 def known_from(expr: Expr, truth: bool) -> Known:
     """Returns what is known where ``expr`` has the value ``truth``."""
     match expr:
@@ -78,11 +81,7 @@ def known_of(name: str, domain: ir.Domain) -> Known:
 
 def forget(known: Known, names: Collection[str]) -> Known:
     """Returns ``known`` without facts about ``names``, which are bound again."""
-
-    def about(fact: Expr) -> bool:
-        return any(isinstance(n, ir.Local) and n.name in names for n in nodes(fact))
-
-    return frozenset(fact for fact in known if not about(fact))
+    return frozenset(fact for fact in known if locals_in(fact).isdisjoint(names))
 
 
 def _is_key(key: Expr, want: Type, known: Known) -> bool:
@@ -129,7 +128,19 @@ def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> b
 
     ``growing``: whether exceeding a guessed capacity counts.
     """
+    if growing:
+        return _can_fault_at_all(expr) and (not known or _can_fault(expr, known, growing))
+    return _can_fault(expr, known, growing)
 
+
+@in_an_analysis
+def _can_fault_at_all(expr: Expr) -> bool:
+    """Tells whether evaluating ``expr`` may be a runtime error where nothing is known: more
+    knowledge only excludes errors."""
+    return _can_fault(expr, frozenset(), growing=True)
+
+
+def _can_fault(expr: Expr, known: Known, growing: bool) -> bool:
     def any_of(parts: Iterable[Expr]) -> bool:
         return any(can_fault(part, known, growing) for part in parts)
 
@@ -177,6 +188,9 @@ def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> b
 def risky(node: Expr | ir.Domain, conditions: Iterable[Expr] = ()) -> bool:
     """Tells whether evaluating an expression, or a domain, may be a runtime error where
     ``conditions`` hold."""
+    fallible = node.of if isinstance(node, ir.Members | ir.Subsets) else node
+    if isinstance(fallible, ir.Universe) or not _can_fault_at_all(fallible):
+        return False
     known: Known = frozenset().union(*(known_from(each, True) for each in conditions))
     if isinstance(node, ir.Universe | ir.Members | ir.Subsets):
         return _source(node, known, True)

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.system.memo import in_a_run
+from checker.model.memo import in_a_run
 
 Value = object
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import assert_never
 
-from checker.system import ir
-from checker.system.evaluate import misfit
-from checker.system.ir import TransitionSystem
-from checker.system.types import BoolT, IntT, MapT, SeqT, VariantT
+from checker.model import ir
+from checker.model.evaluate import misfit
+from checker.model.ir import TransitionSystem
+from checker.model.tree import parts
+from checker.model.types import BoolT, IntT, MapT, SeqT, VariantT
 
 
 class MalformedSystem(AssertionError):
@@ -108,6 +108,8 @@ class _Checker:
                 raise MalformedSystem(f"the effect {effect} was not lowered")
             case ir.Fault():
                 pass
+            case _:
+                assert_never(stmt)
         return bound
 
     def target(self, target: ir.Target, bound: frozenset[str]) -> None:
@@ -145,10 +147,12 @@ class _Checker:
             case ir.Let(_, name, value, body):
                 self.expression(value, bound)
                 self.expression(body, bound | {name})
-            case _:
+            case ir.Index() | ir.Item() | ir.Apply() | ir.Make() | ir.IsCase() | ir.CaseField():
                 self.shape(expr)
-                for part in _parts(expr):
+                for part in parts(expr):
                     self.expression(part, bound)
+            case _:
+                assert_never(expr)
 
     def shape(self, expr: ir.Expr) -> None:
         match expr:
@@ -166,14 +170,3 @@ class _Checker:
                 _require(same, f"{left.type} and {right.type} are compared")
             case _:
                 pass
-
-
-def _parts(expr: Any) -> list[Any]:
-    found: list[Any] = []
-    for field in fields(expr):
-        value = getattr(expr, field.name)
-        if isinstance(value, tuple):
-            found.extend(v for v in value if is_dataclass(v) and isinstance(v, ir.Expr))
-        elif isinstance(value, ir.Expr):
-            found.append(value)
-    return found

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import member, negation
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import histories_in, nodes
-from checker.system.instantiate.world import World
-from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
-from checker.system.types import SeqT, Type, default
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.walk import histories_in, nodes
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import member, negation
+from checker.model.ir import Block, EffectDef, EffectKind, Expr, VariableKind
+from checker.model.types import SeqT, Type, default
 
 RECOGNISED = "@recognised"
 """The acts that were performed as idempotent; a separate set only where plain acts occur as

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checker.system.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
+from checker.model.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
 
 LARGEST = 256
 """Automata with more states than this are refused."""

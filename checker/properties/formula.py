@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.lang import typed
+from checker.instantiate.protocol.expressions import Env, exists, lower
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.model.build import conj, disj, negation
+from checker.model.ir import FALSE, TRUE, Expr, Property, PropertyKind
 from checker.properties.histories import Histories
 from checker.properties.liveness_formulas import liveness_parts
 from checker.properties.polarity import check as check_polarity
@@ -16,10 +20,6 @@ from checker.properties.polarity import may_be_correct
 from checker.properties.premises import is_temporal, ways
 from checker.properties.property_wording import reading
 from checker.properties.reader import Reader
-from checker.system.build import conj, disj, negation
-from checker.system.instantiate.expressions import Env, exists, lower
-from checker.system.instantiate.world import World
-from checker.system.ir import FALSE, TRUE, Expr, Property, PropertyKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
 
 
 def grows(expr: typed.Expr) -> bool:

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.lang import typed
-from checker.lang.check_history import history_name
+from checker.instantiate.protocol.walk import histories_in, nodes
+from checker.instantiate.world import REQUEST, World
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
+from checker.model import build, ir
+from checker.model.build import entry, fresh, member
+from checker.model.ir import Block, EffectDef, EffectKind, Expr, VariableKind
+from checker.model.types import MapT, SeqT, SetT, TupleT, Type, default
 from checker.properties.acts import Acts
-from checker.system import build, ir
-from checker.system.build import entry, fresh, member
-from checker.system.instantiate.walk import histories_in, nodes
-from checker.system.instantiate.world import REQUEST, World
-from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
-from checker.system.types import MapT, SeqT, SetT, TupleT, Type, default
 
 Event = tuple[str, str]
 """``request`` or ``indication``, and the operator's name."""

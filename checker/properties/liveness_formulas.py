@@ -9,8 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
-from checker.lang import typed
+from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain, exists, lower
+from checker.instantiate.protocol.patterns import match_pattern
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import BYZANTINE, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, fresh, member, negation
+from checker.model.evaluate import RunFault, Scope, evaluate, members
+from checker.model.ir import Automaton, Expr, Formula, Holds, Quantifier
+from checker.model.types import BOOL, SetT
 from checker.properties.buchi_automaton import (
     FALSE,
     TRUE,
@@ -27,16 +38,6 @@ from checker.properties.merging import Merging, renumber_propositions
 from checker.properties.polarity import may_be_correct, stands_in_premise_only
 from checker.properties.premises import is_temporal, premise_of, spec_text
 from checker.properties.reader import Reader
-from checker.system import build, ir
-from checker.system.build import conj, fresh, member, negation
-from checker.system.evaluate import RunFault, Scope, evaluate, members
-from checker.system.instantiate.expressions import Env, as_domain, bind_domain, exists, lower
-from checker.system.instantiate.patterns import match_pattern
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import BYZANTINE, World
-from checker.system.ir import Automaton, Expr, Formula, Holds, Quantifier
-from checker.system.types import BOOL, SetT
 
 INSTANCES = 4096
 """The largest number of values for which a formula is expanded."""
@@ -339,8 +340,8 @@ class _Asked:
             case typed.Temporal(_, "eventually", (part,), _):
                 return eventually(self.formula(part, env))
             case typed.Temporal(_, _, (premise, goal), _):
-                owed = inverse(self.formula(premise, env))
-                return always(either([owed, eventually(self.formula(goal, env))]))
+                excused = inverse(self.formula(premise, env))
+                return always(either([excused, eventually(self.formula(goal, env))]))
             case typed.Operation(_, "not", (part,), _):
                 return inverse(self.formula(part, env))
             case typed.Operation(_, "and", parts, _):
@@ -405,6 +406,8 @@ def _among(value: Expr, domain: ir.Domain) -> Expr:
             return ir.Apply(BOOL, ir.Op.SUBSET, (value, of))
         case ir.Universe():
             return ir.TRUE
+        case _:
+            assert_never(domain)
 
 
 def _constant(expr: Expr) -> bool | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from checker.instantiate.protocol.walk import nodes
+from checker.model import build, ir
+from checker.model.build import negation
+from checker.model.ir import Connective, Expr, Formula, Holds, Modal
 from checker.properties.buchi_automaton import always, both, either, eventually
-from checker.system import build, ir
-from checker.system.build import negation
-from checker.system.instantiate.walk import nodes
-from checker.system.ir import Connective, Expr, Formula, Holds, Modal
 
 
 @dataclass(frozen=True, slots=True)

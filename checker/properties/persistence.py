@@ -9,17 +9,8 @@ from __future__ import annotations
 
 from functools import reduce
 
-from checker.system.ir import (
-    TRUE,
-    Apply,
-    AutomatonEdge,
-    Expr,
-    Op,
-    Property,
-    Quant,
-    Quantifier,
-)
-from checker.system.types import BOOL
+from checker.model.ir import TRUE, Apply, AutomatonEdge, Expr, Op, Property, Quant, Quantifier
+from checker.model.types import BOOL
 
 Guard = tuple[frozenset[int], frozenset[int]]
 

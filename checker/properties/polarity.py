@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.system.build import conj
-from checker.system.instantiate import crash_prophecy
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import World
-from checker.system.ir import Expr
+from checker.instantiate.oracles import crash_prophecy
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.model.build import conj
+from checker.model.ir import Expr
 
 
 def may_be_correct(world: World) -> Callable[[Expr], Expr]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from checker.lang import typed
+from checker.instantiate.protocol.expressions import Env, exists, lower
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.model import ir
+from checker.model.build import fresh_names
+from checker.model.dump import value_text
 from checker.properties.spelling import spell
-from checker.system import ir
-from checker.system.build import fresh_names
-from checker.system.dump import value_text
-from checker.system.instantiate.expressions import Env, exists, lower
-from checker.system.instantiate.walk import nodes
 
 Binders = tuple[typed.Binder, ...]
 

@@ -1,23 +1,23 @@
-"""Words a property: turns its typed formula into a :class:`~checker.system.reading.Reading`."""
+"""Words a property: turns its typed formula into a :class:`~checker.model.reading.Reading`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.lang import typed
-from checker.lang.check_history import history_name
+from checker.instantiate.protocol.expressions import Env, as_domain, lower
+from checker.instantiate.protocol.patterns import match_pattern
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
+from checker.model import build, ir
+from checker.model.build import conj, fresh, fresh_names, member
+from checker.model.ir import TRUE, Expr
+from checker.model.reading import Atom, Join, Node, Phrase, Range, Reading, Timed
+from checker.model.types import AtomT, TupleT, Type
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
 from checker.properties.spelling import pattern_spelled, spell
-from checker.system import build, ir
-from checker.system.build import conj, fresh, fresh_names, member
-from checker.system.instantiate.expressions import Env, as_domain, lower
-from checker.system.instantiate.patterns import match_pattern
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import World
-from checker.system.ir import TRUE, Expr
-from checker.system.reading import Atom, Join, Node, Phrase, Range, Reading, Timed
-from checker.system.types import AtomT, TupleT, Type
 
 PAST = {"write": "wrote", "begin": "began", "choose": "chose", "take": "took", "give": "gave"}
 """Irregular past tenses, where the past tense is not the name of the history."""

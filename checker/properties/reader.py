@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, fresh, member, negation
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import World
-from checker.system.ir import Expr, Quantifier
-from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, fresh, member, negation
+from checker.model.ir import Expr, Quantifier
+from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.lang.check_history import history_name
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.ir import Expr
-from checker.system.reading import Phrase
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
+from checker.model.ir import Expr
+from checker.model.reading import Phrase
 
 _BINDING = {
     "or": 2, "=>": 1, "~>": 1, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5,

@@ -7,20 +7,22 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from checker.capacity_estimation import enlarge_bound, maximum_bound
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.loading import load_check
-from checker.options import Options
-from checker.provenance import header_of
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.threshold.arithmetic import holds
-from checker.threshold.automaton import AcceleratedRun, Automaton, Question
-from checker.threshold.concretize import ConcretizationFailed, concretize
-from checker.witness.answer import Answer, Limits, Listener, Path
-from checker.witness.judge import judge
-from checker.witness.trace import Trace
-from checker.witness.verdict import Word
+from checker.engines.options import Options
+from checker.extensions.tables import DEFAULT
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.capacity_estimation import enlarge_bound, maximum_bound
+from checker.language.load import Spec
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import holds
+from checker.parametric.automaton.automaton import AcceleratedRun, Automaton, Question
+from checker.parametric.automaton.concretize import ConcretizationFailed, concretize
+from checker.results.answer import Answer, Limits, Listener, Path
+from checker.results.judge import judge
+from checker.results.trace import Trace
+from checker.results.verdict import Word
+from checker.session.load import load_check
+from checker.session.trace_header import header_of
 
 EXPLORED = 300_000
 """States at most of a system that is explored since an execution could not be concretized."""
@@ -47,7 +49,7 @@ class Finite:
     """The finite systems of a check about all sizes: ``written`` as the user has it, ``check``
     about all sizes."""
 
-    path: str
+    spec: Spec
     written: typed.Check
     check: typed.Check
     options: Options
@@ -73,7 +75,7 @@ class Finite:
         from checker.properties import ask
 
         settings = self.settings(numbers)
-        check = load_check(self.path, self.written.name, settings)
+        check = load_check(self.spec, self.written.name, settings)
         key = tuple(sorted(numbers.items()))
         if key not in self.made or grows is not None:
             capacities = dict(self.made[key].capacities) if key in self.made else {}
@@ -173,14 +175,14 @@ def _judge_path(
     listener: Listener | None,
 ) -> Refuted:
     """Returns the replayed and judged ``path`` as a trace, explained where that is requested."""
-    header = header_of(finite.path, check, made, replace(options, settings=settings))
+    header = header_of(finite.spec.path, check, made, replace(options, settings=settings))
     prop = next(p for p in made.system.properties if p.name == question.property)
     answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})
     (verdict, *_) = judge(replace(made.system, properties=(prop,)), answer, header)
     trace, reason = verdict.trace, verdict.reason
     if trace is not None and options.explain is not None:
-        from checker.explaining.counterfactual_queries import ExplainingBudget
-        from checker.explaining.explain import explain
+        from checker.explain.counterfactual_queries import ExplainingBudget
+        from checker.explain.explain import explain
 
         clock = ExplainingBudget(options.explain, options.threads, options.limits.memory, listener)
         trace = explain(made.system, trace, clock)
@@ -198,14 +200,14 @@ def _explore_size(
 ) -> Refuted:
     """Returns the result of exploring the system of ``numbers``, where an execution could not be
     concretized in it."""
-    from checker.pipeline import run_check
+    from checker.session.pipeline import run_check
 
     seconds = min(options.limits.timeout or SECONDS, SECONDS)
     limits = Limits(EXPLORED, None, seconds, options.limits.memory)
     plain = replace(
-        options, settings=finite.settings(numbers), engine="native", limits=limits, kinds=1
+        options, settings=finite.settings(numbers), engine=DEFAULT, limits=limits, kinds=1
     )
-    report = run_check(finite.path, finite.written.name, plain, listener)
+    report = run_check(finite.spec, finite.written.name, plain, listener)
     if report.was_interrupted:
         raise KeyboardInterrupt
     found = next((v for v in report.verdicts if v.property == question.property), None)

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from checker.engines.symbolic.certificate import Fact, Faultless, describe_fact
 from checker.engines.symbolic.induction import NotExcluded
-from checker.system import interpreter
-from checker.system.interpreter import State, Transition
-from checker.system.ir import TransitionSystem, Variable
-from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.narrate import narrate
-from checker.witness.rerun import Moment, Run
-from checker.witness.show_values import show
-from checker.witness.trace import Header
+from checker.model import interpreter
+from checker.model.interpreter import State, Transition
+from checker.model.ir import TransitionSystem, Variable
+from checker.model.types import AtomT, MapT, default, universe
+from checker.results.narrate import narrate
+from checker.results.rerun import Moment, Run
+from checker.results.show_values import show
+from checker.results.trace import Header
 
 HINT = "an `invariant` clause that is false in this state would exclude it"
 

@@ -5,30 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.options import Options
-    from checker.witness.answer import Listener
-    from checker.witness.verdict import Report
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.results.answer import Listener
+    from checker.results.verdict import Report
 
 
 def answer_check(
-    path: str, name: str | None, options: Options, listener: Listener | None = None
+    spec: Spec | str, name: str | None, options: Options, listener: Listener | None = None
 ) -> Report:
-    """Returns the report on the check ``name`` of the file ``path`` (``None``: its only one).
+    """Returns the report on the check ``name`` of the file ``spec`` (``None``: its only one).
 
     A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.  Raises
-    what :func:`checker.pipeline.run_check` does.
+    what :func:`checker.session.pipeline.run_check` does.
     """
-    from checker import budgets, pipeline
+    from checker.engines import budgets
+    from checker.session import pipeline
 
     with budgets.within(options.limits.timeout, options.limits.memory):
-        about_all = pipeline.is_parametric(path, name, options.settings)
+        spec = pipeline.read_spec(spec)
+        about_all = pipeline.is_parametric(spec, name, options.settings)
     if not about_all:
-        return pipeline.run_check(path, name, options, listener)
-    return for_every_size(path, name, options, listener)
+        return pipeline.run_check(spec, name, options, listener)
+    return for_every_size(spec, name, options, listener)
 
 
 def for_every_size(
-    path: str,
+    spec: Spec | str,
     name: str | None,
     options: Options,
     listener: Listener | None = None,
@@ -48,7 +51,7 @@ def for_every_size(
     require_solver()
     from checker.proving.parametric import prove_every
 
-    return prove_every(path, name, options, listener, tight=tight, synthesize=synthesize)
+    return prove_every(spec, name, options, listener, tight=tight, synthesize=synthesize)
 
 
 def _require_general(options: Options) -> None:

@@ -13,29 +13,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING
 
-from checker import budgets
-from checker.capacity_estimation import enlarge_bound, estimate_capacities, maximum_bound
-from checker.caveats import not_promised, notes, why_nothing_explored
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.loading import load_check
-from checker.options import Options, version
-from checker.provenance import header_of
-from checker.run_engine import marking_interruption, unknown_report
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
-from checker.witness.phrases import count
-from checker.witness.proof import Proof
-from checker.witness.rerun import ReplayMismatch
-from checker.witness.trace import ERRORS
-from checker.witness.unjudged import diagnosed
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.diagnostics.english import count
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.engines.symbolic.engine import NAME
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.capacity_estimation import (
+    enlarge_bound,
+    estimate_capacities,
+    maximum_bound,
+)
+from checker.language.syntax import typed
+from checker.model.evaluate import RunFault
+from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
+from checker.results.proof import Proof
+from checker.results.rerun import ReplayMismatch
+from checker.results.trace import ERRORS
+from checker.results.unjudged import diagnosed
+from checker.results.verdict import PropertyVerdict, Report, Word
+from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.session.load import load_check
+from checker.session.run_engine import marking_interruption, unknown_report
+from checker.session.trace_header import header_of
 
 if TYPE_CHECKING:
     from checker.engines.symbolic.certificate import Faultless, Safe
     from checker.engines.symbolic.prover import ProofResult
     from checker.engines.symbolic.solver_queries import QueryBudget
+    from checker.language.load import Spec
 
 METHODS = ("invariants", "induction", "pdr")
 """The proof methods."""
@@ -51,7 +57,7 @@ EVERYWHERE = "in every state that a run of any length can reach"
 
 
 def prove_check(
-    path: str,
+    spec: Spec | str,
     name: str | None,
     options: Options,
     methods: Sequence[str] = METHODS,
@@ -60,15 +66,16 @@ def prove_check(
     *,
     certificate: str | None = None,
 ) -> Report:
-    """Proves the properties of states of the check ``name`` of ``path``, within ``budget`` seconds.
+    """Proves the properties of states of the check ``name`` of ``spec``, within ``budget`` seconds.
 
     ``options.limits.max_depth``: induction goes over so many steps at most.  ``certificate``: a
     file for the queries of the second check, in SMT-LIB 2.  Raises :class:`SpecError` for errors of
     the spec or the options, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
-    :class:`checker.witness.replay.ReplayMismatch` where the tool is wrong.
+    :class:`checker.results.replay.ReplayMismatch` where the tool is wrong.
     """
     with budgets.within(budget):
-        check = load_check(path, name, options.settings).with_lemmas()
+        check = load_check(spec, name, options.settings).with_lemmas()
+    path = str(spec)
     started = time.monotonic()
     with budgets.within(budget):
         try:
@@ -81,7 +88,7 @@ def prove_check(
             raise
         except KeyboardInterrupt as error:
             spent = time.monotonic() - started
-            report = unknown_report(path, check, replace(options, engine="symbolic"), spent, error)
+            report = unknown_report(path, check, replace(options, engine=NAME), spent, error)
             return report if certificate is None else _unwritten(report, certificate)
     if certificate is not None:
         report = _write_queries(report, made, found, certificate)
@@ -186,7 +193,7 @@ def _too_small(made: Instantiated, found: ProofResult) -> str | None:
 def _report(
     path: str, check: typed.Check, made: Instantiated, found: ProofResult, options: Options
 ) -> Report:
-    from checker.witness.judge import compare, judge
+    from checker.results.judge import compare, judge
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     header = header_of(path, check, made, options, sources=bool(found.refuted))
@@ -209,7 +216,7 @@ def _report(
         file=path,
         check=check.name,
         parameters=dict(header.parameters),
-        engine="symbolic",
+        engine=NAME,
         fine_steps=options.fine_steps,
         verdicts=verdicts,
         expectations=compare(asked, verdicts, answer),
@@ -219,7 +226,6 @@ def _report(
         exhaustive=False,
         stopped=found.stopped or "; ".join(found.tried) or None,
         notes=notes(check, made, options.fine_steps),
-        version=version(),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
     )
 
@@ -235,7 +241,7 @@ def _answer(made: Instantiated, found: ProofResult) -> Answer:
         if isinstance(fact, Safe)
     }
     return Answer(
-        engine="symbolic",
+        engine=NAME,
         distinct_states=len(found.samples.states),
         depth=found.samples.depth,
         exhaustive=False,
@@ -287,7 +293,7 @@ class _Saying:
 
     def _judge_proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
         from checker.engines.symbolic.certificate import Faultless
-        from checker.witness.vacuity import vacuous
+        from checker.results.vacuity import vacuous
 
         found, system = self.found, self.made.system
         if Faultless() not in found.proved:

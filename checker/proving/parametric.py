@@ -14,25 +14,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from checker import budgets
-from checker.caveats import not_promised
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.loading import load_check, parametrize
-from checker.options import Options, version
-from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
-from checker.proving.size_conditions import (
-    conditions,
-    defaults,
-    equal_to,
-    thresholds,
-    weaken_assumptions,
-)
-from checker.run_engine import unknown_report
-from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.sizes import require_settable
-from checker.threshold.arithmetic import comparisons, to_nnf
-from checker.threshold.automaton import (
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.instantiate.assemble import Instantiated
+from checker.instantiate.protocol.sizes import require_settable
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import comparisons, to_nnf
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     And,
     Automaton,
@@ -42,17 +31,29 @@ from checker.threshold.automaton import (
     Outcome,
     Question,
 )
-from checker.threshold.automaton_wording import Words
-from checker.threshold.correct_senders import strengthen
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
-from checker.witness.assumptions import assumptions_of
-from checker.witness.judge import compare
-from checker.witness.proof import AutomatonSize, Proof, Weakened
-from checker.witness.trace import Trace
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.parametric.automaton.correct_senders import strengthen
+from checker.parametric.automaton.wording import Words
+from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.size_conditions import (
+    conditions,
+    defaults,
+    equal_to,
+    thresholds,
+    weaken_assumptions,
+)
+from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
+from checker.results.assumptions import assumptions_of
+from checker.results.judge import compare
+from checker.results.proof import AutomatonSize, Proof, Weakened
+from checker.results.trace import Trace
+from checker.results.verdict import PropertyVerdict, Report, Word
+from checker.session.caveats import not_promised
+from checker.session.load import load_check, parametrize, read_spec
+from checker.session.run_engine import unknown_report
 
 if TYPE_CHECKING:
-    from checker.engines.symbolic.thresholds import ParametricChecker
+    from checker.language.load import Spec
+    from checker.parametric.symbolic.decide import ParametricChecker
 
 QUERY = 60.0
 """Seconds for each query by default."""
@@ -72,7 +73,7 @@ _T = TypeVar("_T")
 
 
 def prove_every(
-    path: str,
+    spec: Spec | str,
     name: str | None,
     options: Options,
     listener: Listener | None = None,
@@ -80,7 +81,7 @@ def prove_every(
     tight: bool = True,
     synthesize: bool = False,
 ) -> Report:
-    """Proves the properties of the check ``name`` of ``path``, for all sizes, or refutes them for
+    """Proves the properties of the check ``name`` of ``spec``, for all sizes, or refutes them for
     some.
 
     A check with sizes is generalised by :func:`parametrize`.  ``options.query_timeout`` and
@@ -92,13 +93,14 @@ def prove_every(
     """
     limits = options.limits
     with budgets.within(limits.timeout, limits.memory):
-        written = load_check(path, name, options.settings)
+        spec = read_spec(spec)
+        written = load_check(spec, name, options.settings)
     started = time.monotonic()
     with budgets.within(limits.timeout, limits.memory):
         try:
             with budgets.raising_when_exhausted(late=True):
                 with budgets.raising_when_exhausted():
-                    proving = _Proving.begin(path, written, options, listener)
+                    proving = _Proving.begin(spec, written, options, listener)
                 proving.ask()
                 if tight and not proving.stopped:
                     proving.weaken()
@@ -106,23 +108,21 @@ def prove_every(
                     proving.propose()
                 return proving.report()
         except KeyboardInterrupt as error:
-            return unknown_report(path, written, options, time.monotonic() - started, error)
+            return unknown_report(spec.path, written, options, time.monotonic() - started, error)
 
 
 def automaton_of(
-    path: str, name: str | None, options: Options
+    spec: Spec | str, name: str | None, options: Options
 ) -> tuple[Automaton, tuple[Question, ...]]:
-    """Returns the threshold automaton of a check, and the questions about it.
-
-    Raises :class:`SpecError` for errors of the user, and for what is outside the fragment.
-    """
-    return extraction(about_every_size(load_check(path, name, options.settings), options.settings))
+    """Returns the threshold automaton of a check, and the questions about it; raises
+    :class:`SpecError` for errors of the user, and for what is outside the fragment."""
+    return extraction(about_every_size(load_check(spec, name, options.settings), options.settings))
 
 
 def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
     """Does the same as :func:`automaton_of`, of a check about all sizes."""
-    from checker.threshold.extract import extract
-    from checker.threshold.questions import questions
+    from checker.parametric.automaton.questions import questions
+    from checker.parametric.extract.extract import extract
 
     automaton = extract(check)
     asked = questions(check, automaton)
@@ -158,7 +158,7 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
 class _Proving:
     """The questions, and what is known so far; ``weakened``: where less is required of sizes."""
 
-    path: str
+    spec: Spec
     written: typed.Check
     check: typed.Check
     options: Options
@@ -177,14 +177,14 @@ class _Proving:
 
     @classmethod
     def begin(
-        cls, path: str, written: typed.Check, options: Options, listener: Listener | None
+        cls, spec: Spec, written: typed.Check, options: Options, listener: Listener | None
     ) -> _Proving:
         """Starts a proof in which nothing is decided yet."""
         started = time.monotonic()
         check = about_every_size(written, options.settings)
         automaton, asked = extraction(check)
-        finite = Finite(path, written, check, options)
-        return cls(path, written, check, options, listener, automaton, asked, finite, started)
+        finite = Finite(spec, written, check, options)
+        return cls(spec, written, check, options, listener, automaton, asked, finite, started)
 
     # ---- queries --------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ class _Proving:
         self._know(question, Word.UNKNOWN, why)
 
     def _counting(self, automaton: Automaton, resilience: Condition) -> ParametricChecker:
-        from checker.engines.symbolic.thresholds import ParametricChecker
+        from checker.parametric.symbolic.decide import ParametricChecker
 
         return ParametricChecker(automaton, seconds=self._query(), resilience=resilience)
 
@@ -282,7 +282,7 @@ class _Proving:
     def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:
         """Yields ``run``, and one with the same numbers of the automaton that :func:`strengthen`
         gives."""
-        from checker.engines.symbolic.thresholds import ParametricChecker
+        from checker.parametric.symbolic.decide import ParametricChecker
 
         yield run
         numbers = numbers_of(self.automaton, run)
@@ -327,7 +327,7 @@ class _Proving:
             self._expectations().get(name),
             reason,
             self._fairness_assumptions(question),
-            trace,
+            trace=trace,
             certificate=certificate,
             queries=0 if decision is None else decision.queries,
             seconds=0.0 if decision is None else decision.seconds,
@@ -434,7 +434,7 @@ class _Proving:
             seconds=0.0 if asking is None else asking.spent,
         )
         return Report(
-            file=self.path,
+            file=self.spec.path,
             check=self.check.name,
             parameters={},
             engine=ENGINE,
@@ -444,7 +444,6 @@ class _Proving:
             seconds=seconds,
             exhaustive=decided and self.stopped is None,
             stopped=self.stopped,
-            version=version(),
             reduce="none",
             proof=proof,
         )

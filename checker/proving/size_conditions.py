@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.lang import typed
-from checker.proving.concretization import Refuted, numbers_of, sizes_text
-from checker.threshold.arithmetic import names
-from checker.threshold.automaton import (
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import names
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     And,
     AtLeast,
@@ -23,11 +22,12 @@ from checker.threshold.automaton import (
     Question,
     Quotient,
 )
-from checker.threshold.automaton_wording import Words
-from checker.witness.proof import Weakened
+from checker.parametric.automaton.wording import Words
+from checker.proving.concretization import Refuted, numbers_of, sizes_text
+from checker.results.proof import Weakened
 
 if TYPE_CHECKING:
-    from checker.engines.symbolic.thresholds import ParametricChecker
+    from checker.parametric.symbolic.decide import ParametricChecker
 
 PROPOSED = 3
 """At most so many conditions, and so many values of each threshold, are proposed."""
@@ -43,7 +43,7 @@ def weaken_assumptions(
 ) -> Iterator[Weakened]:
     """Yields the outcome for ``questions``, which are proved under what ``counting`` assumes, where
     less is assumed."""
-    from checker.engines.symbolic.thresholds_tightness import tightness
+    from checker.parametric.symbolic.tightness import tightness
 
     automaton = counting.automaton
     words = Words(automaton)
@@ -56,7 +56,7 @@ def weaken_assumptions(
         name, numbers = weaker.question.property, numbers_of(automaton, weaker.run)
         found = follow(weaker.question, weaker.run)
         if found.trace is not None:
-            yield Weakened(condition, name, tuple(numbers.items()))
+            yield Weakened(condition, name, dict(numbers))
         else:
             why = "explored, it holds there" if found.holds else found.reason
             yield Weakened(condition, reason=f"{name} may fail with {sizes_text(numbers)}: {why}")
@@ -65,8 +65,8 @@ def weaken_assumptions(
 def conditions(counting: ParametricChecker, questions: Sequence[Question]) -> Iterator[str]:
     """Yields the weakest linear conditions on sizes under which ``questions`` are proved, in
     words."""
-    from checker.engines.symbolic.thresholds_synthesis import Proposal
-    from checker.engines.symbolic.thresholds_synthesis import conditions as weakest
+    from checker.parametric.symbolic.synthesis import Proposal
+    from checker.parametric.symbolic.synthesis import conditions as weakest
 
     words = Words(counting.automaton)
     proposed = open_ = 0
@@ -100,8 +100,8 @@ def thresholds(
 ) -> Iterator[str]:
     """Yields values of the threshold ``name`` of ``check`` for which ``proved`` remain proved, in
     words."""
-    from checker.engines.symbolic.thresholds_synthesis import Proposal
-    from checker.engines.symbolic.thresholds_synthesis import thresholds as possible
+    from checker.parametric.symbolic.synthesis import Proposal
+    from checker.parametric.symbolic.synthesis import thresholds as possible
 
     automaton, questions = extracted(replace(check, every=(*check.every, name)))
     if not _waits_for(automaton, name):

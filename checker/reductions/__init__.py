@@ -2,5 +2,6 @@
 
 ``symmetry``: states that differ by a renaming of processes or payloads only.  ``dead_variables``:
 parts of states that are never read again.  ``partial_order``: steps that commute with all others.
-``table`` says which of them is used for which kind of property, and why that is sound.
+Each is an object of the ``contract`` in the ``registry``, and says for which kind of property it is
+used, and why that is sound; ``choose`` makes the plan.
 """

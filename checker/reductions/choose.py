@@ -4,19 +4,18 @@ decides what may be used when.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from checker.model import ir
+from checker.model.ir import Block, PropertyKind, TransitionSystem
+from checker.model.memo import an_analysis
+from checker.model.tree import nodes
 from checker.properties.persistence import needs_automaton
-from checker.reductions import dead_variables, partial_order, symmetry
-from checker.reductions.reduction_plan import NOTHING, Kind, ReductionPlan, Unused
-from checker.reductions.table import TABLE, Ask, Use, against
-from checker.system.ir import PropertyKind, TransitionSystem
-
-MODES = ("auto", "none", "symmetry", "por", "all")
-"""The modes that a user may choose."""
-NAMED = ("symmetry", "por", "all")
-"""The modes that explicitly request reductions."""
+from checker.reductions.contract import Ask
+from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Unused
+from checker.reductions.registry import REDUCTIONS, admitted
+from checker.reductions.table import against
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,6 @@ class SideQuestions:
 
 VERDICTS = SideQuestions()
 """No query besides the properties."""
-
-_WANTED: dict[str, frozenset[Kind]] = {
-    "none": frozenset(),
-    "symmetry": frozenset({Kind.SYMMETRY}),
-    "por": frozenset({Kind.DEAD, Kind.ORDER}),
-    "auto": frozenset(Kind),
-    "all": frozenset(Kind),
-}
 
 Asked = tuple[tuple[Ask, str], ...]
 """Queries, each with the name of the property that makes it (or nothing)."""
@@ -68,55 +59,56 @@ def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator
             yield Ask.FAIR, prop.name
 
 
+@an_analysis()
 def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
     """The plan for ``system``, without what is not proven for the queries, which it lists with the
     reasons.
     """
-    wanted = _WANTED[mode]
     questions = questions_of(system, question)
-    plan, unused = NOTHING, list[Unused]()
-    for kind in sorted(wanted):
-        reasons = list(against(kind, questions))
-        if reasons:
-            unused += [Unused(kind, why) for why in reasons]
-            continue
-        plan, why_not = _with(plan, kind, system)
-        unused += why_not
+    parts, unused = list[PlanPart](), list[Unused]()
+    for reduction in admitted(mode):
+        part, reasons = None, tuple(against(reduction, questions))
+        if not reasons:
+            part, reasons = reduction.analyse(system)
+        if part is not None and (clash := _clash(part, parts)):
+            part, reasons = None, (clash,)
+        parts += [] if part is None else [part]
+        unused += [Unused(reduction.name, why) for why in reasons]
+    plan = ReductionPlan(tuple(parts), unused=tuple(unused))
     live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
-    plan = replace(plan, unused=tuple(unused))
-    return _with_fallback(plan) if live and plan.used_kinds else plan
+    return _with_fallback(plan) if live else plan
 
 
-def _with(
-    plan: ReductionPlan, kind: Kind, system: TransitionSystem
-) -> tuple[ReductionPlan, tuple[Unused, ...]]:
-    """``plan`` with the reductions of ``kind`` that are found; and why there is no more."""
-    match kind:
-        case Kind.SYMMETRY:
-            group, why_not = symmetry.find_symmetry(system)
-            return replace(plan, symmetry=group), why_not
-        case Kind.DEAD:
-            block, why_not = dead_variables.find_dead(system)
-            return replace(plan, dead=block), why_not
-        case Kind.ORDER:
-            eager, why_not = partial_order.find_ample(system)
-            return replace(plan, ample_actions=eager), why_not
+def _clash(part: PlanPart, others: Iterable[PlanPart]) -> str:
+    """Why ``part`` can't be used together with ``others``, in words, or nothing.
+
+    Statements of two reductions commute, and so are idempotent together, where neither mentions
+    what the other one writes.
+    """
+    for other in others:
+        if part.symmetry is not None and other.symmetry is not None:
+            return f"another symmetry is used, {REDUCTIONS[other.reduction].title}"
+        for one, two in ((part, other), (other, part)):
+            if shared := sorted(_written(one.resets) & _mentioned(two.resets)):
+                return f"{REDUCTIONS[other.reduction].title} deals with `{shared[0]}` already"
+    return ""
+
+
+def _written(block: Block) -> set[str]:
+    return {node.name for node in nodes(block) if isinstance(node, ir.Target) and node.is_state}
+
+
+def _mentioned(block: Block) -> set[str]:
+    return _written(block) | {n.variable for n in nodes(block) if isinstance(n, ir.Read)}
 
 
 def _with_fallback(plan: ReductionPlan) -> ReductionPlan:
     """``plan``, with a fallback plan for systems with cycles, if it needs one."""
-    lost = {
-        kind: TABLE[kind][Ask.ROUND].why
-        for kind in plan.used_kinds
-        if TABLE[kind][Ask.ROUND].use is not Use.PROVEN
-    }
+    lost = [REDUCTIONS[name] for name in plan.used if REDUCTIONS[name].needs_acyclic]
     if not lost:
         return plan
-    more = [Unused(kind, why) for kind, why in lost.items()]
-    careful = plan
-    if Kind.SYMMETRY in lost:
-        careful = replace(careful, symmetry=None)
-    if Kind.ORDER in lost:
-        careful = replace(careful, ample_actions=())
-    careful = replace(careful, unused=(*plan.unused, *more))
+    names = {reduction.name for reduction in lost}
+    kept = tuple(part for part in plan.parts if part.reduction not in names)
+    more = [Unused(reduction.name, reduction.column[Ask.ROUND].why) for reduction in lost]
+    careful = ReductionPlan(kept, unused=(*plan.unused, *more))
     return replace(plan, acyclic=True, fallback=careful)

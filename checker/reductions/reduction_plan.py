@@ -1,24 +1,14 @@
-"""The reductions of an exploration: symmetry, dead variables and ample sets."""
+"""The reductions of an exploration, as engines see them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import permutations, product
 from math import factorial, prod
 
-from checker.system.ir import Block, Expr
-from checker.system.types import AtomT
-
-
-class Kind(StrEnum):
-    """A kind of reduction."""
-
-    SYMMETRY = "symmetry"
-    DEAD = "dead"
-    ORDER = "por"
-
+from checker.model.ir import Block, Expr
+from checker.model.types import AtomT
 
 Permutation = tuple[tuple[int, ...], ...]
 """A renaming of atoms: for each sort the atom that replaces each, counted from 0."""
@@ -121,38 +111,63 @@ class AmpleAction:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A reduction that is not used, or not fully, and why, in words."""
+    """A reduction, by its name, that is not used, or not fully, and why, in words."""
 
-    kind: Kind
+    kind: str
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReductionPlan:
-    """The reductions of an exploration.
+class PlanPart:
+    """What one reduction does to an exploration, in any of the three ways that engines know.
 
-    ``dead``: statements that reset dead parts (no choices, no faults); they are run on every state,
-    and are idempotent.  ``acyclic``: something in it is proven only for systems without cycles; an
-    engine that finds a step that does not lead to the next level raises
-    :class:`checker.exploration.explored.Cyclic`.  ``fallback``: the plan that replaces it then.
+    ``reduction``: its name.  ``symmetry``: one state of each orbit is explored.  ``resets``:
+    statements without choices and runtime errors that put a state into its normal form; they are
+    run on every state, are idempotent, and treat atoms alike that may be renamed.
+    ``ample_actions``: steps that may precede all others.  ``text``: in words what it does here.
     """
 
+    reduction: str
     symmetry: Symmetry | None = None
-    dead: Block = ()
+    resets: Block = ()
     ample_actions: tuple[AmpleAction, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionPlan:
+    """The reductions of an exploration; at most one of them is a symmetry.
+
+    ``parts``: what is done, in this order.  ``acyclic``: something in it is proven only for systems
+    without cycles; an engine that finds a step that does not lead to the next level raises
+    :class:`checker.engines.search_engine.Cyclic`.  ``fallback``: the plan that replaces it
+    then.
+    """
+
+    parts: tuple[PlanPart, ...] = ()
     acyclic: bool = False
     fallback: ReductionPlan | None = None
     unused: tuple[Unused, ...] = ()
 
     @property
-    def used_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of the reductions in use."""
-        parts = (
-            (Kind.SYMMETRY, self.symmetry is not None),
-            (Kind.DEAD, bool(self.dead)),
-            (Kind.ORDER, bool(self.ample_actions)),
-        )
-        return tuple(kind for kind, there in parts if there)
+    def used(self) -> tuple[str, ...]:
+        """The names of the reductions in use."""
+        return tuple(part.reduction for part in self.parts)
+
+    @property
+    def symmetry(self) -> Symmetry | None:
+        """The group of renamings by which states are identified."""
+        return next((part.symmetry for part in self.parts if part.symmetry is not None), None)
+
+    @property
+    def resets(self) -> Block:
+        """The statements that put a state into its normal form."""
+        return tuple(stmt for part in self.parts for stmt in part.resets)
+
+    @property
+    def ample_actions(self) -> tuple[AmpleAction, ...]:
+        """The actions of which an instance may be explored alone."""
+        return tuple(action for part in self.parts for action in part.ample_actions)
 
 
 NOTHING = ReductionPlan()

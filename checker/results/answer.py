@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from checker.system.types import Value
+from checker.model.types import Value
+from checker.results.domains import Amount, AtLeast, Natural, Positive, Text
 
 State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
@@ -19,7 +21,7 @@ DECIDED = "every property is decided"
 
 def stop_reason(error: KeyboardInterrupt) -> str:
     """Returns why something is not known, where it was ended by ``error``: a budget
-    (:class:`checker.budgets.BudgetExhausted`), or an interrupt."""
+    (:class:`checker.engines.budgets.BudgetExhausted`), or an interrupt."""
     return str(error) or INTERRUPTED
 
 
@@ -69,11 +71,11 @@ class Forecast:
     ``memory``: bytes at most.
     """
 
-    low: int
-    high: int
-    soonest: float
-    latest: float
-    memory: int
+    low: Natural
+    high: Natural
+    soonest: Amount
+    latest: Amount
+    memory: Natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class Weight:
     """Something in which states differ; without it there would be ``factor`` times fewer."""
 
     name: str
-    factor: float
+    factor: Annotated[float, AtLeast(1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +130,25 @@ class Reduced:
 
     ``used``: the names of the reductions; ``unused``: reductions that are not used, or less than
     they could be, each with the reason in words; ``text``: what is used, in words; ``without``: the
-    number of states without them (``None``: not known), ``exact`` or estimated.
+    number of states without them (``None``: not known), ``exact`` or estimated, or, ``at_least``, a
+    lower bound of it.  ``keeps_lengths``: shortest executions are as long as without;
+    ``shows_all``: what was not seen to happen never happens; ``titles``: what reports call the
+    reductions, by their names.
     """
 
-    used: tuple[str, ...] = ()
-    unused: tuple[tuple[str, str], ...] = ()
+    used: tuple[Text, ...] = ()
+    unused: tuple[tuple[Text, str], ...] = ()
     text: tuple[str, ...] = ()
-    without: int | None = None
+    without: Natural | None = None
     exact: bool = False
+    at_least: bool = False
+    keeps_lengths: bool = True
+    shows_all: bool = True
+    titles: tuple[tuple[str, str], ...] = ()
+
+    def title(self, name: str) -> str:
+        """What reports call a reduction."""
+        return dict(self.titles).get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +159,9 @@ class Restart:
     come; ``kept``: the next one continued from there, and did not start over.
     """
 
-    grown: tuple[tuple[str, int, int], ...]
-    states: int
-    depth: int
+    grown: Annotated[tuple[tuple[str, Natural, Positive], ...], AtLeast(1)]
+    states: Natural
+    depth: Natural
     kept: bool = False
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.system.ir import FALSE, Fairness, Property, PropertyKind, TransitionSystem, fairness_of
-from checker.system.types import AtomT, Type, VariantT
+from checker.model.ir import FALSE, Fairness, Property, PropertyKind, TransitionSystem, fairness_of
+from checker.model.types import AtomT, Type, VariantT
 
 PROCESSES = "pqr"
 """Names for the processes of a fairness constraint."""

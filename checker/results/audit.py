@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from checker.witness.answer import Answer
-from checker.witness.phrases import count
-from checker.witness.verdict import Audit, PropertyVerdict, Word
-
-KEEPS_LENGTHS = frozenset({"symmetry"})
-"""The reductions under which shortest counterexamples are as long as without."""
+from checker.diagnostics.english import count
+from checker.results.answer import Answer
+from checker.results.verdict import Audit, PropertyVerdict, Word
 
 
 class Disagreement(Exception):
@@ -73,7 +70,7 @@ def _agree(one: Word, other: Word) -> bool:
 
 
 def _lengths(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[str]:
-    if not KEEPS_LENGTHS.issuperset(reduced.answer.reduced.used):
+    if not reduced.answer.reduced.keeps_lengths:
         return
     for name, verdict in reduced.by_name.items():
         other = whole.by_name.get(name)

@@ -8,12 +8,13 @@ Everything here is read from the trace alone: the spec is not needed.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from checker.witness.trace import Event, Step, Trace
+from checker.results.trace import Event, Step, Trace
 
 RECORD = "@received."
 """Part of the names of variables that hold the senders from which a process has received a
@@ -40,7 +41,8 @@ class Arrow:
 
     ``sent`` is ``None`` where nothing in the execution sends it (``FORGED``: it is the step
     itself); ``ended`` is the step that receives or loses it, ``None`` where there is none.
-    ``multicast``: arrows with the same number leave together.
+    ``multicast``: arrows with the same number leave together.  ``claimed``: in whose name a forged
+    message comes, where that is not ``sender``.
     """
 
     sender: str
@@ -50,6 +52,7 @@ class Arrow:
     sent: int | None
     ended: int | None
     multicast: int
+    claimed: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,13 @@ class Causality:
         for causes in self.causes:
             found.append(1 + max((found[cause] for cause in causes), default=-1))
         return tuple(found)
+
+    def was_cut_off(self, arrow: Arrow) -> bool:
+        """Returns whether the copy was never sent: its sender crashed before it would have been."""
+        return arrow.sent is not None and any(
+            cut.message == arrow.message and arrow.receiver in cut.peers
+            for cut in self.steps[arrow.sent].cut
+        )
 
     def past(self, numbers: frozenset[int] | set[int]) -> frozenset[int]:
         """Returns the steps on which those of ``numbers`` depend, themselves included."""
@@ -213,6 +223,16 @@ def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
             written[change.variable][change.process] = step.number
 
 
+FORGED_FROM = re.compile(r" makes \S+ receive .* from (\S+)", re.DOTALL)
+"""Matches the sentence of a forgery, which names the sender that the receiver sees."""
+
+
+def claimed_sender(forgery: Event) -> str:
+    """Returns the process in whose name a Byzantine one sends; empty where that is its own."""
+    found = FORGED_FROM.search(forgery.sentence)
+    return found[1] if found is not None and found[1] != forgery.process else ""
+
+
 CAUGHT_UP = ", after what was still to come"
 """Part of the name of an action in which the copies that its process still has to send leave
 without events."""
@@ -267,6 +287,7 @@ class _Post:
                     step,
                     step,
                     self._multicasts,
+                    claimed_sender(event),
                 )
                 self._found.append(forged)
 

@@ -7,20 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from checker.system.ir import ActionKind, MarkKind, VariableKind
-from checker.witness.trace import FAULTY, Event, Explanation, Step, Trace
+from checker.model.ir import MarkKind, VariableKind
+from checker.results.trace import (
+    FAIRNESS,
+    FAULTY,
+    HONOURED,
+    LEFT_OUT,
+    OUTCOMES,
+    ROLES,
+    STEPS,
+    Event,
+    Explanation,
+    Step,
+    Trace,
+)
 
-START = "start"
 ONE_PEER = frozenset((MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE))
 MESSAGES = ONE_PEER | {MarkKind.SEND}
 """Events whose peers are processes; but for those that send there is one."""
 SHARED = frozenset((MarkKind.CHOICE, MarkKind.WORLD))
 """Events that may belong to no process."""
-FAIRNESS = ("weak", "strong", "justice")
-HONOURED = ("taken", "disabled", "holds")
-ROLES = ("", "premise", "goal")
-LEFT_OUT = ("fault", "message")
-OUTCOMES = ("holds", "violated", "unknown")
 
 
 def require_fit(trace: Trace) -> None:
@@ -53,7 +59,7 @@ def require_fit(trace: Trace) -> None:
 def _step(step: Step, number: int, processes: tuple[str, ...]) -> None:
     if step.number != number:
         raise ValueError(f"step {number} has the number {step.number}")
-    if step.kind not in (START, *ActionKind):
+    if step.kind not in STEPS:
         raise ValueError(f"step {number} is of the unknown kind {step.kind!r}")
     for event in (*step.events, *step.cut):
         _event(event, number)

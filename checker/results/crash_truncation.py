@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from checker.system import interpreter
-from checker.system.interpreter import State
-from checker.system.ir import CRASHING, MarkKind, TransitionSystem
-from checker.witness.events import trace_events
-from checker.witness.rerun import Moment
-from checker.witness.trace import Event
+from checker.model import interpreter
+from checker.model.interpreter import State
+from checker.model.ir import CRASHING, MarkKind, TransitionSystem
+from checker.results.events import trace_events
+from checker.results.rerun import Moment
+from checker.results.trace import Event
 
 EFFECTS = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.STORE, MarkKind.COPY)
 """Kinds of events that a crash inside a handler can cut off."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from checker.model import interpreter
+from checker.model.ir import MarkInfo, MarkKind, SourceLocation, TransitionSystem
+from checker.model.types import SetT, Value
 from checker.resources import display_name
-from checker.system import interpreter
-from checker.system.ir import MarkInfo, MarkKind, SourceLocation, TransitionSystem
-from checker.system.types import SetT, Value
-from checker.witness.phrases import detector_output_text
-from checker.witness.show_values import show
-from checker.witness.trace import At, Event
+from checker.results.phrases import detector_output_text
+from checker.results.show_values import show
+from checker.results.trace import At, Event
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 """Marks that record what a search has covered; a trace leaves them out."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from checker.system import interpreter, ir
-from checker.system.interpreter import Constraint, Moves, State
-from checker.system.ir import FairnessKind, Property, TransitionSystem
-from checker.system.types import Value
-from checker.witness.show_values import show
-from checker.witness.trace import FairnessJustification
+from checker.model import interpreter, ir
+from checker.model.interpreter import Constraint, Moves, State
+from checker.model.ir import FairnessKind, Property, TransitionSystem
+from checker.model.types import Value
+from checker.results.show_values import show
+from checker.results.trace import FairnessJustification
 
 
 class Unfair(Exception):
@@ -93,9 +93,11 @@ def _idle(system: TransitionSystem, state: State) -> list[FairnessJustification]
             if promise is not None:
                 found.setdefault(promise, ir.fairness_of(action))
     entries = []
-    for owed in sorted(found, key=lambda c: (c.group, repr(c.key))):
-        kind = found[owed].kind.value
-        entries.append(FairnessJustification(in_words(owed, found[owed]), kind, "taken", ()))
+    for constraint in sorted(found, key=lambda c: (c.group, repr(c.key))):
+        kind = found[constraint].kind.value
+        entries.append(
+            FairnessJustification(in_words(constraint, found[constraint]), kind, "taken", ())
+        )
     return entries
 
 

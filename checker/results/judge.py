@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, stop_reason, without_run
-from checker.witness.assumptions import assumptions_of
-from checker.witness.phrases import count, restarts_text, unless_omitted
-from checker.witness.replay import replay
-from checker.witness.trace import ERRORS, Header, Trace
-from checker.witness.vacuity import vacuous
-from checker.witness.verdict import Expected, PropertyVerdict, Word, meets
+from checker.diagnostics.english import count
+from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.results.answer import Answer, stop_reason, without_run
+from checker.results.assumptions import assumptions_of
+from checker.results.phrases import restarts_text, unless_omitted
+from checker.results.replay import replay
+from checker.results.trace import ERRORS, Header, Trace
+from checker.results.vacuity import vacuous
+from checker.results.verdict import Expected, PropertyVerdict, Word, meets
 
 
 def judge(
@@ -29,7 +30,7 @@ def judge(
     """Returns the verdict on each property of ``system``, in order.
 
     ``expected`` gives the words that the check expects.  Every violation and error is replayed:
-    raises :class:`checker.witness.replay.ReplayMismatch` where the engine's execution is none of
+    raises :class:`checker.results.replay.ReplayMismatch` where the engine's execution is none of
     the system's.  An error of an execution that no property's verdict carries gets a verdict of its
     own, called ``ERRORS``.
 
@@ -63,7 +64,7 @@ def judge(
         expects, assumed = words.get(prop.name), assumptions_of(system, prop, world)
         verdicts.append(
             PropertyVerdict(
-                prop.name, prop.definition, word, expects, reason, assumed, trace, up_to=up_to
+                prop.name, prop.definition, word, expects, reason, assumed, trace=trace, up_to=up_to
             )
         )
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):

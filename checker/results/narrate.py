@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.system import ir
-from checker.system.interpreter import State, Transition
-from checker.system.ir import (
+from checker.diagnostics.english import listing
+from checker.model import ir
+from checker.model.interpreter import State, Transition
+from checker.model.ir import (
     ActionKind,
     MarkKind,
     Property,
@@ -14,15 +15,14 @@ from checker.system.ir import (
     Variable,
     VariableKind,
 )
-from checker.system.tree import nodes
-from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.crash_truncation import cut_short
-from checker.witness.events import acting, at, trace_events
-from checker.witness.outcomes import copies_of, ever_crashed, in_flight, outcomes_of
-from checker.witness.phrases import listing
-from checker.witness.rerun import Moment, Run
-from checker.witness.show_values import encode, show
-from checker.witness.trace import (
+from checker.model.tree import nodes
+from checker.model.types import AtomT, MapT, default, universe
+from checker.results.crash_truncation import cut_short
+from checker.results.events import acting, at, trace_events
+from checker.results.outcomes import copies_of, ever_crashed, in_flight, outcomes_of
+from checker.results.rerun import Moment, Run
+from checker.results.show_values import encode, show
+from checker.results.trace import (
     ERRORS,
     Change,
     Event,
@@ -33,7 +33,7 @@ from checker.witness.trace import (
     Step,
     Trace,
 )
-from checker.witness.violation_witnesses import sentence
+from checker.results.violation_witnesses import sentence
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step report already."""

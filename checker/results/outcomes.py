@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from checker.system import interpreter
-from checker.system.instantiate.crash_prophecy import TITLE as FORESEEN
-from checker.system.interpreter import State, name_values
-from checker.system.ir import MarkKind, TransitionSystem, VariableKind
-from checker.system.types import (
+from checker.instantiate.oracles.crash_prophecy import TITLE as FORESEEN
+from checker.model import interpreter
+from checker.model.interpreter import State, name_values
+from checker.model.ir import MarkKind, TransitionSystem, VariableKind
+from checker.model.types import (
     BagT,
     MapT,
     OptionT,
@@ -24,14 +24,14 @@ from checker.system.types import (
     sort_key,
     universe,
 )
-from checker.witness.events import tell
-from checker.witness.rerun import Run
-from checker.witness.show_values import show
-from checker.witness.trace import Copies, Event, InFlight, ProcessOutcome, Step
+from checker.results.events import tell
+from checker.results.rerun import Run
+from checker.results.show_values import show
+from checker.results.trace import Copies, Event, InFlight, ProcessOutcome, Step
 
 FAULTY = {"byzantine": "byzantine", "omitting": "omitting", FORESEEN: "foreseen"}
 """Titles of the environment's variables that hold processes which are faulty without being down,
-and the words for these in :class:`checker.witness.trace.ProcessOutcome`."""
+and the words for these in :class:`checker.results.trace.ProcessOutcome`."""
 
 
 def outcomes_of(

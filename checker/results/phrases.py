@@ -1,25 +1,15 @@
-"""Names and numbers in English, for texts about executions."""
+"""Phrases for texts about executions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from checker.witness.answer import Restart
+from checker.diagnostics.english import listing
+from checker.results.answer import Restart
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """The words for what failure detectors indicate of a process."""
-
-
-def listing(names: Iterable[str]) -> str:
-    """Returns ``a``, ``a and b``, ``a, b and c``; empty for none."""
-    *most, last = [*names] or [""]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def count(number: int, noun: str) -> str:
-    """Returns ``1 state``, ``1,204 states``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def at_most(probability: float) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from checker.results.domains import Amount, Natural
 
 
 @dataclass(frozen=True, slots=True)
 class AutomatonSize:
     """The size of a threshold automaton; ``guards``: different ones, as conditions."""
 
-    locations: int
-    rules: int
-    guards: int
+    locations: Natural
+    rules: Natural
+    guards: Natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Weakened:
 
     condition: str
     property: str = ""
-    numbers: tuple[tuple[str, int], ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
     reason: str = ""
 
 
@@ -47,8 +50,8 @@ class Proof:
     sufficient: bool | None = None
     weakened: tuple[Weakened, ...] = ()
     proposals: tuple[str, ...] = ()
-    queries: int = 0
-    seconds: float = 0.0
+    queries: Natural = 0
+    seconds: Amount = 0.0
 
     @property
     def tight(self) -> bool:

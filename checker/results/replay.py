@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.system.interpreter import State
-from checker.system.ir import Property, TransitionSystem, domain_item
-from checker.system.types import Value
-from checker.witness.answer import Path
-from checker.witness.narrate import narrate
-from checker.witness.rerun import ReplayMismatch, rerun
-from checker.witness.show_values import decode
-from checker.witness.trace import Header, Json, Trace
+from checker.model.interpreter import State
+from checker.model.ir import Property, TransitionSystem, domain_item
+from checker.model.types import Value
+from checker.results.answer import Path
+from checker.results.narrate import narrate
+from checker.results.rerun import ReplayMismatch, rerun
+from checker.results.show_values import decode
+from checker.results.trace import Header, Json, Trace
 
 __all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]
 

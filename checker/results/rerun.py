@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import Event, State, Transition
-from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.system.passes.budgeted import is_message
-from checker.system.passes.fault_marks import faults_of
-from checker.system.types import Value
-from checker.witness.answer import Path
-from checker.witness.fair_lasso import Unfair, fairness_justification, satisfies
-from checker.witness.trace import FairnessJustification
+from checker.instantiate.faults.budgeted import is_message
+from checker.instantiate.faults.fault_marks import faults_of
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import Event, State, Transition
+from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.model.types import Value
+from checker.results.answer import Path
+from checker.results.fair_lasso import Unfair, fairness_justification, satisfies
+from checker.results.trace import FairnessJustification
 
 
 class ReplayMismatch(Exception):

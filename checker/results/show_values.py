@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, assert_never, cast
 
-from checker.system.types import (
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,
@@ -27,7 +27,7 @@ from checker.system.types import (
     sort_key,
     universe,
 )
-from checker.witness.trace import Json
+from checker.results.trace import Json
 
 EXACT = 2**53
 """Integers up to this one are numbers in JSON; beyond, readers lose digits."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from checker.witness.phrases import count, listing
+from checker.diagnostics.english import count, listing
+from checker.model.ir import ActionKind, FairnessKind, MarkKind, VariableKind
+from checker.results.domains import AtLeast, Natural, OneOf, Positive, Sha256
 
 FORMAT = 4
 """Version of the trace document; 4 has what steps read of others, and the initial choices."""
@@ -13,6 +16,27 @@ FORMAT = 4
 ERRORS = "errors of the run"
 """The name under which an error of the execution is reported where no property's verdict carries
 it."""
+
+START = "start"
+"""The kind of step 0."""
+
+STEPS = (START, *ActionKind)
+EVENTS = tuple(
+    kind for kind in MarkKind if kind not in (MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT)
+)
+FAIRNESS = (*FairnessKind, "justice")
+HONOURED = ("taken", "disabled", "holds")
+ROLES = ("", "premise", "goal")
+LEFT_OUT = ("fault", "message")
+OUTCOMES = ("holds", "violated", "unknown")
+"""The closed vocabularies of traces."""
+
+FAULTY = {
+    "byzantine": "Byzantine",
+    "omitting": "omission-faulty",
+    "foreseen": "foreseen to crash",
+}
+"""The ways to be faulty without being down, in words."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -22,8 +46,8 @@ class At:
     """A source location in one of the header's sources; lines and columns count from 1."""
 
     file: str
-    line: int
-    column: int
+    line: Positive
+    column: Positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +58,7 @@ class Source:
     """
 
     file: str
-    digest: str
+    digest: Sha256
     text: str
     shipped: bool = False
 
@@ -60,13 +84,13 @@ class Header:
 class Event:
     """An event of a step.
 
-    ``kind`` is a :class:`checker.system.ir.MarkKind`; ``sentence``: in words; ``process``: the one
+    ``kind`` is a :class:`checker.model.ir.MarkKind`; ``sentence``: in words; ``process``: the one
     that did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
     of a message that is sent, or the sender of one that is received; ``arguments`` are pairs of a
     name and a rendered value; ``at``: the handler or the statement that did it.
     """
 
-    kind: str
+    kind: Annotated[str, OneOf(EVENTS)]
     sentence: str
     process: str = ""
     name: str = ""
@@ -85,7 +109,7 @@ class Event:
 class Change:
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
-    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` changes are reported by events
+    ``kind`` is a :class:`checker.model.ir.VariableKind`; ``quiet`` changes are reported by events
     already: of the environment, the links and the histories, and what a process that crashes
     forgets.
     """
@@ -95,7 +119,7 @@ class Change:
     process: str
     before: str
     after: str
-    kind: str
+    kind: Annotated[str, OneOf(VariableKind)]
     quiet: bool
 
 
@@ -103,15 +127,16 @@ class Change:
 class Step:
     """One state of the execution, and what happened on the way to it (step 0 is the start).
 
+    ``state``: the values of the variables in the encoding of the Informal Trace Format.
     ``cut``: what its handler would have done next, had its process not crashed inside it; a
     multicast that was cut short has the receivers that it missed as ``peers``.  ``reads``: the
     variables that other processes may have written and that the step may have read: shared ones,
     and what an oracle has noted.
     """
 
-    number: int
+    number: Natural
     action: str
-    kind: str
+    kind: Annotated[str, OneOf(STEPS)]
     process: str
     headline: str
     events: tuple[Event, ...]
@@ -119,14 +144,6 @@ class Step:
     state: Mapping[str, Json]
     cut: tuple[Event, ...] = ()
     reads: tuple[str, ...] = ()
-
-
-FAULTY = {
-    "byzantine": "Byzantine",
-    "omitting": "omission-faulty",
-    "foreseen": "foreseen to crash",
-}
-"""The ways to be faulty without being down, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +159,7 @@ class ProcessOutcome:
     crashed: bool
     deliveries: tuple[str, ...]
     recovered: bool = False
-    faulty: str = ""
+    faulty: Annotated[str, OneOf(("", *FAULTY))] = ""
     again: tuple[str, ...] = ()
 
 
@@ -150,7 +167,7 @@ class ProcessOutcome:
 class Copies:
     """The outcome of a message that a process sent before it crashed."""
 
-    step: int
+    step: Natural
     sender: str
     message: str
     received: tuple[str, ...]
@@ -178,9 +195,9 @@ class FairnessJustification:
     """
 
     text: str
-    kind: str
-    how: str
-    steps: tuple[int, ...]
+    kind: Annotated[str, OneOf(FAIRNESS)]
+    how: Annotated[str, OneOf(HONOURED)]
+    steps: tuple[Natural, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +208,8 @@ class Failure:
     message: str
     during: str = ""
     file: str = ""
-    line: int = 0
-    column: int = 0
+    line: Natural = 0
+    column: Natural = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +224,7 @@ class Claim:
     text: str
     formula: str
     truths: tuple[bool, ...]
-    role: str = ""
+    role: Annotated[str, OneOf(ROLES)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,18 +234,18 @@ class Obligation:
     is not known)."""
 
     text: str
-    opened: int
-    met: int | None = None
-    impossible: int | None = None
+    opened: Natural
+    met: Natural | None = None
+    impossible: Natural | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of an execution: its faults, its messages (a multicast is one), its transitions."""
 
-    faults: int
-    messages: int
-    steps: int
+    faults: Natural
+    messages: Natural
+    steps: Natural
 
     def __str__(self) -> str:
         """Returns ``1 fault, 2 messages and 4 steps``."""
@@ -246,12 +263,12 @@ class Counterfactual:
     ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still violates it.
     """
 
-    kind: str
+    kind: Annotated[str, OneOf(LEFT_OUT)]
     what: str
-    step: int
-    outcome: str
+    step: Natural
+    outcome: Annotated[str, OneOf(OUTCOMES)]
     why: str = ""
-    steps: int | None = None
+    steps: Natural | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +285,7 @@ class Explanation:
     sentences: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     obligations: tuple[Obligation, ...] = ()
-    context: tuple[int, ...] = ()
+    context: tuple[Natural, ...] = ()
     before: Cost | None = None
     after: Cost | None = None
     least: bool = False
@@ -280,30 +297,32 @@ class Explanation:
 class Trace:
     """One execution that an independent replay accepted.
 
-    ``word`` is the verdict (``violated`` or ``error``), ``sentence`` says what is violated and for
-    which values, ``ends`` whether the execution is complete: quiescent, no fairness constraint is
-    enabled any more.
+    ``word`` is the verdict (``violated`` or ``error``; ``run`` where nothing was asked),
+    ``sentence`` says what is violated and for which values, ``ends`` whether the execution is
+    complete: quiescent, no fairness constraint is enabled any more.
 
     ``loop``: the execution is infinite, from the last state back to the one of that number, or,
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
     ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
-    parameters; ``at``: where the property is defined.
+    parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
     """
 
     header: Header
     property_name: str
     definition: str
-    word: str
+    word: Annotated[str, OneOf(("violated", "error", "run"))]
     sentence: str
     processes: tuple[str, ...]
-    variables: tuple[tuple[str, str], ...]  # name and kind, in the order of the states
-    steps: tuple[Step, ...]
+    variables: tuple[
+        tuple[str, Annotated[str, OneOf(VariableKind)]], ...
+    ]  # name and kind, in the order of the states
+    steps: Annotated[tuple[Step, ...], AtLeast(1)]
     fates: tuple[ProcessOutcome, ...] = ()
     copies: tuple[Copies, ...] = ()
     in_flight: tuple[InFlight, ...] = ()
     ends: bool = False
     failure: Failure | None = None
-    loop: int | None = None
+    loop: Natural | None = None
     closing: Step | None = None
     ledger: tuple[FairnessJustification, ...] = ()
     values: tuple[tuple[str, Json], ...] = ()

@@ -4,12 +4,12 @@ property in some state.  The execution to that state is printed, where it is kno
 from __future__ import annotations
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.system.evaluate import RunFault
-from checker.system.ir import TransitionSystem
-from checker.witness.narrate import narrate
-from checker.witness.phrases import count
-from checker.witness.rerun import run_through
-from checker.witness.trace import Header
+from checker.diagnostics.english import count
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
+from checker.results.narrate import narrate
+from checker.results.rerun import run_through
+from checker.results.trace import Header
 
 MOST = 40
 """Steps of an execution that are printed; the last ones, where there are more."""

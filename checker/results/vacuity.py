@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from checker.resources import display_name
-from checker.system.ir import (
+from checker.diagnostics.english import listing
+from checker.model.ir import (
     MarkInfo,
     MarkKind,
     Property,
@@ -15,9 +15,10 @@ from checker.system.ir import (
     SourceLocation,
     TransitionSystem,
 )
-from checker.system.passes.simplify_liveness import never
-from checker.witness.answer import Answer
-from checker.witness.verdict import Covered
+from checker.model.transforms.simplify_liveness import never
+from checker.resources import display_name
+from checker.results.answer import Answer
+from checker.results.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
 """The kinds of marks in a coverage report."""
@@ -52,7 +53,7 @@ def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[
     """Yields the alternatives of the property's goals that nothing can make true, in words."""
     for way in prop.ways:
         if way.wanted and never(system, way.holds):
-            others = " or ".join(f"`{other}`" for other in way.besides)
+            others = listing((f"`{other}`" for other in way.besides), "or")
             yield f"`{way.text}` is never true: the property holds because of {others} alone"
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from typing import assert_never
+from typing import Annotated, assert_never
 
-from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
-from checker.witness.proof import Proof
-from checker.witness.trace import ERRORS, At, Trace
+from checker.resources import version
+from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
+from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
+from checker.results.proof import Proof
+from checker.results.trace import ERRORS, At, Trace
 
 __all__ = [
     "ERRORS",
@@ -113,14 +115,15 @@ class PropertyVerdict:
     expected: str | None = None
     reason: str = ""
     assumptions: tuple[str, ...] = ()
+    _: KW_ONLY
+    up_to: Natural | None = None
+    certificate: str = ""
+    queries: Natural = 0
+    seconds: Amount = 0.0
+    rests_on: RestsOn | None = None
     trace: Trace | None = None
     others: tuple[Trace, ...] = ()
     of_others: str = ""
-    up_to: int | None = None
-    certificate: str = ""
-    queries: int = 0
-    seconds: float = 0.0
-    rests_on: RestsOn | None = None
 
     def label(self) -> str:
         """The word as it is shown."""
@@ -149,9 +152,9 @@ class ScenarioVerdict:
     met: bool
     reason: str
     file: str
-    line: int
-    column: int
-    steps: int
+    line: Positive
+    column: Positive
+    steps: Natural
     possible: tuple[str, ...] = ()
 
 
@@ -162,11 +165,11 @@ class Covered:
     ``kind`` is ``handler``, ``branch`` or ``point`` (where a crash may fall inside a handler).
     """
 
-    kind: str
+    kind: Annotated[str, OneOf(("handler", "branch", "point"))]
     text: str
     file: str
-    line: int
-    column: int
+    line: Natural
+    column: Natural
     reached: bool
 
 
@@ -181,14 +184,14 @@ class Audit:
     complete: bool
     said: str
     stopped: str | None = None
-    distinct_states: int = 0
-    depth: int = 0
-    seconds: float = 0.0
+    distinct_states: Natural = 0
+    depth: Natural = 0
+    seconds: Amount = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that one run of the tool on one check found.
+    """Everything that one run of the tool, of ``version``, on one check found.
 
     ``never``: handlers that are never taken, messages that are never sent; ``stopped``: why the
     search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph that was kept for
@@ -199,12 +202,14 @@ class Report:
     that are allowed, as the user said it; ``reduced``: those that were used; ``distinct_states``,
     ``depth`` and ``transitions`` are of what was explored.  ``audit``: the comparison with an
     exploration without reductions, where that was requested.  ``forecast``: an estimate for a
-    search that was not completed.  ``weights``: what multiplies its states, where there are many.
-    ``omission``: an upper bound on the probability that some state was omitted (``None``: none
-    was).  ``proof``: of a report on proofs, what they are about and what they took.  ``restarts``:
-    explorations that found a guessed capacity too small, before the one that did not.
+    search that was not completed.  ``weights``: what multiplies its states, where there are many,
+    the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
+    (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
+    before the one that did not.  ``proof``: of a report on proofs, what they are about and what
+    they took.
     """
 
+    version: str = field(default_factory=version, kw_only=True)
     file: str
     check: str
     parameters: dict[str, str | int]
@@ -212,31 +217,31 @@ class Report:
     fine_steps: bool
     verdicts: tuple[PropertyVerdict, ...]
     expectations: tuple[Expected, ...] = ()
-    distinct_states: int = 0
-    depth: int = 0
-    transitions: int = 0
-    seconds: float = 0.0
+    distinct_states: Natural = 0
+    depth: Natural = 0
+    transitions: Natural = 0
+    seconds: Amount = 0.0
     exhaustive: bool = False
     stopped: str | None = None
-    bytes_per_state: float = 0.0
+    bytes_per_state: Amount = 0.0
+    _: KW_ONLY
+    edges: Natural = 0
+    bytes_per_edge: Amount = 0.0
+    liveness_seconds: Amount = 0.0
     notes: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-    version: str = ""
-    edges: int = 0
-    bytes_per_edge: float = 0.0
-    liveness_seconds: float = 0.0
     coverage: tuple[Covered, ...] | None = None
     kept: str | None = None
     failed: tuple[str, ...] = ()
     scenarios: tuple[ScenarioVerdict, ...] = ()
-    reduce: str = "auto"
+    reduce: Text = "auto"
     reduced: Reduced = field(default_factory=Reduced)
     audit: Audit | None = None
     forecast: Forecast | None = None
     weights: tuple[Weight, ...] = ()
-    omission: float | None = None
-    proof: Proof | None = None
+    omission: Probability | None = None
     restarts: tuple[Restart, ...] = ()
+    proof: Proof | None = None
 
     @property
     def was_interrupted(self) -> bool:
@@ -245,7 +250,7 @@ class Report:
         return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
 
     @property
-    def exit_code(self) -> int:
+    def exit_code(self) -> Annotated[int, OneOf((0, 1, 2, 3, 4))]:
         """0 where everything is as expected, otherwise the worst of what is wrong.
 
         2 where something that was requested beside the verdicts could not be done; a proof of

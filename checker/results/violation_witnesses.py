@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checker.system import ir
-from checker.system.evaluate import Scope, elements, evaluate
-from checker.system.interpreter import State, holds, name_values
-from checker.system.ir import Expr, Op, Property, PropertyKind, Quantifier, TransitionSystem
-from checker.system.types import Type, Value
-from checker.witness.rerun import Run
-from checker.witness.show_values import show
+from checker.model import ir
+from checker.model.evaluate import Scope, elements, evaluate
+from checker.model.interpreter import State, holds, name_values
+from checker.model.ir import Expr, Op, Property, PropertyKind, Quantifier, TransitionSystem
+from checker.model.types import Type, Value
+from checker.results.rerun import Run
+from checker.results.show_values import show
 
 Binding = tuple[str, Type, Value]
 

@@ -2,8 +2,8 @@
 answers.
 
 An attempt that finds a guessed capacity too small is followed by one in a larger system.  That one
-continues from there where it can (:mod:`checker.exploration.capacity_growth`), and starts over
-where it can't; if it is then cut short, an earlier attempt may have come further.
+continues from there where it can (:mod:`checker.engines.native.search.capacity_growth`), and starts
+over where it can't; if it is then cut short, an earlier attempt may have come further.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker import budgets
-from checker.capacity_estimation import (
+from checker.engines import budgets
+from checker.engines.native.codegen.image import MIN_LEVEL_BITS
+from checker.engines.native.codegen.layout import WORD, Layout, lay_out
+from checker.engines.native.search.capacity_growth import Carry
+from checker.engines.options import Options
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.capacity_estimation import (
     enlarge_bound,
     estimate_capacities,
     limit_text,
     maximum_bound,
 )
-from checker.caveats import piles_up, why_unbounded
-from checker.exploration.capacity_growth import Carry
-from checker.kernels.image import MIN_LEVEL_BITS
-from checker.kernels.layout import WORD, Layout, lay_out
-from checker.lang import typed
-from checker.options import Options
+from checker.language.syntax import typed
+from checker.model import interpreter
+from checker.model.bound_equivalence import same_up_to_bounds
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
 from checker.properties import ask
 from checker.reductions.choose import SideQuestions
-from checker.run_engine import (
+from checker.results.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
+from checker.results.unjudged import diagnosed
+from checker.session.caveats import piles_up, why_unbounded
+from checker.session.run_engine import (
     answer_of,
     marking_interruption,
     remaining_time,
     verdicts_alone,
     with_whole_timeout,
 )
-from checker.system import interpreter
-from checker.system.bound_equivalence import same_up_to_bounds
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
-from checker.witness.unjudged import diagnosed
 
 if TYPE_CHECKING:
-    from checker.exploration.checkpoint import Checkpoint
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
 
 
 LONG = 100_000

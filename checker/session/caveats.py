@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from checker.lang import typed
-from checker.lang.check_stack import layers_of, stands_for
-from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.sizes import evaluate_size
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import IMMUNE
-from checker.system.ir import TransitionSystem, Variable, VariableKind
-from checker.system.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
-from checker.witness.answer import Answer, State
-from checker.witness.phrases import count
+from checker.diagnostics.english import count
+from checker.instantiate.assemble import Instantiated
+from checker.instantiate.protocol.sizes import evaluate_size
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import IMMUNE
+from checker.language.link_kinds import Delivery
+from checker.language.syntax import typed
+from checker.language.typecheck.layers import layers_of, stands_for
+from checker.model.ir import TransitionSystem, Variable, VariableKind
+from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
+from checker.results.answer import Answer, State
 
 PILE = 16
 """From this many copies of one message in flight on, they are held to be unbounded."""
@@ -48,10 +49,11 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     budgets of noise."""
     found = []
     kinds = {*check.links, *(kind for rule in check.link_rules for kind in rule.kinds)}
-    if "lossy" in kinds:
-        found.append("lossy links may lose any message: they promise nothing")
-    elif "persistent" in kinds:
-        found.append("persistent links may keep any message for ever: they promise nothing")
+    unreliable = [kind for kind in kinds if kind.delivery is Delivery.NO_PROMISE]
+    if unreliable:
+        kind = min(unreliable, key=lambda kind: (not kind.loses, kind.name))
+        may = "lose any message" if kind.loses else "keep any message for ever"
+        found.append(f"{kind.name} links may {may}: they promise {kind.delivery.value}")
     if check.crash is not None and check.recover:
         found.append("no process promises to come back up; a correct one is up from some time on")
     elif check.crash is not None:
@@ -270,7 +272,11 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
 
 def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
     if check.byzantine is not None:
-        whose = "its own name only" if "authenticated" in check.links else "anybody's name"
+        whose = (
+            "its own name only"
+            if any(kind.authenticates for kind in check.links)
+            else "anybody's name"
+        )
         yield (
             f"a Byzantine process sends any well-typed message, in {whose}; where messages carry"
             " payloads, one of them is `forged`, which no client sends"

@@ -6,40 +6,53 @@ import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.world_settings import world_of
-from checker.system.instantiate.sizes import parameters
+from checker.engines import budgets
+from checker.instantiate.protocol.sizes import parameters
+from checker.language.syntax import typed
+from checker.language.typecheck.world_settings import world_of
+
+if TYPE_CHECKING:
+    from checker.language.load import Spec
 
 
-def checks_in(path: str) -> list[str]:
-    """Returns the names of the checks of a file, in order; raises :class:`SpecError`, and
-    :class:`checker.budgets.BudgetExhausted` where the caller has opened a budget, as
-    :func:`load_check` does."""
-    return [check.name for check in _module(path).checks]
+def read_spec(spec: Spec | str) -> Spec:
+    """Returns the file ``spec``, read and typed; itself where it already is.
 
-
-def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
-    """Returns the check ``name`` of ``path`` (``None``: its only one), with ``settings`` applied.
-
-    Raises :class:`SpecError`.
+    Raises :class:`SpecError`, and :class:`checker.engines.budgets.BudgetExhausted` where the caller
+    has opened a budget.
     """
-    check = _find(path, name)
+    if not isinstance(spec, str):
+        return spec
+    from checker.language.load import open_spec
+
+    with _reading(spec):
+        return open_spec(spec)
+
+
+def checks_in(spec: Spec | str) -> list[str]:
+    """Returns the names of the checks of a file, in order; raises what :func:`read_spec` does."""
+    return read_spec(spec).names
+
+
+def load_check(spec: Spec | str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
+    """Returns the check ``name`` of ``spec`` (``None``: its only one), with ``settings`` applied;
+    raises what :func:`read_spec` does."""
+    spec = read_spec(spec)
+    check = _find(spec, name)
     world = world_of(settings, parameters(check))
     if not world:
         return check
-    from checker.lang.load import load_in_world
-
-    with _reading(path):
-        return load_in_world(path, check.name, world)
+    with _reading(spec.path):
+        return spec.check_in_world(check.name, world)
 
 
-def is_parametric(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
+def is_parametric(spec: Spec | str, name: str | None, settings: Mapping[str, str]) -> bool:
     """Returns whether the check is about all sizes, and ``settings`` give it none; raises
     :class:`SpecError`."""
-    every = load_check(path, name, settings).every
+    every = load_check(spec, name, settings).every
     return bool(every) and not any(size in settings for size in every)
 
 
@@ -78,13 +91,6 @@ def _free(bound: typed.Expr | None, every: tuple[str, ...]) -> typed.Expr | None
     return typed.Param(bound.type, "f", bound.span)
 
 
-def _module(path: str) -> typed.Module:
-    from checker.lang.load import load
-
-    with _reading(path):
-        return load(path)
-
-
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
     """Enforces budgets within the block, with some seconds of grace, since a short one is meant for
@@ -97,14 +103,14 @@ def _reading(path: str) -> Iterator[None]:
         raise
 
 
-def _find(path: str, name: str | None) -> typed.Check:
-    checks = _module(path).checks
+def _find(spec: Spec, name: str | None) -> typed.Check:
+    checks = spec.module.checks
     if name is None and len(checks) == 1:
         return checks[0]
     for check in checks:
         if check.name == name:
             return check
-    raise no_such_check(path, name, [c.name for c in checks])
+    raise no_such_check(spec.path, name, spec.names)
 
 
 def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:

@@ -1,8 +1,8 @@
 """The whole tool on one page: loads a check, instantiates it, runs an engine, judges the answer.
 
-Text becomes a typed protocol (:mod:`checker.lang`), a check of it becomes a finite transition
-system (:mod:`checker.system`), an engine explores that, and every execution that it returns is
-replayed by the interpreter before it is shown (:mod:`checker.witness`).
+Text becomes a typed protocol (:mod:`checker.language`), a check of it becomes a finite transition
+system (:mod:`checker.model`), an engine explores that, and every execution that it returns is
+replayed by the interpreter before it is shown (:mod:`checker.results`).
 """
 
 from __future__ import annotations
@@ -11,28 +11,37 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker import budgets, run_engine
-from checker.caveats import not_promised, notes, uncounted_steps, why_nothing_explored
-from checker.exploration.forecast import Outlook
-from checker.lang import typed
-from checker.loading import checks_in, is_parametric, load_check, no_such_check, parametrize
-from checker.options import Options, version
-from checker.provenance import header_of, settings_of
-from checker.reductions.choose import NAMED, SideQuestions
-from checker.reductions.reduction_plan import Kind
-from checker.reductions.table import shows_all
-from checker.run_engine import require_compact, run_folder, unknown_report
-from checker.state_tables import export_tables, require_exportable
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.ir import TransitionSystem
-from checker.system.memo import a_run
-from checker.witness.answer import Answer, Forecast, Listener, stop_reason
-from checker.witness.trace import Header, Trace
-from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
+from checker.engines import budgets
+from checker.engines.exploration import replaying
+from checker.engines.native.search.forecast import Outlook
+from checker.engines.options import Options
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.language.syntax import typed
+from checker.model.ir import TransitionSystem
+from checker.model.memo import a_run
+from checker.reductions.choose import SideQuestions
+from checker.reductions.registry import is_named
+from checker.results.answer import Answer, Forecast, Listener, stop_reason
+from checker.results.trace import Header, Trace
+from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
+from checker.session import run_engine
+from checker.session.caveats import not_promised, notes, uncounted_steps, why_nothing_explored
+from checker.session.load import (
+    checks_in,
+    is_parametric,
+    load_check,
+    no_such_check,
+    parametrize,
+    read_spec,
+)
+from checker.session.run_engine import require_supported, run_folder, unknown_report
+from checker.session.state_tables import export_tables, require_exportable
+from checker.session.trace_header import header_of, settings_of
 
 if TYPE_CHECKING:
-    from checker.exploration.checkpoint import Checkpoint
-    from checker.stepping.prepared_check import PreparedCheck
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.language.load import Spec
+    from checker.simulate.prepared_check import PreparedCheck
 
 __all__ = [
     "Options",
@@ -45,24 +54,24 @@ __all__ = [
     "open_again",
     "open_check",
     "parametrize",
+    "read_spec",
     "replay_trace",
     "run_check",
     "run_loaded",
-    "version",
 ]
 
 
 def run_check(
-    path: str, name: str | None, options: Options, listener: Listener | None = None
+    spec: Spec | str, name: str | None, options: Options, listener: Listener | None = None
 ) -> Report:
-    """Runs one check of the file ``path`` (``None``: its only one) and returns the report.
+    """Runs one check of the file ``spec`` (``None``: its only one) and returns the report.
 
     Raises :class:`SpecError` for errors of the spec or the options, and
-    :class:`checker.witness.replay.ReplayMismatch` where an engine is wrong.
+    :class:`checker.results.replay.ReplayMismatch` where an engine is wrong.
     """
     with budgets.within(options.limits.timeout, options.limits.memory):
-        check = load_check(path, name, options.settings)
-    return run_loaded(path, check, options, listener)
+        check = load_check(spec, name, options.settings)
+    return run_loaded(str(spec), check, options, listener)
 
 
 @a_run()
@@ -71,7 +80,7 @@ def run_loaded(
 ) -> Report:
     """Does the same as :func:`run_check`, of a check that :func:`load_check` gave for these
     settings."""
-    require_compact(options)
+    require_supported(options)
     require_exportable(options)
     started = time.monotonic()
     with run_folder(path, check, options) as run:
@@ -94,7 +103,7 @@ def run_loaded(
             if run is not None and run.temporary and not report.was_interrupted:
                 run.unfinished = False
             if not report.was_interrupted and (options.explain is not None or options.kinds > 1):
-                from checker.explaining.reports import as_asked
+                from checker.explain.reports import as_asked
 
                 report = as_asked(report, made.system, options, listener)
             report = export_tables(report, made.system, options, run, listener)
@@ -104,9 +113,9 @@ def run_loaded(
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
     """Replays the execution of a trace document from its spec; raises :class:`SpecError`.
 
-    Raises also what :func:`checker.witness.replay.replay_document` does.
+    Raises also what :func:`checker.results.replay.replay_document` does.
     """
-    from checker.witness.replay import replay_document
+    from checker.results.replay import replay_document
 
     return replay_document(_system_of(trace, base_folder), trace)
 
@@ -116,9 +125,9 @@ def explain_trace(
 ) -> Trace:
     """Does the same as :func:`replay_trace`, and minimises and explains the execution within
     ``seconds``."""
-    from checker.explaining.counterfactual_queries import ExplainingBudget
-    from checker.explaining.explain import explain
-    from checker.witness.replay import replay_document
+    from checker.explain.counterfactual_queries import ExplainingBudget
+    from checker.explain.explain import explain
+    from checker.results.replay import replay_document
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
@@ -146,7 +155,7 @@ def _instantiate_from_trace(
 
 def open_again(trace: Trace) -> PreparedCheck:
     """Returns the check of a trace, prepared for stepping through; raises :class:`SpecError`."""
-    from checker.stepping.prepared_check import PreparedCheck
+    from checker.simulate.prepared_check import PreparedCheck
 
     header = trace.header
     check, made = _instantiate_from_trace(trace, None)
@@ -154,24 +163,24 @@ def open_again(trace: Trace) -> PreparedCheck:
     return PreparedCheck(check, settings, lambda _: header, fine=header.fine_steps, made=made)
 
 
-def open_check(path: str, name: str | None, options: Options) -> PreparedCheck:
+def open_check(spec: Spec | str, name: str | None, options: Options) -> PreparedCheck:
     """Returns a check prepared for stepping through; raises :class:`SpecError`."""
-    from checker.stepping.prepared_check import PreparedCheck
+    from checker.simulate.prepared_check import PreparedCheck
 
-    check = load_check(path, name, options.settings)
+    check = load_check(spec, name, options.settings)
 
     def header(made: Instantiated) -> Header:
-        return header_of(path, check, made, options)
+        return header_of(str(spec), check, made, options)
 
     return PreparedCheck(check, options.settings, header, fine=options.fine_steps)
 
 
-def dump(path: str, name: str | None, options: Options) -> str:
+def dump(spec: Spec | str, name: str | None, options: Options) -> str:
     """Returns the transition system of a check as readable text."""
+    from checker.model.dump import dump as written
     from checker.properties import ask
-    from checker.system.dump import dump as written
 
-    check = load_check(path, name, options.settings)
+    check = load_check(spec, name, options.settings)
     return written(instantiate(check, options.settings, ask, fine=options.fine_steps).system)
 
 
@@ -202,7 +211,7 @@ def _answer_checked_for_coverage(
 
 def _sees_all(answer: Answer) -> bool:
     """Returns whether whatever was not reached is unreachable."""
-    return answer.exhaustive and shows_all(answer.reduced.used)
+    return answer.exhaustive and answer.reduced.shows_all
 
 
 def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
@@ -213,7 +222,7 @@ def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
 
 def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
     """Returns whether some verdict would be vacuous."""
-    from checker.witness.vacuity import vacuous
+    from checker.results.vacuity import vacuous
 
     return any(
         vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
@@ -232,11 +241,11 @@ def _audit(
 ) -> Report:
     """Returns ``report`` after exploring without reductions, where an audit is requested.
 
-    Raises :class:`checker.witness.audit.Disagreement`.
+    Raises :class:`checker.results.audit.Disagreement`.
     """
     if not options.audit or report.was_interrupted:
         return report
-    from checker.witness.audit import ExplorationResult, audit
+    from checker.results.audit import ExplorationResult, audit
 
     if not answer.reduced.used:
         said = "nothing to compare: no reduction was used"
@@ -262,7 +271,7 @@ def _explore(
 ) -> tuple[Instantiated, Answer]:
     """Returns the answer for the smallest system whose guessed capacities are large enough; where
     it is ended before there is one, what is known from a smaller system."""
-    from checker.attempts import explore_with_growing_capacities
+    from checker.session.attempts import explore_with_growing_capacities
 
     return explore_with_growing_capacities(check, options, _question(check, options), listener, run)
 
@@ -272,7 +281,7 @@ def _question(check: typed.Check, options: Options) -> SideQuestions:
 
     A reduction that is requested by name is used, whatever numbers the check expects.
     """
-    idle = _is_overridden(options) or options.reduce in NAMED
+    idle = _is_overridden(options) or is_named(options.reduce)
     numbers = {e.what for e in check.expect if isinstance(e.value, int) and not idle}
     tables = options.coverage or options.states_out is not None
     lengths = bool(numbers & {"trace", "depth"})
@@ -285,21 +294,22 @@ def _question(check: typed.Check, options: Options) -> SideQuestions:
 def _report(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
-    from checker.witness.judge import judge
-    from checker.witness.vacuity import coverage, never_happened
+    from checker.results.judge import judge
+    from checker.results.vacuity import coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
     header = header_of(path, check, made, options, sources=traces)
-    verdicts = judge(
-        made.system,
-        answer,
-        header,
-        words,
-        allow_unused=check.allow_unused,
-        idle=why_nothing_explored(check),
-        world=not_promised(check, made),
-    )
+    with replaying(answer.engine):
+        verdicts = judge(
+            made.system,
+            answer,
+            header,
+            words,
+            allow_unused=check.allow_unused,
+            idle=why_nothing_explored(check),
+            world=not_promised(check, made),
+        )
     return Report(
         file=path,
         check=check.name,
@@ -321,7 +331,6 @@ def _report(
             *answer.remarks,
         ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
-        version=version(),
         edges=answer.edges,
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
@@ -341,8 +350,8 @@ def _scenarios(
     """Returns the verdicts on the check's scenarios."""
     if not check.scenarios:
         return ()
-    from checker.stepping.prepared_check import PreparedCheck
-    from checker.stepping.regressions import judge_scenario
+    from checker.simulate.prepared_check import PreparedCheck
+    from checker.simulate.regressions import judge_scenario
 
     opened = PreparedCheck(check, {}, lambda now: header_of(path, check, now, options), made=made)
     return tuple(judge_scenario(opened, scenario) for scenario in check.scenarios)
@@ -356,14 +365,14 @@ def _expectations(
 ) -> tuple[Expected, ...]:
     """Returns the check's expectations, compared; numbers only where the check ran as it is
     written, and where no reduction that changes them was requested by name."""
-    from checker.witness.judge import compare
+    from checker.results.judge import compare
 
     idle = set[str]()
     if _is_overridden(options):
         idle = {"states", "depth", "trace"}
-    elif options.reduce in NAMED and answer.reduced.used:
-        alone = answer.reduced.used == (Kind.SYMMETRY.value,)
-        idle = {"states"} if alone else {"states", "depth", "trace"}
+    elif is_named(options.reduce) and answer.reduced.used:
+        kept = answer.reduced.keeps_lengths
+        idle = {"states"} if kept else {"states", "depth", "trace"}
     wanted = [(e.what, e.value) for e in check.expect if e.what not in idle]
     return compare(wanted, verdicts, answer)
 

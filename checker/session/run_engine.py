@@ -7,21 +7,30 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.capabilities import ENGINES, Feature, can, ignored_features, require
-from checker.engines.solver import require_solver
-from checker.engines.spark.cluster import Cluster
-from checker.exploration.explored import Cyclic
-from checker.lang import typed
-from checker.options import Options, version
+from checker.engines import budgets
+from checker.engines.capabilities import Feature
+from checker.engines.exploration import explore
+from checker.engines.options import Options
+from checker.engines.registry import (
+    can,
+    ignored_features,
+    keeps_states,
+    needs_cluster,
+    require,
+    resolved_name,
+)
+from checker.engines.search_engine import Cyclic, HandedOver, SearchProblem
+from checker.extensions.tables import AUTO, DEFINITION, ENGINES, ON_CLUSTER
+from checker.language.syntax import typed
+from checker.model.ir import TransitionSystem
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan, Unused
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import (
+from checker.reductions.registry import is_named
+from checker.resources import version
+from checker.results.answer import (
     DECIDED,
     INTERRUPTED,
     Answer,
@@ -30,13 +39,11 @@ from checker.witness.answer import (
     nothing_known,
     stop_reason,
 )
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.results.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
-    from checker.exploration.capacity_growth import Carry
-    from checker.exploration.checkpoint import Checkpoint
-    from checker.exploration.journal import Journal
-    from checker.kernels.image import KernelImage
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.engines.native.search.capacity_growth import Carry
 
 
 def answer_of(
@@ -64,7 +71,8 @@ def answer_of(
             plan = carry.plan_of(system, plan)
     while True:
         try:
-            return _answer(system, plan, remaining_time(options, started), listener, run, carry)
+            left = remaining_time(options, started)
+            return _answer(SearchProblem(system, left, plan, run, carry), listener)
         except Cyclic:
             assert plan.fallback is not None
             plan = plan.fallback
@@ -84,7 +92,7 @@ def _plan_of_run(
     :class:`SpecError` (E013)."""
     if run is None or run.digest is None:
         return plan
-    from checker.kernels.image import build
+    from checker.engines.native.codegen.image import build
 
     def is_plan_of_run(some: ReductionPlan | None) -> bool:
         return some is not None and build(system, some).digest == run.digest
@@ -94,9 +102,7 @@ def _plan_of_run(
         if begun is not None and is_plan_of_run(begun):
             return begun
     if is_plan_of_run(NOTHING):
-        return replace(
-            NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used_kinds)
-        )
+        return replace(NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used))
     otherwise = choose(system, options.reduce, VERDICTS)
     if is_plan_of_run(otherwise) or is_plan_of_run(otherwise.fallback):
         message = f"the run in {run.given} was begun with reductions, and all states are asked for"
@@ -105,43 +111,21 @@ def _plan_of_run(
     return plan
 
 
-def _answer(
-    system: TransitionSystem,
-    plan: ReductionPlan,
-    options: Options,
-    listener: Listener | None,
-    run: Checkpoint | None,
-    carry: Carry | None,
-) -> Answer:
+def _answer(problem: SearchProblem, listener: Listener | None) -> Answer:
+    options, plan, run = problem.options, problem.plan, problem.run
     try:
-        match options.engine:
-            case "native" | "auto":
-                answer = _here(system, plan, options, listener, run, carry)
-            case "spark":
-                assert run is not None
-                answer = _on_spark(system, plan, options, listener, run)
-            case "reference":
-                from checker.engines import reference
-
-                answer = reference.explore(system, options.limits, listener=listener)
-            case "symbolic":
-                with budgets.raising_when_exhausted():
-                    answer = _by_formulas(system, options, listener)
-            case other:
-                message = f"there is no engine {other!r}"
-                hint = "engines: auto, native, spark, reference, symbolic"
-                raise SpecError((Diagnostic("E008", message, hint=hint),))
+        answer = _explore(problem, listener)
     except Unsupported as why:
-        if plan.used_kinds:  # the plan may need what the engine lacks, not the system
-            lost = tuple(Unused(kind, str(why)) for kind in plan.used_kinds)
+        if plan.used:  # the plan may need what the engine lacks, not the system
+            lost = tuple(Unused(kind, str(why)) for kind in plan.used)
             plainly = ReductionPlan(unused=(*plan.unused, *lost))
-            return _answer(system, plainly, options, listener, run, carry)
+            return _answer(replace(problem, plan=plainly), listener)
         message = f"the {options.engine} engine can't take this check: {why}"
-        hint = "try --engine reference"
+        hint = f"try --engine {DEFINITION}"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
         run.unfinished = answer.stopped not in (None, DECIDED) or bool(answer.undecided)
-    reductions = None if options.reduce in ("auto", "none") else options.reduce
+    reductions = options.reduce if is_named(options.reduce) else None
     asked = {
         Feature.MEMORY: options.limits.memory,
         Feature.THREADS: options.threads,
@@ -151,90 +135,16 @@ def _answer(
     return replace(answer, remarks=(*answer.remarks, *ignored_features(options.engine, wanted)))
 
 
-def _here(
-    system: TransitionSystem,
-    plan: ReductionPlan,
-    options: Options,
-    listener: Listener | None,
-    run: Checkpoint | None,
-    carry: Carry | None,
-) -> Answer:
-    """Explores on this machine, and then on a cluster where that is requested."""
-    from checker.engines import native
-    from checker.exploration.journal import HandedOver
-
-    started, limits = time.monotonic(), options.limits
-    if run is None:
-        return native.explore(
-            system,
-            limits,
-            plan=plan,
-            threads=options.threads,
-            listener=listener,
-            compact=options.compact,
-            carry=carry,
-        )
-    journal = partial(_journal, run, options, system)
+def _explore(problem: SearchProblem, listener: Listener | None) -> Answer:
+    """Returns the answer of the engine, and of the one on a cluster to which it hands over."""
+    started, options = time.monotonic(), problem.options
     try:
-        return native.explore(
-            system,
-            limits,
-            plan=plan,
-            threads=options.threads,
-            listener=listener,
-            journal=journal,
-            carry=carry,
-        )
+        return explore(options.engine, problem, listener)
     except HandedOver as over:
         here = over.seconds  # drop the error: its traceback references all states
-    answer = _on_spark(system, plan, remaining_time(options, started), listener, run)
+    rest = replace(problem, options=remaining_time(options, started), carry=None)
+    answer = explore(ON_CLUSTER, rest, listener)
     return replace(answer, seconds=answer.seconds + here)
-
-
-def _by_formulas(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
-    """Explores with z3; raises :class:`SpecError` (E007, E041)."""
-    if options.coverage:
-        require(options.engine, Feature.COVERAGE)
-    require_solver()
-    from checker.engines.symbolic import bounded
-
-    return bounded.explore(
-        system,
-        options.limits,
-        depth=options.limits.max_depth,
-        listener=listener,
-        query_seconds=options.query_timeout,
-    )
-
-
-def _on_spark(
-    system: TransitionSystem,
-    plan: ReductionPlan,
-    options: Options,
-    listener: Listener | None,
-    run: Checkpoint,
-) -> Answer:
-    from checker.engines import spark
-    from checker.kernels.image import build
-
-    cluster = options.cluster or Cluster("local[*]")
-    with budgets.raising_when_exhausted():
-        folder = run.open(system, build(system, plan))
-    return spark.explore(
-        system,
-        options.limits,
-        cluster,
-        folder,
-        listener,
-        plan=plan,
-        commit_every=options.checkpoint_every,
-        all_states=_all_states(options),
-    )
-
-
-def _all_states(options: Options) -> bool:
-    """Returns whether the folder has to hold all states at the end."""
-    return options.keep or options.states_out is not None
 
 
 def remaining_time(options: Options, started: float) -> Options:
@@ -281,7 +191,7 @@ def unknown_report(
     path: str, check: typed.Check, options: Options, seconds: float, error: KeyboardInterrupt
 ) -> Report:
     """Returns the report of a check of which nothing is known, since ``error`` came too early."""
-    from checker.witness.judge import compare
+    from checker.results.judge import compare
 
     why = stop_reason(error)
     words = [(e.what, str(e.value)) for e in check.expect if isinstance(e.value, str)]
@@ -289,7 +199,7 @@ def unknown_report(
         PropertyVerdict(p.name, p.document or p.text, Word.UNKNOWN, dict(words).get(p.name), why)
         for p in check.prove
     )
-    engine = "native" if options.engine == "auto" else options.engine
+    engine = resolved_name(options.engine)
     answer = nothing_known(engine, seconds, error)
     return Report(
         file=path,
@@ -301,7 +211,6 @@ def unknown_report(
         expectations=compare(words, verdicts, answer),
         seconds=seconds,
         stopped=why,
-        version=version(),
         reduce=options.reduce,
     )
 
@@ -309,7 +218,7 @@ def unknown_report(
 @contextmanager
 def shared_sessions(options: Options) -> Iterator[None]:
     """Keeps what the runs of this block open on a cluster open for all of them."""
-    if options.engine == "spark" or options.cluster is not None:
+    if needs_cluster(options.engine) or options.cluster is not None:
         from checker.engines.spark.shared_sessions import holding
 
         with holding():
@@ -343,16 +252,14 @@ def run_folder(path: str, check: typed.Check, options: Options) -> Iterator[Chec
 
 def _open_run(path: str, check: typed.Check, options: Options) -> Checkpoint | None:
     asked = options.checkpoint or options.resume
-    elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
+    elsewhere = needs_cluster(options.engine) or options.hands_over
     if asked:
         require(options.engine, Feature.RUNS)
-    elif options.engine in ("reference", "symbolic") or not (
-        elsewhere or options.states_out is not None
-    ):
+    elif not keeps_states(options.engine) or not (elsewhere or options.states_out is not None):
         return None
-    from checker.exploration.checkpoint import Checkpoint
-    from checker.exploration.run_identity import Identity
-    from checker.lang.sources import digests
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.engines.native.checkpoint.run_identity import Identity
+    from checker.language.sources import digests
 
     fine, coverage = options.fine_steps, options.coverage
     sources = digests(path)
@@ -366,12 +273,27 @@ def _open_run(path: str, check: typed.Check, options: Options) -> Checkpoint | N
     return Checkpoint.scratch(identity)
 
 
-def require_compact(options: Options) -> None:
+def require_supported(options: Options) -> None:
+    """Raises :class:`SpecError` where the engine lacks what is requested (E007), or is none that
+    can be used (E008, E042)."""
+    if options.engine != AUTO:
+        ENGINES.require_unclaimed(options.engine)
+    limits = options.limits
+    asked = {
+        Feature.FINE_STEPS: options.fine_steps,
+        Feature.LIMITS: limits.max_states is not None or limits.max_depth is not None,
+        Feature.COVERAGE: options.coverage,
+        Feature.COMPACT: options.compact,
+    }
+    for feature, wanted in asked.items():
+        if wanted:
+            require(options.engine, feature)
+    if options.compact:
+        _require_compatible(options)
+
+
+def _require_compatible(options: Options) -> None:
     """Raises :class:`SpecError` (E007) where compact mode can't do what else is requested."""
-    if not options.compact:
-        return
-    if options.engine in ENGINES:
-        require(options.engine, Feature.COMPACT)
     others = {
         "--checkpoint": options.checkpoint,
         "--resume": options.resume,
@@ -383,17 +305,3 @@ def require_compact(options: Options) -> None:
             message = f"compact mode keeps no states, and `{option}` wants them"
             hint = f"leave out `--compact` or `{option}`"
             raise SpecError((Diagnostic("E007", message, hint=hint),))
-
-
-def _journal(
-    run: Checkpoint, options: Options, system: TransitionSystem, image: KernelImage
-) -> Journal:
-    from checker.exploration.journal import Journal
-
-    leaves = options.engine == "auto" and options.cluster is not None
-    return Journal(
-        run.open(system, image),
-        every=options.checkpoint_every,
-        graduate_at=options.graduate_at if leaves else None,
-        whole=_all_states(options),
-    )

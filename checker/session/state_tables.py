@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from checker import budgets
-from checker.engines.capabilities import Feature, require
-from checker.options import Options
-from checker.witness.answer import Listener, stop_reason
-from checker.witness.verdict import Report, Word
+from checker.diagnostics.english import count
+from checker.engines import budgets
+from checker.engines.capabilities import Feature
+from checker.engines.options import Options
+from checker.engines.registry import engine_of, require
+from checker.engines.search_engine import SearchEngine
+from checker.results.answer import Listener, stop_reason
+from checker.results.verdict import Report, Word
 
 if TYPE_CHECKING:
-    from checker.exploration.checkpoint import Checkpoint
-    from checker.exploration.run_folder import RunFolder
-    from checker.exploration.tables import MapParts, WrittenTables
-    from checker.system.ir import TransitionSystem
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.engines.native.checkpoint.run_folder import RunFolder
+    from checker.engines.native.tables.tables import WrittenTables
+    from checker.model.ir import TransitionSystem
 
 
 def require_exportable(options: Options) -> None:
@@ -24,7 +26,7 @@ def require_exportable(options: Options) -> None:
     if options.states_out is None:
         return
     require(options.engine, Feature.TABLES)
-    from checker.exploration.tables import prepare
+    from checker.engines.native.tables.tables import prepare
 
     prepare(options.states_out)
 
@@ -39,7 +41,7 @@ def export_tables(
     """Returns ``report`` with a note on the tables that were written, or why they were not.
 
     ``run``: holds the states of ``system``; it is kept where the tables still have to be made.  The
-    tables have the time limit of the search again, and :data:`checker.budgets.GRACE`.
+    tables have the time limit of the search again, and :data:`checker.engines.budgets.GRACE`.
     """
     if options.states_out is None:
         return report
@@ -56,7 +58,7 @@ def export_tables(
         where = "" if error.filename is None else f" ({error.filename})"
         why = f"{error.strerror or error}{where}"
     else:
-        said = f"{done.states:,} states and {done.transitions:,} transitions"
+        said = f"{count(done.states, 'state')} and {count(done.transitions, 'transition')}"
         if _error(report) is not None:
             said += ", as far as the search went before an error of the run ended it,"
         return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
@@ -71,9 +73,9 @@ def _write_tables(
     run: Checkpoint,
     listener: Listener | None,
 ) -> WrittenTables:
-    from checker.exploration.run_folder import RunFolder
-    from checker.exploration.tables import write_tables
-    from checker.kernels.layout import lay_out
+    from checker.engines.native.checkpoint.run_folder import RunFolder
+    from checker.engines.native.codegen.layout import lay_out
+    from checker.engines.native.tables.tables import write_tables
 
     assert options.states_out is not None
     layout = lay_out(system)
@@ -89,12 +91,14 @@ def _write_tables(
         "ended_by": _error(report),
     }
     folder = RunFolder(run.location, layout.words)
+    found = engine_of(report.engine)
+    assert isinstance(found, SearchEngine), "the others are refused"
     return write_tables(
         system,
         layout,
         folder,
         options.states_out,
-        map_parts(report.engine, options, folder),
+        found.map_parts(options, folder),
         listener,
         about,
         _frontier(folder),
@@ -114,18 +118,3 @@ def _frontier(folder: RunFolder) -> int | None:
         return None
     depth, _ = found.faulty
     return found.depth if depth < found.depth else None
-
-
-def map_parts(engine: str, options: Options, folder: RunFolder) -> MapParts:
-    """Returns where the tables are made: where ``engine`` has found the states, which ``folder``
-    has."""
-    if engine == "spark" and options.cluster is not None:
-        from checker.engines.spark.masters import is_local
-
-        if not is_local(options.cluster.master):
-            from checker.engines.spark.table_pieces import OnExecutors
-
-            return OnExecutors(options.cluster, folder)
-    from checker.exploration.process_pool import parallel_map
-
-    return partial(parallel_map, processes=options.threads)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.lang.sources import SourceText, own_texts, shipped_texts
-from checker.options import Options, version
-from checker.resources import display_name
-from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.sizes import describe_sizes
-from checker.system.ir import TransitionSystem
-from checker.witness.trace import Header, Source, Trace
+from checker.engines.options import Options
+from checker.instantiate.assemble import Instantiated
+from checker.instantiate.protocol.sizes import describe_sizes
+from checker.language.sources import SourceText, own_texts, shipped_texts
+from checker.language.syntax import typed
+from checker.model.ir import TransitionSystem
+from checker.resources import display_name, version
+from checker.results.trace import Header, Source, Trace
 
 GROWN = "capacity of "
 """Prefix, in a header's settings, of the capacities with which its system was instantiated."""

@@ -12,17 +12,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from checker.lang.check_client import verbs
-from checker.system import interpreter
-from checker.system.interpreter import State, Transition
-from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
-from checker.witness.crash_truncation import EFFECTS, cut_short
-from checker.witness.events import acting, trace_events
-from checker.witness.narrate import LEADING, going_on, within
-from checker.witness.phrases import detector_output_text
-from checker.witness.rerun import Moment
-from checker.witness.show_values import show
-from checker.witness.trace import Event
+from checker.language.typecheck.clients import verbs
+from checker.model import interpreter
+from checker.model.interpreter import State, Transition
+from checker.model.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
+from checker.results.crash_truncation import EFFECTS, cut_short
+from checker.results.events import acting, trace_events
+from checker.results.narrate import LEADING, going_on, within
+from checker.results.phrases import detector_output_text
+from checker.results.rerun import Moment
+from checker.results.show_values import show
+from checker.results.trace import Event
 
 START = "the run starts"
 """The phrase of the only initial state."""
@@ -42,7 +42,7 @@ class Choice:
     """One possible step.
 
     ``text``: the phrase, unique among the choices of a state; ``also``: synonyms; ``process``:
-    whose step it is, empty for the environment; ``kind``: a :class:`checker.system.ir.ActionKind`,
+    whose step it is, empty for the environment; ``kind``: a :class:`checker.model.ir.ActionKind`,
     or ``start``.  ``transition`` is never a runtime error, and ``None`` for an initial state;
     ``idle``: it does not change the state.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.stepping.choices import Choice
-from checker.system.interpreter import State
-from checker.system.ir import TransitionSystem, VariableKind
-from checker.system.types import AtomT, MapT, universe
-from checker.witness.show_values import show
+from checker.model.interpreter import State
+from checker.model.ir import TransitionSystem, VariableKind
+from checker.model.types import AtomT, MapT, universe
+from checker.results.show_values import show
+from checker.simulate.choices import Choice
 
 SHOWN = (VariableKind.LOCAL, VariableKind.SHARED)
 """The kinds of variables that the spec itself declares."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State
-from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
-from checker.system.types import Value
-from checker.witness.fair_lasso import Unfair, fairness_justification, truth
-from checker.witness.show_values import show
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import Property, PropertyKind, TransitionSystem, domain_item
+from checker.model.types import Value
+from checker.results.fair_lasso import Unfair, fairness_justification, truth
+from checker.results.show_values import show
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from checker.stepping.choices import Choice
+from checker.simulate.choices import Choice
 
 ANYTHING = ("...", "…")
 """The wildcards for any words of a phrase."""

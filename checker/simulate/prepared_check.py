@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.capacity_estimation import enlarge_bound, estimate_capacities, maximum_bound
-from checker.lang import typed
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.capacity_estimation import (
+    enlarge_bound,
+    estimate_capacities,
+    maximum_bound,
+)
+from checker.language.syntax import typed
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import Transition
+from checker.model.ir import TransitionSystem
 from checker.properties import ask
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.interpreter import Transition
-from checker.system.ir import TransitionSystem
-from checker.witness.trace import Header
+from checker.results.trace import Header
 
 Describe = Callable[[Instantiated], Header]
 """Makes the header of a trace, which names its origin."""

@@ -15,17 +15,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from checker import budgets
-from checker.stepping.judging import Truths, invariants, is_bad, violated_properties
-from checker.stepping.prepared_check import Outgrown, PreparedCheck
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State, Transition
-from checker.system.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Listener, Path, Progress, stop_reason
-from checker.witness.events import acting
-from checker.witness.replay import replay
-from checker.witness.trace import Trace
+from checker.engines import budgets
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, Transition
+from checker.model.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
+from checker.results.answer import Answer, Listener, Path, Progress, stop_reason
+from checker.results.events import acting
+from checker.results.replay import replay
+from checker.results.trace import Trace
+from checker.simulate.judging import Truths, invariants, is_bad, violated_properties
+from checker.simulate.prepared_check import Outgrown, PreparedCheck
 
 RATES = (0.0, 0.05, 0.2)
 """The probabilities of a fault in a step in which one is enabled; each walk draws one."""

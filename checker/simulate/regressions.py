@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.stepping.prepared_check import PreparedCheck
-from checker.stepping.scenario import Played, play
-from checker.witness.verdict import ScenarioVerdict
+from checker.language.syntax import typed
+from checker.results.verdict import ScenarioVerdict
+from checker.simulate.prepared_check import PreparedCheck
+from checker.simulate.scenario import Played, play
 
 
 def judge_scenario(opened: PreparedCheck, scenario: typed.Scenario) -> ScenarioVerdict:

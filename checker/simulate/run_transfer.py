@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from checker.stepping.choices import Choice
-from checker.stepping.prepared_check import PreparedCheck
-from checker.stepping.session import SteppingSession, trace_of_choices
-from checker.system.interpreter import State
-from checker.system.ir import ActionKind
-from checker.witness.trace import Trace
+from checker.model.interpreter import State
+from checker.model.ir import ActionKind
+from checker.results.trace import Trace
+from checker.simulate.choices import Choice
+from checker.simulate.prepared_check import PreparedCheck
+from checker.simulate.session import SteppingSession, trace_of_choices
 
 MOST = 500
 """The largest number of steps that are added at the end."""

@@ -6,22 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.stepping.choices import START, Choice, choices, starts
-from checker.stepping.judging import (
+from checker.language.syntax import typed
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.results.answer import Path
+from checker.results.trace import Trace
+from checker.simulate.choices import START, Choice, choices, starts
+from checker.simulate.judging import (
     Truths,
     invariants,
     is_bad,
     violated_properties,
     why_not_admitted,
 )
-from checker.stepping.phrase_matching import Unclear
-from checker.stepping.prepared_check import PreparedCheck
-from checker.stepping.session import NotPossible, SteppingSession
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State
-from checker.witness.answer import Path
-from checker.witness.trace import Trace
+from checker.simulate.phrase_matching import Unclear
+from checker.simulate.prepared_check import PreparedCheck
+from checker.simulate.session import NotPossible, SteppingSession
 
 MOST = 12
 """The largest number of alternatives that are listed."""
@@ -42,7 +42,7 @@ class Problem:
 class Played:
     """The result of a scenario: the steps taken, from the start, and the first problem.
 
-    ``loop``: the start of the lasso's cycle, as in :class:`checker.witness.answer.Path`.
+    ``loop``: the start of the lasso's cycle, as in :class:`checker.results.answer.Path`.
     """
 
     scenario: typed.Scenario
@@ -123,8 +123,8 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     end = len(states) - 1 if played.loop is None else played.loop
     why = why_not_admitted(system, states, end)
     if why is not None:
-        owed = "; ".join(session.enabled_fairness()[:3])
-        return f"{claim.what} is about whole runs, and this one can't end here: {owed or why}"
+        pending = "; ".join(session.enabled_fairness()[:3])
+        return f"{claim.what} is about whole runs, and this one can't end here: {pending or why}"
     return _mismatch_text(
         claim,
         claim.what in {b.property.name for b in violated_properties(Truths(system), states, end)},
@@ -143,8 +143,9 @@ def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     if word == "fails":
         return "" if session.faults() else "no step that is possible here meets an error"
     if word == "ends" and not ends:
-        owed = "; ".join(session.enabled_fairness()[:3])
-        return f"it does not end: the world promises more ({owed})" if owed else "it does not end"
+        pending = "; ".join(session.enabled_fairness()[:3])
+        more = f": the world promises more ({pending})" if pending else ""
+        return f"it does not end{more}"
     if word == "continues" and ends:
         return "it ends: nothing that the world promises is left to do"
     return ""

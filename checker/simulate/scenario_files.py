@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import typed
-from checker.lang.check_scenario import scenario_in
+from checker.language.syntax import typed
+from checker.language.typecheck.scenarios import scenario_in
 
 SUFFIX = ".scenario"
 """The suffix of scenario files."""

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checker.stepping.choices import Choice, Choices, choices, starts
-from checker.stepping.judging import (
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, Transition
+from checker.model.ir import Property, TransitionSystem
+from checker.results.answer import Path
+from checker.results.fair_lasso import in_words
+from checker.results.narrate import narrate
+from checker.results.replay import replay
+from checker.results.rerun import Moment, Run
+from checker.results.trace import Trace
+from checker.simulate.choices import Choice, Choices, choices, starts
+from checker.simulate.judging import (
     Truths,
     ViolatedProperty,
     invariants,
@@ -13,18 +23,8 @@ from checker.stepping.judging import (
     violated_properties,
     why_not_admitted,
 )
-from checker.stepping.phrase_matching import Unclear, match_choice
-from checker.stepping.prepared_check import Outgrown, PreparedCheck
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State, Transition
-from checker.system.ir import Property, TransitionSystem
-from checker.witness.answer import Path
-from checker.witness.fair_lasso import in_words
-from checker.witness.narrate import narrate
-from checker.witness.replay import replay
-from checker.witness.rerun import Moment, Run
-from checker.witness.trace import Trace
+from checker.simulate.phrase_matching import Unclear, match_choice
+from checker.simulate.prepared_check import Outgrown, PreparedCheck
 
 
 class NotPossible(Exception):
@@ -184,7 +184,7 @@ class SteppingSession:
             enabled = interpreter.moves(self.system, self.state).enabled
         except RunFault:
             return ()
-        texts = [in_words(owed, fairness) for owed, fairness in enabled.items()]
+        texts = [in_words(constraint, fairness) for constraint, fairness in enabled.items()]
         return tuple(dict.fromkeys(texts))
 
     def violated_invariants(self) -> tuple[Property, ...]:
@@ -214,7 +214,7 @@ def trace_of_choices(
     opened: PreparedCheck, taken: Sequence[Choice], loop: int | None = None, about: str = ""
 ) -> Trace:
     """Returns the trace through ``taken``; ``loop``: the start of the cycle, as in
-    :class:`checker.witness.answer.Path`; ``about``: the property that it is about where it violates
+    :class:`checker.results.answer.Path`; ``about``: the property that it is about where it violates
     that one (otherwise: the first that it violates).
 
     Violations are replayed; an execution that violates nothing has the word ``run``.

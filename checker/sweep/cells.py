@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from checker.diagnostics import SpecError
+from checker.results.answer import Listener
+from checker.results.verdict import Report, Word
 from checker.sweep.sweep_plan import CellTask, reason_of
-from checker.witness.answer import Listener
-from checker.witness.verdict import Report, Word
 
 
 class Status(StrEnum):
@@ -41,7 +41,7 @@ class CellOutcome:
 
 def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
     """Runs the check of one cell; every failure is an outcome, too."""
-    from checker import pipeline
+    from checker.session import pipeline
 
     started = time.monotonic()
     report: Report | None = None

@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 
+from checker.results.answer import Progress
 from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.sweep_plan import CellTask
-from checker.witness.answer import Progress
 
 TELL = 0.5
 """Seconds between two progress messages of a cell."""

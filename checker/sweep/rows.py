@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
+from checker.resources import version
+from checker.results.trace import Trace
+from checker.results.verdict import ERRORS, Report, Word
 from checker.sweep.cells import CellOutcome, Status
 from checker.sweep.sweep_plan import Cell, SweepPlan
-from checker.witness.trace import Trace
-from checker.witness.verdict import ERRORS, Report, Word
 
 FORMAT = 1
 """The version of the columns, and of the JSON document."""
@@ -35,6 +35,9 @@ FIGURES = {
 ERROR = {"run_error": "text", "run_error_trace": "text"}
 ABOUT = {"engine": "text", "fine_steps": "bool", "file": "text", "check": "text", "version": "text"}
 """The columns of every sweep, and their types."""
+
+NEVER_EMPTY = {"cell", "status", "wall_seconds", "fine_steps", "file", "check", "version"}
+"""Those that have a value in every row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def record(row: Row, plan: SweepPlan, columns: Columns) -> dict[str, Any]:
         "fine_steps": plan.options.fine_steps,
         "file": plan.path,
         "check": plan.check.name,
-        "version": _version(),
+        "version": version(),
     }
     return made | _report_columns(row)
 
@@ -181,13 +184,6 @@ def _report_columns(row: Row) -> dict[str, Any]:
     }
 
 
-@cache
-def _version() -> str:
-    from checker.pipeline import version
-
-    return version()
-
-
 # ---- documents --------------------------------------------------------------------------------
 
 
@@ -197,7 +193,7 @@ def as_json(plan: SweepPlan, rows: Iterable[Row]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "kind": KIND,
-        "version": _version(),
+        "version": version(),
         "file": plan.path,
         "check": plan.check.name,
         "settings": dict(plan.options.settings),

@@ -6,8 +6,10 @@ import os
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-from checker.engines.spark.cluster import Cluster
-from checker.pipeline import Options
+from checker.engines.cluster import Cluster
+from checker.engines.registry import needs_cluster, resolved_name
+from checker.extensions.tables import DEFAULT
+from checker.session.pipeline import Options
 from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.local import Listener, Pool
 from checker.sweep.sweep_plan import SweepPlan
@@ -18,14 +20,14 @@ ROOM = 0.8
 
 def for_each_cell(options: Options, jobs: int) -> Options:
     """Returns ``options`` of one of ``jobs`` parallel cells: one thread, a share of the memory."""
-    from checker.exploration.memory import available_memory
+    from checker.engines.native.search.memory import available_memory
 
     limits, engine = options.limits, options.engine
     if limits.memory is None and options.cluster is None:
         limits = replace(limits, memory=int(available_memory() * ROOM) // jobs)
     return replace(
         options,
-        engine="native" if engine in ("auto", "spark") else engine,
+        engine=DEFAULT if needs_cluster(engine) else resolved_name(engine),
         threads=options.threads or 1,
         limits=limits,
         cluster=None,

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker import budgets, pipeline
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.lang.check_stack import layers_of, stands_for
-from checker.lang.world_settings import BOUNDS, WORDS, world_of
-from checker.pipeline import Options
-from checker.sweep.grid import Grid, wrong
-from checker.system.instantiate.sizes import (
+from checker.engines import budgets
+from checker.instantiate.protocol.sizes import (
     compute,
     describe_sizes,
     evaluate_size,
@@ -21,7 +16,14 @@ from checker.system.instantiate.sizes import (
     require_settable,
     require_sizes,
 )
-from checker.system.instantiate.walk import nodes
+from checker.instantiate.protocol.walk import nodes
+from checker.language.load import Spec
+from checker.language.syntax import typed
+from checker.language.typecheck.layers import layers_of, stands_for
+from checker.language.typecheck.world_settings import BOUNDS, WORDS, world_of
+from checker.session import pipeline
+from checker.session.pipeline import Options
+from checker.sweep.grid import Grid, wrong
 
 NEVER_MEANT = ("E030", "C004", "C010", "N002")
 """Codes of errors that are mistakes at all values of the other axes, not in a single cell."""
@@ -80,15 +82,17 @@ class SweepPlan:
         return tuple(p.name for p in self.check.prove)
 
 
-def plan(path: str, name: str | None, grid: Grid, options: Options) -> SweepPlan:
-    """Makes the tasks of all cells of the check ``name`` of ``path`` (``None``: its only one).
+def plan(spec: Spec | str, name: str | None, grid: Grid, options: Options) -> SweepPlan:
+    """Makes the tasks of all cells of the check ``name`` of ``spec`` (``None``: its only one).
 
     ``options.settings`` hold for all cells, ``options.limits`` for each.  Raises :class:`SpecError`
     for mistakes that no cell can intend: an unknown parameter or kind of link.
     """
-    base = _loaded(path, name, options, options.settings)
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        spec = pipeline.read_spec(spec)
+    base = _loaded(spec, name, options, options.settings)
     _require_known(base, grid, options)
-    worlds = _worlds(path, base, grid, options)
+    worlds = _worlds(spec, base, grid, options)
     cells, tasks = [], []
     for number, values in enumerate(grid.settings(), 1):
         settings = {**options.settings, **values}
@@ -96,18 +100,18 @@ def plan(path: str, name: str | None, grid: Grid, options: Options) -> SweepPlan
         cell, check = _cell(number, values, settings, loaded)
         cells.append(cell)
         if check is not None:
-            tasks.append(CellTask(number, path, check, replace(options, settings=settings)))
+            tasks.append(CellTask(number, spec.path, check, replace(options, settings=settings)))
     return SweepPlan(
-        path, base, options, grid, tuple(cells), tuple(tasks), tuple(_idle(base, grid))
+        spec.path, base, options, grid, tuple(cells), tuple(tasks), tuple(_idle(base, grid))
     )
 
 
 def _loaded(
-    path: str, name: str | None, options: Options, settings: Mapping[str, str]
+    spec: Spec, name: str | None, options: Options, settings: Mapping[str, str]
 ) -> typed.Check:
     """Loads the check with ``settings``, within the limits of one cell."""
     with budgets.within(options.limits.timeout, options.limits.memory):
-        return pipeline.load_check(path, name, settings)
+        return pipeline.load_check(spec, name, settings)
 
 
 def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
@@ -130,7 +134,7 @@ def _key(check: typed.Check, settings: Mapping[str, str]) -> _Key:
 
 
 def _worlds(
-    path: str, check: typed.Check, grid: Grid, options: Options
+    spec: Spec, check: typed.Check, grid: Grid, options: Options
 ) -> dict[_Key, typed.Check | SpecError]:
     """Returns the check for each point of the grid, or the reason why there is no such system."""
     worlds: dict[_Key, typed.Check | SpecError] = {}
@@ -140,7 +144,7 @@ def _worlds(
         if key in worlds:
             continue
         try:
-            worlds[key] = _loaded(path, check.name, options, settings)
+            worlds[key] = _loaded(spec, check.name, options, settings)
         except SpecError as problem:
             if any(d.code in NEVER_MEANT for d in problem.diagnostics):
                 raise

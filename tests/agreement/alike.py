@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from checker.properties.buchi_automaton import refuting
-from checker.system import ir
-from checker.system.build import at_most, below, conj, disj, entry, equal, item, member, negation
-from checker.system.build import size as card
-from checker.system.ir import TRUE, Apply, Const, Expr, Local, Op, Quant, Quantifier, Read
-from checker.system.types import (
+from checker.model import ir
+from checker.model.build import at_most, below, conj, disj, entry, equal, item, member, negation
+from checker.model.build import size as card
+from checker.model.ir import TRUE, Apply, Const, Expr, Local, Op, Quant, Quantifier, Read
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -29,7 +28,8 @@ from checker.system.types import (
     Type,
     default,
 )
-from checker.system.verify import verify
+from checker.model.verify import verify
+from checker.properties.buchi_automaton import refuting
 from tests.recurring import never_for_ever
 
 T = TypeVar("T")

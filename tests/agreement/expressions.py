@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Apply, Const, Expr, Op, Quantifier
-from checker.system.types import BOOL, Type, Value
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Apply, Const, Expr, Op, Quantifier
+from checker.model.types import BOOL, Type, Value
 
 Draw = Callable[[int], int]
 """A number below the argument."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Apply, Const, Op
+from checker.model.types import BOOL, Type
 from checker.properties.buchi_automaton import refuting
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Apply, Const, Op
-from checker.system.types import BOOL, Type
 from tests.agreement.expressions import PART, SIGNED, SMALL, STATE_TYPES, WIDE_TYPES, Expressions
 from tests.recurring import never_for_ever
 

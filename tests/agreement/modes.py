@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.diagnostics import SpecError
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.engines.options import Options
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 
 SECONDS = 30.0
 """Formulas that are not made and asked within these are left alone."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.diagnostics import Span
-from checker.lang import ast, ast_items
-from checker.lang.parse_cache import parse
+from checker.language.parser.cache import parse
+from checker.language.syntax import ast, ast_items
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checker.engines.reference.liveness import Graph, counterexample, some_fair_run
+from checker.model import interpreter, ir
+from checker.model.evaluate import RunFault, Scope, evaluate
+from checker.model.interpreter import Constraint, State, Transition
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.types import sort_key
 from checker.reductions.reduction_plan import ReductionPlan
-from checker.reductions.symmetry_renaming import Renaming
-from checker.system import interpreter, ir
-from checker.system.evaluate import RunFault, Scope, evaluate
-from checker.system.interpreter import Constraint, State, Transition
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.system.types import sort_key
+from checker.reductions.symmetry.renaming import Renaming
 
 
 class GoesRound(Exception):
@@ -70,10 +70,10 @@ class Reduced:
         return known
 
     def _rest(self, state: State) -> State:
-        if not self.plan.dead:
+        if not self.plan.resets:
             return state
         scope = interpreter._scope_of(self.system, state)
-        ways = list(interpreter._ways(self.plan.dead, scope))
+        ways = list(interpreter._ways(self.plan.resets, scope))
         assert len(ways) == 1, "what rests has a choice"
         way = ways[0]
         assert not isinstance(way, RunFault), "an error of the run where something rests"

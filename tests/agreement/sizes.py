@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from checker.diagnostics import SpecError
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.pipeline import Options, run_check
+from checker.parametric.automaton.arithmetic import holds
+from checker.parametric.automaton.automaton import And, Automaton, Outcome, Question
+from checker.parametric.symbolic.decide import ParametricChecker
 from checker.proving.size_conditions import equal_to
-from checker.threshold.arithmetic import holds
-from checker.threshold.automaton import And, Automaton, Outcome, Question
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import Options, run_check
 
 Numbers = tuple[tuple[str, int], ...]
 

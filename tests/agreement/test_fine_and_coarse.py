@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.engines.options import Options
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 from tests.agreement.watched import watched
 
 SPECS = int(os.environ.get("BIVALENCE_LONG", "0")) or 12

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from checker.engines import native, reference
-from checker.lang.load import load_text
+from checker.engines.native import engine as native
+from checker.engines.reference import engine as reference
+from checker.instantiate.assemble import instantiate
+from checker.language.load import load_text
+from checker.model import ir
+from checker.model.ir import TransitionSystem
 from checker.properties import ask
-from checker.system import ir
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits
-from checker.witness.rerun import rerun
+from checker.results.answer import Answer, Limits
+from checker.results.rerun import rerun
 
 BRACHA_TOUEG = """
 protocol Agreement(N: Nat, T: Nat, F: Nat) {

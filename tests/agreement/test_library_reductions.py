@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
 from checker.resources import specs
-from checker.witness.answer import Limits
-from checker.witness.verdict import Report, Word
+from checker.results.answer import Limits
+from checker.results.verdict import Report, Word
+from checker.session.pipeline import run_check
 from tests.finite_checks import finite_checks
+from tests.shared_runs import sharing
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
 STATES = 300_000 if LONG else 3_000
@@ -43,7 +44,7 @@ def words(report: Report) -> dict[str, Word]:
 
 @pytest.mark.parametrize("mode", ["symmetry", "por", "auto"])
 @pytest.mark.parametrize(
-    ("path", "name"), CHECKS, ids=[f"{p.parent.name}/{p.stem}-{n}" for p, n in CHECKS]
+    ("path", "name"), [sharing(f"{p.parent.name}/{p.stem}-{n}", p, n) for p, n in CHECKS]
 )
 def test_verdicts_are_the_same(path: Path, name: str, mode: str) -> None:
     expected = without(path, name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from checker.engines import native, reference
-from checker.system.ir import TransitionSystem
-from checker.system.verify import verify
-from checker.witness.answer import Answer, Limits
-from checker.witness.rerun import rerun
+from checker.engines.native import engine as native
+from checker.engines.reference import engine as reference
+from checker.model.ir import TransitionSystem
+from checker.model.verify import verify
+from checker.results.answer import Answer, Limits
+from checker.results.rerun import rerun
 from tests.agreement.textbook import random_model, some_fair_run, system_of, violations
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.lang.load import load_text
-from checker.options import Options
+from checker.engines.options import Options
+from checker.language.load import load_text
 from checker.resources import specs
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.results.answer import Limits
+from checker.results.verdict import Word
 from tests.agreement.modes import Said, compared, contradictions, missed, said
 from tests.agreement.mutants import Mutant, checks_of, mutants
 from tests.finite_checks import finite_checks

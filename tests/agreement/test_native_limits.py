@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import native
-from checker.exploration import search, store
-from checker.kernels import jit
-from checker.kernels.image import build
-from checker.witness.answer import Answer, Limits, Progress
-from tests.kernels.models import two_phase
+from checker.engines.native import engine as native
+from checker.engines.native.codegen import jit
+from checker.engines.native.codegen.image import build
+from checker.engines.native.search import search, store
+from checker.results.answer import Answer, Limits, Progress
+from tests.native.models import two_phase
 
 
 def partial(answer: Answer) -> str:

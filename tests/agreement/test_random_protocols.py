@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
+from checker.parametric.automaton.automaton import And, Outcome
+from checker.parametric.symbolic.decide import ParametricChecker
 from checker.proving.parametric import automaton_of
-from checker.threshold.automaton import And, Outcome
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 
 SEEDS = 400 if os.environ.get("BIVALENCE_LONG") else 6
 SIZES = [(1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 0, 1), (2, 1, 0), (2, 1, 1), (2, 2, 1), (3, 1, 0)]

@@ -13,15 +13,17 @@ from dataclasses import replace
 
 import pytest
 
-from checker.engines import native, reference
-from checker.exploration import search
-from checker.exploration.explored import Cyclic
+from checker.engines.native import engine as native
+from checker.engines.native.search import search
+from checker.engines.reference import engine as reference
+from checker.engines.search_engine import Cyclic
+from checker.model.evaluate import RunFault
+from checker.model.ir import PropertyKind, TransitionSystem
 from checker.reductions.choose import VERDICTS, choose
-from checker.reductions.reduction_plan import Kind, ReductionPlan
-from checker.system.evaluate import RunFault
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits, Unsupported
-from checker.witness.rerun import rerun
+from checker.reductions.reduction_plan import ReductionPlan
+from checker.reductions.registry import REDUCTIONS
+from checker.results.answer import Answer, Limits, Unsupported
+from checker.results.rerun import rerun
 from tests.agreement.alike import Alike
 from tests.agreement.generator import Generator
 from tests.properties.test_buchi_automaton import random_formula
@@ -30,8 +32,8 @@ LONG = int(os.environ.get("BIVALENCE_LONG", "0"))
 FEW = 16
 STATES = 250
 
-SYMMETRY, DEAD, ORDER = (frozenset({kind}) for kind in (Kind.SYMMETRY, Kind.DEAD, Kind.ORDER))
-ALL = frozenset(Kind)
+SYMMETRY, DEAD, ORDER = (frozenset({name}) for name in ("symmetry", "dead", "por"))
+ALL = frozenset(REDUCTIONS)
 
 
 def seeds(name: str, times: int = 1) -> Iterator[int]:
@@ -55,13 +57,11 @@ def anything(seed: int) -> TransitionSystem:
     return Generator(draw.randrange).system(formula)
 
 
-def only(plan: ReductionPlan, kinds: frozenset[Kind]) -> ReductionPlan:
+def only(plan: ReductionPlan, kinds: frozenset[str]) -> ReductionPlan:
     """``plan`` without the reductions that are not among ``kinds``."""
     return replace(
         plan,
-        symmetry=plan.symmetry if Kind.SYMMETRY in kinds else None,
-        dead=plan.dead if Kind.DEAD in kinds else (),
-        ample_actions=plan.ample_actions if Kind.ORDER in kinds else (),
+        parts=tuple(part for part in plan.parts if part.reduction in kinds),
         fallback=None if plan.fallback is None else only(plan.fallback, kinds),
     )
 
@@ -91,16 +91,16 @@ def whole(system: TransitionSystem) -> Answer | None:
     return None if answer.stopped is not None or answer.undecided else answer
 
 
-def compare(system: TransitionSystem, kinds: frozenset[Kind], seed: int) -> bool:
+def compare(system: TransitionSystem, kinds: frozenset[str], seed: int) -> bool:
     """Compares the answers with and without; gives whether anything was left out."""
     plan = only(choose(system, "all", VERDICTS), kinds)
-    if not plan.used_kinds:
+    if not plan.used:
         return False
     expected = whole(system)
     if expected is None:
         return False
     found, plan = with_plan(system, plan, Limits())
-    where = f"seed {seed}, {', '.join(plan.used_kinds)}"
+    where = f"seed {seed}, {', '.join(plan.used)}"
     assert (found.fault is None) == (expected.fault is None), where
     for name, path in found.violations.items():
         prop = next(p for p in system.properties if p.name == name)
@@ -115,8 +115,8 @@ def compare(system: TransitionSystem, kinds: frozenset[Kind], seed: int) -> bool
     assert found.premises <= expected.premises, where
     assert found.reached_marks <= expected.reached_marks, where
     assert found.distinct_states <= expected.distinct_states, where
-    used = set(plan.used_kinds)
-    if Kind.ORDER not in used:
+    used = set(plan.used)
+    if "por" not in used:
         assert found.premises == expected.premises, where
     if used <= SYMMETRY:
         assert found.reached_marks == expected.reached_marks, where
@@ -135,7 +135,7 @@ def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:
     }
 
 
-def campaign(name: str, kinds: frozenset[Kind]) -> None:
+def campaign(name: str, kinds: frozenset[str]) -> None:
     """Many systems; some of them have to be smaller with the reduction."""
     smaller = 0
     for seed in seeds(name):
@@ -171,7 +171,7 @@ def test_symmetry_keeps_lengths() -> None:
     for seed in seeds("lengths"):
         system = alike(seed)
         plan = only(choose(system, "all", VERDICTS), SYMMETRY)
-        if not plan.used_kinds:
+        if not plan.used:
             continue
         for depth in (1, 2, 4):
             limits = Limits(max_depth=depth, max_states=None if LONG else STATES * 10)
@@ -197,7 +197,7 @@ def test_budgets_say_unknown_or_the_truth() -> None:
     for seed in seeds("budgets"):
         system = alike(seed)
         plan = choose(system, "all", VERDICTS)
-        if not plan.used_kinds:
+        if not plan.used:
             continue
         expected = whole(system)
         if expected is None or expected.fault is not None:
@@ -213,13 +213,13 @@ def test_budgets_say_unknown_or_the_truth() -> None:
     assert stopped
 
 
-def rounds(kinds: frozenset[Kind], name: str) -> None:
+def rounds(kinds: frozenset[str], name: str) -> None:
     """Where a plan is given up since a run goes round, what is left is proven for that."""
     given_up = 0
     for seed in seeds(name, times=10):
         system = alike(seed)
         plan = only(choose(system, "all", VERDICTS), kinds)
-        if not plan.used_kinds or not plan.acyclic:
+        if not plan.used or not plan.acyclic:
             continue
         if given_up == 3 and not LONG:
             break
@@ -229,7 +229,7 @@ def rounds(kinds: frozenset[Kind], name: str) -> None:
             continue
         if used is not plan:
             given_up += 1
-            assert not set(used.used_kinds) & {Kind.SYMMETRY, Kind.ORDER}
+            assert not set(used.used) & {"symmetry", "por"}
             compare(system, kinds, seed)
     assert given_up
 

@@ -10,13 +10,14 @@ import os
 from functools import cache
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from checker.lang.load import load
-from checker.options import Options
+from checker.engines.options import Options
+from checker.language.load import load
 from checker.proving.parametric import automaton_of
 from checker.resources import specs
 from tests.agreement.sizes import Sized, all_numbers, compared, telling
-from tests.threshold.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
+from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
 MOST = 6 if LONG else 3
@@ -30,6 +31,9 @@ LESS_EXACT = (
     "bracha.bcast::echoes_one_short at {'n': 1, 'f': 0}",
 )
 """Where the automaton does more than the protocol, and why."""
+
+LARGE = ("bracha.bcast",)
+"""Explored at some numbers only in the full run."""
 
 BY_HAND = Sized(
     "specs/byzantine/echo.bcast",
@@ -77,7 +81,17 @@ def test_the_echo_broadcast_by_hand() -> None:
     _agree(BY_HAND)
 
 
-@pytest.mark.parametrize(("path", "name"), about_all_sizes(), ids=lambda part: part)
+def each_of_the_library() -> list[ParameterSet]:
+    """All; by default of each file only the check that is named for all sizes, if it is quick."""
+    found = []
+    for path, name in about_all_sizes():
+        slow = name != "for_every_n" or path.endswith(LARGE)
+        marks = [pytest.mark.slow] if slow else []
+        found.append(pytest.param(path, name, id=f"{path}-{name}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("path", "name"), each_of_the_library())
 def test_the_library(path: str, name: str) -> None:
     automaton, questions = automaton_of(path, name, Options())
     _agree(Sized(path, name, automaton, questions, {}))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.engines import native
-from checker.exploration.explored import Cyclic
+from checker.engines.native import engine as native
+from checker.engines.search_engine import Cyclic
+from checker.model import ir
+from checker.model.build import equal, negation
+from checker.model.ir import TRUE, Local, Read
+from checker.model.types import AtomT
 from checker.reductions.choose import VERDICTS, choose
-from checker.system import ir
-from checker.system.build import equal, negation
-from checker.system.ir import TRUE, Local, Read
-from checker.system.types import AtomT
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
 from tests.recurring import never_for_ever
 
 P = AtomT("proc", ("p1", "p2", "p3"))

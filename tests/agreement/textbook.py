@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from checker.system import ir
-from checker.system.build import conj, equal, integer
-from checker.system.ir import Connective, Formula, Holds, Modal
-from checker.system.types import BOOL, IntT
+from checker.model import ir
+from checker.model.build import conj, equal, integer
+from checker.model.ir import Connective, Formula, Holds, Modal
+from checker.model.types import BOOL, IntT
 from tests.properties.test_buchi_automaton import random_formula
 
 Constraint = tuple[str, int]

@@ -79,6 +79,11 @@ def test_every_package_is_in_the_picture_once_and_in_the_table_once() -> None:
     assert rows == nodes, "one line for each, in the order of the picture"
 
 
+def test_no_module_lies_loose_beside_the_packages() -> None:
+    loose = {path.name for path in (ROOT / "checker").glob("*.py")}
+    assert loose == {"__init__.py", "api.py", "resources.py"}
+
+
 def test_the_picture_is_in_the_order_of_the_layers() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]

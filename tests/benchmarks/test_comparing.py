@@ -34,6 +34,7 @@ def stopwatch(tmp_path: Path) -> Stopwatch:
     return Stopwatch(folder)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
 @pytest.mark.parametrize("who", [Who.C, Who.SPIN, Who.COLLAPSE, Who.RUMUR])
 def test_peers_find_all_states(case: Case, who: Who, stopwatch: Stopwatch, tmp_path: Path) -> None:
@@ -44,6 +45,7 @@ def test_peers_find_all_states(case: Case, who: Who, stopwatch: Stopwatch, tmp_p
     assert [s.states for s in found[who]] == [case.states]
 
 
+@pytest.mark.peers
 def test_symmetry_finds_the_orbits(stopwatch: Stopwatch, tmp_path: Path) -> None:
     case = CASES["two_phase_5"]
     who = Who.RUMUR_SYMMETRY

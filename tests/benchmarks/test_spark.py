@@ -60,7 +60,8 @@ def test_a_wrong_number_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             benchmark.measured(wrong, 1, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.cluster
+@pytest.mark.slow
 def test_a_small_one(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     target = tmp_path / "found.json"

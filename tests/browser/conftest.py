@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 """What the browser is called on a machine that has it."""
@@ -48,3 +48,12 @@ class Opened:
         self.context.close()
         assert self.said == []
         assert [url for url in self.asked if not url.startswith(("file:", "data:"))] == []
+
+
+def wait_for_address(page: Page, part: str) -> None:
+    """Returns when the page's address has `part` in its fragment; it is written with a delay.
+
+    Raises:
+        playwright.sync_api.TimeoutError: it hasn't after half a minute.
+    """
+    page.wait_for_function("part => location.hash.includes(part)", arg=part)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from checker import pipeline, resources
-from checker.options import Options
-from checker.witness.trace import (
+from checker import resources
+from checker.engines.options import Options
+from checker.results.trace import (
     Claim,
     Cost,
     Counterfactual,
@@ -18,6 +18,7 @@ from checker.witness.trace import (
     Step,
     Trace,
 )
+from checker.session import pipeline
 
 BROKEN = "broadcast/eager_reliable_without_relay.bcast"
 RIGHT = "broadcast/eager_reliable.bcast"

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checker.views.page import page_of
-from checker.witness.trace import Failure, Trace
+from checker.render.html import page_of
+from checker.results.trace import Failure, Trace
 from tests.browser import runs
-from tests.browser.conftest import Opened
+from tests.browser.conftest import Opened, wait_for_address
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.browser
 
 Open = Callable[..., Opened]
 
@@ -52,7 +52,7 @@ def test_it_begins_at_the_end_and_moves_by_keys(open_page: Open) -> None:
     assert page.locator(".diagram .later").count() == 0
     page.keyboard.press("ArrowLeft")
     assert page.locator(".headline").inner_text().startswith(f"{last - 1}. ")
-    assert page.evaluate("location.hash") == f"#step={last - 1}"
+    wait_for_address(page, f"#step={last - 1}")
     page.keyboard.press("Home")
     page.keyboard.press("j")
     assert page.locator(".headline").inner_text() == f"1. {trace.steps[1].headline}"
@@ -115,7 +115,7 @@ def test_the_address_is_followed_and_kept(open_page: Open) -> None:
     page.evaluate("location.hash = '#step=2'")
     page.locator(".headline", has_text="2. ").wait_for()
     page.locator(".steps a", has_text="p1 crashes").click()
-    assert page.evaluate("location.hash") == "#step=3"
+    wait_for_address(page, "#step=3")
     page.evaluate("location.hash = '#step=999'")
     page.locator(".headline", has_text="3. ").wait_for()
 
@@ -173,7 +173,7 @@ def test_context_is_hidden_and_stepped_over(open_page: Open) -> None:
     page.keyboard.press("c")
     assert page.locator(".run.sliced").count() == 1
     assert page.locator(".slice").is_checked()
-    assert page.evaluate("location.hash").endswith("slice=1")
+    wait_for_address(page, "slice=1")
     assert not page.locator(".steps li.context").first.is_visible()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.options import Options
-from checker.witness.answer import Progress
-from checker.witness.trace import Trace
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.engines.options import Options
+from checker.results.answer import Progress
+from checker.results.trace import Trace
+from checker.results.verdict import PropertyVerdict, Report, Word
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A file that is not read, and its checks; as a string it is its path."""
+
+    path: str
+    names: list[str] = field(hash=False)
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class Pipeline(ModuleType):
@@ -19,22 +31,24 @@ class Pipeline(ModuleType):
     Options = Options
 
     def __init__(self, reports: dict[str, Report | Exception]) -> None:
-        super().__init__("checker.pipeline")
+        super().__init__("checker.session.pipeline")
         self.reports = reports
         self.asked: list[Options] = []
         self.progress: Progress | None = None
 
-    def checks_in(self, path: str) -> list[str]:
+    def read_spec(self, path: str | Spec) -> Spec:
+        if isinstance(path, Spec):
+            return path
         if "wrong" in Path(path).read_text():
             raise SpecError((Diagnostic("P001", "this can't be read"),))
-        return list(self.reports)
+        return Spec(path, list(self.reports))
 
-    def is_parametric(self, path: str, name: str, settings: object) -> bool:
+    def is_parametric(self, spec: Spec, name: str, settings: object) -> bool:
         return False
 
     def run_check(
         self,
-        path: str,
+        spec: Spec,
         name: str,
         options: Options,
         listener: Callable[[Progress], None] | None = None,
@@ -50,7 +64,7 @@ class Pipeline(ModuleType):
     def replay_trace(self, trace: Trace, base_folder: str | None = None) -> Trace:
         return trace
 
-    def dump(self, path: str, name: str, options: Options) -> str:
+    def dump(self, spec: Spec, name: str, options: Options) -> str:
         return f"system {name} with {options.settings}"
 
 

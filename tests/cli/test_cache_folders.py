@@ -13,8 +13,8 @@ import pytest
 
 from checker import resources
 from checker.cli.main import main
-from checker.lang import parse as parsing
-from checker.lang import parse_cache
+from checker.language.parser import cache as parse_cache
+from checker.language.parser import parse as parsing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the owner of a file is known on Unix only")
 as_root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give")
@@ -38,7 +38,7 @@ def warnings(capsys: Out) -> list[str]:
 
 def checked(path: str = SPEC) -> int:
     """The exit code, without what this process has in its memory."""
-    from checker.lang.library import prelude
+    from checker.language.library import prelude
 
     prelude.cache_clear()
     parsing._parser.cache_clear()

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from checker.cli import cluster_options, doctor
+from checker.cli import doctor
 from checker.cli.main import main
 from checker.cli.settings import options_of
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.cluster import HERE, Cluster, Exchange
 from checker.engines.spark import probe, session
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.probe import Seen
 from checker.engines.spark.session import Session
 
@@ -74,7 +74,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({}, None),
         ({"engine": "native"}, None),
-        ({"engine": "spark"}, Cluster(cluster_options.HERE)),
+        ({"engine": "spark"}, Cluster(HERE)),
         ({"master": "yarn"}, Cluster("yarn")),
         (
             {

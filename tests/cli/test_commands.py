@@ -19,12 +19,13 @@ from checker.cli.main import main
 from checker.cli.progress import Meter
 from checker.cli.settings import settings_of, size
 from checker.diagnostics import Diagnostic, SpecError
-from checker.witness.answer import Limits, Progress, Unsupported
-from checker.witness.json_format import trace_from_text, trace_to_json
-from checker.witness.replay import ReplayMismatch
-from checker.witness.verdict import Covered, Report, Word
+from checker.formats.json_format import trace_from_text, trace_to_json
+from checker.model.evaluate import RunFault
+from checker.results.answer import Limits, Progress, Unsupported
+from checker.results.replay import ReplayMismatch
+from checker.results.verdict import Covered, Report, Word
 from tests.cli.fake import Pipeline, held
-from tests.witness.test_documents import made, trace_of
+from tests.results.test_documents import made, trace_of
 
 Out = pytest.CaptureFixture[str]
 Reports = dict[str, Report | Exception]
@@ -39,11 +40,11 @@ def spec(tmp_path: Path) -> str:
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
-    import checker
+    from checker import session
 
     fake = Pipeline({"one": held()})
-    monkeypatch.setitem(sys.modules, "checker.pipeline", fake)
-    monkeypatch.setattr(checker, "pipeline", fake, raising=False)
+    monkeypatch.setitem(sys.modules, "checker.session.pipeline", fake)
+    monkeypatch.setattr(session, "pipeline", fake, raising=False)
     monkeypatch.setattr(
         console, "render_with_source", lambda found: f"{found.code}: {found.message}"
     )
@@ -92,6 +93,14 @@ def test_a_check_that_cant_be_asked_does_not_end_the_others(
     assert out.err.count(str(problem)) == 2
     assert "HOLDS" in out.out and "VIOLATED" in out.out
     assert len(json.loads(report.read_text())) == 2
+
+
+def test_an_error_before_the_first_state_is_a_violation(
+    spec: str, pipeline: Pipeline, capsys: Out
+) -> None:
+    pipeline.reports = {"one": RunFault("R001", "4 is outside 0..3", None)}
+    assert main(["check", spec]) == 1
+    assert "no run can start: 4 is outside 0..3 (R001)" in capsys.readouterr().err
 
 
 def test_a_check_without_sizes_does_not_end_the_test_of_its_file(
@@ -347,7 +356,7 @@ def test_sizes_and_settings() -> None:
             settings_of([text])
 
 
-HEAVY = ("lark", "llvmlite", "numba", "numpy", "rich", "z3", "pyspark", "checker.system")
+HEAVY = ("lark", "llvmlite", "numba", "numpy", "rich", "z3", "pyspark", "checker.model")
 LEAN = f"""
 import sys
 from checker.cli.main import main

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.exploration.compact import omission_probability
-from checker.kernels.visited_set import KEY_BITS
-from checker.witness.phrases import at_most
+from checker.engines.native.codegen.visited_set import KEY_BITS
+from checker.engines.native.search.compact import omission_probability
+from checker.results.phrases import at_most
 
 SPEC = "specs/byzantine/consistent_echo.bcast"
 CHECK = ["check", f"{SPEC}::three", "--no-explain", "--quiet"]

@@ -13,8 +13,8 @@ import pytest
 
 from checker.cli.main import main
 from checker.diagnostics import SpecError
-from checker.witness.json_format import trace_from_text
-from tests.views.every_view import draw
+from checker.formats.json_format import trace_from_text
+from tests.render.every_view import draw
 
 SPEC = """
 interface Service { request ask(m: Msg)  indication answer(m: Msg) }

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.budgets import BudgetExhausted
 from checker.cli import check as checking
 from checker.cli.main import main
+from checker.engines.budgets import BudgetExhausted
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = f"{sys.executable} -m checker.cli"
@@ -132,11 +132,11 @@ def test_an_error_in_one_check_does_not_end_the_others(
     """Also where it is a fault of the tool, and where it is in what shows the report."""
     show, shown = checking._print, []
 
-    def fails_at_first(report: object, **how: bool) -> None:
+    def fails_at_first(report: object, *more: object, **how: bool) -> None:
         shown.append(report)
         if len(shown) == 1:
             raise KeyError("COUNTED")
-        show(report, **how)  # type: ignore[arg-type]
+        show(report, *more, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checking, "_print", fails_at_first)
     assert main(["check", str(spec), "--trace-out", f"{spec}.json", "--json", f"{spec}.rep"]) == 70

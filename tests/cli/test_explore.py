@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.stepping.session import SteppingSession
+from checker.simulate.session import SteppingSession
 
 EAGER = "specs/broadcast/eager_reliable.bcast::crash_one"
 LOSSY = "specs/links/alternating_bit.bcast::lossy_fifo"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli.formats import FORMATS
 from checker.cli.main import main
-from checker.witness.json_format import trace_from_text, trace_to_json
-from tests.witness.test_documents import made, trace_of
+from checker.extensions.tables import EXPORTS
+from checker.formats.json_format import trace_from_text, trace_to_json
+from tests.results.test_documents import made, trace_of
 
 Out = pytest.CaptureFixture[str]
 STARTS = {
@@ -33,7 +33,7 @@ def trace(tmp_path: Path) -> str:
 
 
 def test_every_format_has_a_test() -> None:
-    assert set(FORMATS) == set(STARTS)
+    assert set(EXPORTS.built_in) == set(STARTS)
 
 
 @pytest.mark.parametrize("name", STARTS)

@@ -9,9 +9,9 @@ import pytest
 
 from checker import resources
 from checker.cli.main import main
-from checker.witness.json_format import trace_to_json
+from checker.formats.json_format import trace_to_json
 from tests.browser import runs
-from tests.views.test_page import balanced
+from tests.render.test_page import balanced
 
 Out = pytest.CaptureFixture[str]
 

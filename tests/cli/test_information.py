@@ -10,7 +10,7 @@ from checker import resources
 from checker.cli import doctor
 from checker.cli.doctor import Finding, findings
 from checker.cli.main import main
-from checker.pipeline import Options, run_check
+from checker.session.pipeline import Options, run_check
 
 Out = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch

@@ -77,7 +77,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
     ]
     program = (
         "import sys\n"
-        "from checker.exploration import journal\n"
+        "from checker.engines.native.checkpoint import journal\n"
         "journal.SHARE = 0\n"
         "from checker.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
@@ -122,7 +122,7 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(
 def test_a_disk_that_is_full_is_said_and_nothing_is_lost(tmp_path: Path, capsys: Out) -> None:
     program = (
         "import resource, sys\n"
-        "from checker.exploration import journal\n"
+        "from checker.engines.native.checkpoint import journal\n"
         "journal.SHARE = 0\n"
         "from checker.cli.main import main\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.caveats import not_promised, notes, why_nothing_explored
-from checker.lang.load import load
-from checker.pipeline import Options, run_check
-from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.sizes import compute
-from tests.witness.relay import relay
+from checker.instantiate.assemble import Instantiated
+from checker.instantiate.protocol.sizes import compute
+from checker.language.load import load
+from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.session.pipeline import Options, run_check
+from tests.results.relay import relay
 
 SPEC = """
 interface Service {{ request ask(m: Msg)  indication answer(m: Msg) }}

@@ -11,9 +11,9 @@ import pytest
 import checker
 from checker.cli.main import main
 from checker.resources import specs
-from checker.witness.proof import Proof
-from checker.witness.verdict import PropertyVerdict, Report, Word
-from tests.views.test_proof_view import validate_document
+from checker.results.proof import Proof
+from checker.results.verdict import PropertyVerdict, Report, Word
+from tests.render.test_proof_view import validate_document
 
 Out = pytest.CaptureFixture[str]
 

@@ -9,10 +9,10 @@ import pytest
 
 from checker.cli.commands import cli
 from checker.cli.main import main
-from checker.lang.load import load
-from checker.pipeline import Options, checks_in
+from checker.language.load import load
 from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
+from checker.session.pipeline import Options, checks_in
 
 ROOT = specs().parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

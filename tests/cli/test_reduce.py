@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from checker.cli.main import main
-from checker.engines import native
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.reductions.choose import MODES
-from checker.witness.answer import Answer, Limits
-from checker.witness.verdict import Word
+from checker.engines.native import engine as native
+from checker.engines.options import Options
+from checker.reductions.registry import modes
+from checker.results.answer import Answer, Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 
 TWO_PHASE = "specs/oracles/two_phase.bcast::three"
 FIVE = ["check", TWO_PHASE, "--set", "n=5"]
@@ -29,7 +29,7 @@ Out = pytest.CaptureFixture[str]
 def test_modes_are_those_of_the_table(capsys: Out) -> None:
     assert main([*FIVE, "--reduce", "some"]) == 2
     said = capsys.readouterr().err
-    assert all(f"'{mode}'" in said for mode in MODES)
+    assert all(f"'{mode}'" in said for mode in modes())
 
 
 def test_what_was_done_is_said_and_audited(capsys: Out, tmp_path: Path) -> None:
@@ -144,14 +144,23 @@ def stopped(folder: Path, *more: str) -> None:
     assert main(begin) == 3
 
 
-@pytest.mark.parametrize("engine", ["native", "spark"])
-def test_a_run_is_gone_on_with_as_it_was_begun(engine: str, tmp_path: Path, capsys: Out) -> None:
+@pytest.mark.parametrize(
+    "engine",
+    [
+        ("--engine", "native"),
+        pytest.param(("--engine", "spark", "--master", "local[2]"), marks=pytest.mark.cluster),
+    ],
+    ids=lambda words: words[1],
+)
+def test_a_run_is_gone_on_with_as_it_was_begun(
+    engine: tuple[str, ...], tmp_path: Path, capsys: Out
+) -> None:
     folder = tmp_path / "run"
     stopped(folder, "--reduce", "symmetry")
     (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("go on with: ")]
     command = shlex.split(line.removeprefix("go on with: "))
     assert "--reduce symmetry" in " ".join(command)
-    assert main([*command[1:], "--engine", engine]) == 0
+    assert main([*command[1:], *engine]) == 0
     assert f"searched {ORBITS} distinct states" in capsys.readouterr().out
 
 

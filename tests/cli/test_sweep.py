@@ -20,13 +20,13 @@ from checker.cli import console
 from checker.cli.main import main
 from checker.cli.progress import Count
 from checker.cli.sweep_view import sweep_view
-from checker.pipeline import Options, run_check
+from checker.render.terminal.canvas import as_text
 from checker.resources import specs
+from checker.session.pipeline import Options, run_check
 from checker.sweep.cells import CellOutcome, run_cell
 from checker.sweep.grid import grid_of
 from checker.sweep.rows import columns_of, row_of, without_run
 from checker.sweep.sweep_plan import SweepPlan, plan
-from checker.views.canvas import as_text
 from tests.sweep.test_sweep_plan import SPEC
 
 Out = pytest.CaptureFixture[str]

@@ -255,3 +255,33 @@ def test_a_run_of_another_kind_is_shown_once(capsys: Out) -> None:
     assert out.count("Another kind of run (2)\n") == 1
     assert out.count("total_order: VIOLATED, by the same run\n") == 2
     assert "(3)" not in out
+
+
+APART = """
+protocol Alone {
+  state done = false
+  upon condition not done { done := true }
+  property some "Somebody is not done." : always exists p in Proc: not p.done
+}
+check three of Alone { n = 3  expect some violated }
+"""
+
+
+def test_the_layout_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("alone.bcast").write_text(APART, encoding="utf-8")
+    assert main(["check", "alone.bcast", "--layout", "causality", "--trace-out", "t.json"]) == 0
+    capsys.readouterr()
+    pictures = []
+    for layout in ("steps", "causality"):
+        assert main(["view", "t.json", "--layout", layout, "--svg", "-"]) == 0
+        pictures.append(capsys.readouterr().out)
+        assert main(["view", "t.json", "--layout", layout, "--html", f"{layout}.html"]) == 0
+        page = Path(f"{layout}.html").read_text(encoding="utf-8")
+        pressed = "true" if layout == "causality" else "false"
+        assert f'class="layout" aria-pressed="{pressed}"' in page
+    assert pictures[0] != pictures[1]
+    assert main(["gallery", "pages", "alone.bcast", "--layout", "causality"]) == 0
+    (page,) = [file for file in Path("pages").rglob("*.html") if file.name != "index.html"]
+    assert 'class="layout" aria-pressed="true"' in page.read_text(encoding="utf-8")
+    assert main(["view", "t.json", "--layout", "sideways"]) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from tests.witness.test_documents import validator
+from tests.results.test_documents import validator
 
 Out = pytest.CaptureFixture[str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.witness.phrases import count, detector_output_text, listing
+from checker.diagnostics.english import count, listing
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from checker.witness.phrases import count, detector_output_text, listing
 def test_names_are_listed(names: tuple[str, ...], said: str) -> None:
     assert listing(names) == said
     assert listing(iter(names)) == said
+    assert listing(names, "or") == said.replace("and", "or")
 
 
 @pytest.mark.parametrize(
@@ -21,17 +22,4 @@ def test_names_are_listed(names: tuple[str, ...], said: str) -> None:
 )
 def test_things_are_counted(number: int, said: str) -> None:
     assert count(number, "state") == said
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        ("fd.suspect(p1)", "suspects p1"),
-        ("restore(p1)", "no longer suspects p1"),
-        ("omega.trust(p2)", "trusts p2"),
-        ("cons.decide(1)", ""),
-        ("fd.suspect(p1, 2)", ""),
-    ],
-)
-def test_what_a_detector_says_of_a_process(call: str, said: str) -> None:
-    assert detector_output_text(call) == said
+    assert count(number, "query", "queries") == said.replace("state", "query").replace("ys", "ies")

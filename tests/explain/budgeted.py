@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
-from checker.system import build, interpreter, ir
-from checker.system.build import equal, integer
-from checker.system.interpreter import Event, State
-from checker.system.ir import FALSE, TRUE, MarkInfo, MarkKind, TransitionSystem
-from checker.system.types import IntT, SetT, Type, Value
+from checker.model import build, interpreter, ir
+from checker.model.build import equal, integer
+from checker.model.interpreter import Event, State
+from checker.model.ir import FALSE, TRUE, MarkInfo, MarkKind, TransitionSystem
+from checker.model.types import IntT, SetT, Type, Value
 from tests.agreement.expressions import PART
 from tests.agreement.textbook import Model, Rule, system_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from checker.explaining.claims import MOST_OBLIGATIONS, claims, obligations
-from checker.explaining.truth import facts, word_of
+from checker.explain.claims import MOST_OBLIGATIONS, claims, obligations
+from checker.explain.truth import facts, word_of
 from checker.resources import specs
-from checker.witness.trace import Claim, Obligation
-from tests.explaining.test_verdict_sentences import CASES, of_library
-from tests.explaining.violations import Violation, violation
+from checker.results.trace import Claim, Obligation
+from tests.explain.test_verdict_sentences import CASES, of_library
+from tests.explain.violations import Violation, violation
 
 
 def claimed(found: Violation) -> tuple[Claim, ...]:

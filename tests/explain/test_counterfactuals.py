@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.counterfactuals import ALWAYS_THERE, counterfactuals_of
-from checker.explaining.verdict_sentences import sentences
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.counterfactuals import ALWAYS_THERE, counterfactuals_of
+from checker.explain.verdict_sentences import sentences
 from checker.resources import specs
-from checker.witness.rerun import rerun
-from checker.witness.trace import Counterfactual
-from tests.explaining.budgeted import Happening, happenings, shortest_within
-from tests.explaining.test_budgeted import violated
-from tests.explaining.violations import violation
+from checker.results.rerun import rerun
+from checker.results.trace import Counterfactual
+from tests.explain.budgeted import Happening, happenings, shortest_within
+from tests.explain.test_budgeted import violated
+from tests.explain.violations import violation
 
 
 def test_by_the_book() -> None:

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from checker import pipeline
-from checker.capacity_estimation import estimate_capacities
-from checker.explaining import counterfactual_queries
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.diverse_counterexamples import ALL, DiverseRuns, find_diverse
-from checker.explaining.trace_equivalence import kind_of
-from checker.options import Options
+from checker.engines.options import Options
+from checker.explain import counterfactual_queries
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.diverse_counterexamples import ALL, DiverseRuns, find_diverse
+from checker.explain.trace_equivalence import kind_of
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.witness.replay import ReplayMismatch
-from checker.witness.trace import Trace
-from checker.witness.verdict import PropertyVerdict
+from checker.results.replay import ReplayMismatch
+from checker.results.trace import Trace
+from checker.results.verdict import PropertyVerdict
+from checker.session import pipeline
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 ORDER = ("total_order/sequencer_takeover.bcast", "crash_one", "total_order")

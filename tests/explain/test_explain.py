@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from checker import pipeline
 from checker.cli.main import main
-from checker.engines import native
-from checker.explaining import counterfactual_queries, verdict_sentences
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.explain import ERROR, NO_TIME_GIVEN, NOTHING, explain
-from checker.options import Options
+from checker.engines.native import engine as native
+from checker.engines.options import Options
+from checker.explain import counterfactual_queries, verdict_sentences
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.explain import ERROR, NO_TIME_GIVEN, NOTHING, explain
+from checker.formats.json_format import trace_from_text, trace_to_json
 from checker.resources import specs
-from checker.witness.answer import INTERRUPTED, Answer, Unsupported
-from checker.witness.json_format import trace_from_text, trace_to_json
-from checker.witness.replay import ReplayMismatch, replay_document
-from checker.witness.trace import Cost, Counterfactual, Explanation, Failure, Trace
-from tests.explaining.violations import Violation, violation
+from checker.results.answer import INTERRUPTED, Answer, Unsupported
+from checker.results.replay import ReplayMismatch, replay_document
+from checker.results.trace import Cost, Counterfactual, Explanation, Failure, Trace
+from checker.session import pipeline
+from tests.explain.violations import Violation, violation
 
 EAGER = specs() / "broadcast/eager_reliable.bcast"
 

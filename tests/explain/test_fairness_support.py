@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.explaining import fairness_support
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.views.canvas import as_text
-from checker.views.report import report_view
-from checker.witness.json_format import report_to_json
-from checker.witness.verdict import Report, RestsOn
+from checker.engines.options import Options
+from checker.explain import fairness_support
+from checker.formats.json_format import report_to_json
+from checker.render.terminal.canvas import as_text
+from checker.render.terminal.report import report_view
+from checker.results.verdict import Report, RestsOn
+from checker.session.pipeline import run_check
 
 # The leader may be gone before it has told anybody; then only the accident ends the waiting.
 WAITING = """

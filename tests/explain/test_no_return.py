@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from checker.explaining.counterfactual_queries import ExplainingBudget
-from checker.explaining.no_return import point_of_no_return
-from checker.system import interpreter, ir
-from checker.system.build import equal, integer
-from checker.system.interpreter import State
-from checker.system.ir import Expr, TransitionSystem
-from checker.witness.rerun import rerun
-from tests.explaining.test_budgeted import violated
+from checker.explain.counterfactual_queries import ExplainingBudget
+from checker.explain.no_return import point_of_no_return
+from checker.model import interpreter, ir
+from checker.model.build import equal, integer
+from checker.model.interpreter import State
+from checker.model.ir import Expr, TransitionSystem
+from checker.results.rerun import rerun
+from tests.explain.test_budgeted import violated
 
 
 def reachable(system: TransitionSystem, start: State, goal: Expr) -> bool:

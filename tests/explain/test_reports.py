@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from checker import pipeline
-from checker.explaining import counterfactual_queries
-from checker.options import Options
+from checker.engines.options import Options
+from checker.explain import counterfactual_queries
 from checker.resources import specs
-from checker.witness.answer import INTERRUPTED, Answer
+from checker.results.answer import INTERRUPTED, Answer
+from checker.session import pipeline
 
 TWO = str(specs() / "total_order/sequencer_takeover.bcast")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checker.explaining.slice import context
-from checker.witness.causality import causality
-from tests.explaining.violations import Violation, violation
+from checker.explain.slice import context
+from checker.results.causality import causality
+from tests.explain.violations import Violation, violation
 
 DOOR = """
 protocol P(opener: Proc, user: Proc) {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.explaining.slice import FAULTS, context
-from checker.witness.causality import CopyOutcome, causality
-from tests.explaining.test_verdict_sentences import CASES, of_library
-from tests.explaining.violations import Violation
+from checker.explain.slice import FAULTS, context
+from checker.results.causality import CopyOutcome, causality
+from tests.explain.test_verdict_sentences import CASES, of_library
+from tests.explain.violations import Violation
 
 
 def sliced(found: Violation) -> tuple[int, ...]:

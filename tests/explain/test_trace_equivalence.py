@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.explaining.trace_equivalence import kind_of
-from tests.witness.by_hand import crash, deliver, receive, request, send, step, trace
+from checker.explain.trace_equivalence import kind_of
+from tests.results.by_hand import crash, deliver, receive, request, send, step, trace
 
 
 def relayed(first: str, second: str, payload: str) -> object:

@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from checker.explaining.realisation import title
-from checker.explaining.verdict_sentences import LONGEST, sentences
+from checker.explain.realisation import title
+from checker.explain.verdict_sentences import LONGEST, sentences
 from checker.resources import specs
-from tests.explaining.violations import Violation, violation
+from tests.explain.violations import Violation, violation
 
 CASES = {
     "agreement, which a relay would have saved": (
@@ -148,7 +148,8 @@ CASES = {
         "consistency",
         "Consistency fails: p1, which is correct, delivered a from p1; p3, which is correct,"
         " delivered forged from p1.",
-        "p2, which is Byzantine, sent ECHO(forged) to p3 and ECHO(a) to p1.",
+        "p2, which is Byzantine, sent ECHO(forged) to p3 (in the names of p1, p2 and p3) and"
+        " ECHO(a) to p1 (in the names of p2 and p3).",
     ),
     "a liar that keeps silent": (
         "byzantine/bracha.bcast::three",

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from checker.pipeline import Options, run_check
+from checker.render.diagram.words import fate_of
+from checker.render.terminal.text import trace_view
 from checker.resources import specs
-from checker.views.picture_words import fate_of
-from checker.views.text import trace_view
-from checker.witness.answer import Limits
-from checker.witness.trace import Cost, Explanation, Trace
+from checker.results.answer import Limits
+from checker.results.trace import Cost, Explanation, Trace
+from checker.session.pipeline import Options, run_check
 
 FORESEEN = """
 protocol FirstDelivered implements UniformConsensus {

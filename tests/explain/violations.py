@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.pipeline import Options, load_check, run_check
+from checker.instantiate.assemble import instantiate
+from checker.model.ir import Property, TransitionSystem
 from checker.properties import ask
-from checker.provenance import settings_of
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import Property, TransitionSystem
-from checker.witness.replay import path_of
-from checker.witness.rerun import Run, rerun
-from checker.witness.trace import Trace
+from checker.results.replay import path_of
+from checker.results.rerun import Run, rerun
+from checker.results.trace import Trace
+from checker.session.pipeline import Options, load_check, run_check
+from checker.session.trace_header import settings_of
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from tests.fuzz.running import Outcome, run
 
 IMPORTED = (
     "checker.cli.main",
-    "checker.pipeline",
-    "checker.run_engine",
-    "checker.engines.native",
+    "checker.session.pipeline",
+    "checker.session.run_engine",
+    "checker.engines.native.engine",
     "z3",
 )
 

@@ -26,10 +26,10 @@ COMMANDS: tuple[list[str], ...] = (
     ["check", SPEC, *BUDGET, "--checkpoint", "kept", "--itf-out", "t.itf.json"],
     ["check", SPEC, *BUDGET, "--states-out", "states", "--max-states", "500"],
     ["check", SPEC, *BUDGET, "--all", "2", "--coverage", "--steps"],
-    ["prove", SPEC, "--timeout", "3"],
-    ["show", SPEC],
-    ["show", SPEC, "--system"],
-    ["simulate", SPEC],
+    ["prove", SPEC, "--budget", "3"],
+    ["show", SPEC, "--timeout", "3"],
+    ["show", SPEC, "--timeout", "3", "--system"],
+    ["simulate", SPEC, "--timeout", "3"],
 )
 VIEWS: tuple[list[str], ...] = (
     ["view", TRACE],

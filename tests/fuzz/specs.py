@@ -9,7 +9,7 @@ from pathlib import Path
 
 from checker import resources
 from checker.diagnostics import Span
-from checker.lang import ast
+from checker.language.syntax import ast
 from tests.agreement import mutants
 
 NUMBERS = ("0", "1", "2", "7", "64", "1000", "65536", "99999999999999999999")

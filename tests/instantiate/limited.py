@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Report
+from checker.engines.options import Options
+from checker.results.answer import Limits
+from checker.results.verdict import Report
+from checker.session.pipeline import run_check
 
 SOON = 20.0
 """Seconds in which something ends whose time is one second."""
@@ -129,7 +129,11 @@ def interrupting(after: float | None = 1.0) -> Iterator[None]:
     try:
         yield
     finally:
-        timer.cancel()
+        try:
+            timer.cancel()
+            timer.join()
+        except KeyboardInterrupt:  # it was on its way
+            pass
 
 
 def for_ever(*_: Any, **__: Any) -> Any:
@@ -145,8 +149,9 @@ def for_long(*_: Any, **__: Any) -> Any:
 
 
 def greedy(*_: Any, **__: Any) -> Any:
-    """What wants all the memory there is."""
+    """What wants more memory than any test allows, and ends where nobody ends it."""
     kept: list[bytes] = []
-    while True:
+    for _ in range(1000):
         kept.append(b"x" * (1 << 20))
         time.sleep(0.005)
+    raise AssertionError("no memory limit was in force")

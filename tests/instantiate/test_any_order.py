@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.lang.load import load
+from checker.instantiate.assemble import instantiate
+from checker.language.load import load
+from checker.model import ir
+from checker.model.tree import nodes
 from checker.properties import ask
-from checker.system import ir
-from checker.system.instantiate.assemble import instantiate
-from checker.system.tree import nodes
-from tests.system.tables import WAYS, Case, compare, run, words
+from tests.instantiate.tables import WAYS, Case, compare, run, words
 
 LOOP = """
 protocol P(a: Proc, b: Proc, d: Proc) {

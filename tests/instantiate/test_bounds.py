@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
+from checker.session.pipeline import run_check
 
 SPEC = """\
 protocol P(K: Nat = 3) {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.system.tables import run
+from tests.instantiate.tables import run
 
 DELIVER, SEND = "deliver", "send"
 

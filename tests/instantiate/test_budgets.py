@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import budgets
-from checker.witness.answer import INTERRUPTED
-from tests.system.limited import (
+from checker.engines import budgets
+from checker.results.answer import INTERRUPTED
+from tests.instantiate.limited import (
     AGAIN,
     MANY_STARTS,
     MANY_STEPS,
@@ -36,11 +36,11 @@ HERE = ["native", "reference"]
 FINE = [False, True]
 
 PHASES = {
-    "scouting": "checker.attempts.estimate_capacities",
-    "instantiating": "checker.attempts.instantiate",
-    "planning": "checker.run_engine.choose",
-    "lowering": "checker.engines.native.build",
-    "compiling": "checker.kernels.jit._compile",
+    "scouting": "checker.session.attempts.estimate_capacities",
+    "instantiating": "checker.session.attempts.instantiate",
+    "planning": "checker.session.run_engine.choose",
+    "lowering": "checker.engines.native.engine.build",
+    "compiling": "checker.engines.native.codegen.jit._compile",
 }
 
 
@@ -78,7 +78,7 @@ def test_interruption(engine: str, phase: str, fine: bool, tmp_path: Path) -> No
 @pytest.mark.parametrize("phase", PHASES)
 def test_time_before_the_search(phase: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(PHASES[phase], for_long if phase == "compiling" else for_ever)
-    monkeypatch.setattr("checker.kernels.jit.load_image", lambda *_: None)
+    monkeypatch.setattr("checker.engines.native.codegen.jit.load_image", lambda *_: None)
     with soon():
         report = asked(SHORT, tmp_path, timeout=1.0)
     assert report.exit_code == 3
@@ -89,7 +89,7 @@ def test_time_before_the_search(phase: str, tmp_path: Path, monkeypatch: Patch) 
 @pytest.mark.parametrize("phase", PHASES)
 def test_interruption_before_the_search(phase: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(PHASES[phase], for_long if phase == "compiling" else for_ever)
-    monkeypatch.setattr("checker.kernels.jit.load_image", lambda *_: None)
+    monkeypatch.setattr("checker.engines.native.codegen.jit.load_image", lambda *_: None)
     with soon(), interrupting():
         report = asked(SHORT, tmp_path)
     assert report.exit_code == 3
@@ -117,7 +117,7 @@ def test_memory(spec: str, fine: bool, tmp_path: Path) -> None:
 def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "BESIDE", 16 << 20)
 
-    monkeypatch.setattr("checker.attempts.estimate_capacities", greedy)
+    monkeypatch.setattr("checker.session.attempts.estimate_capacities", greedy)
     with soon():
         report = asked(SHORT, tmp_path, engine, memory=16 << 20)
     assert report.stopped == "the memory limit of 16,777,216 bytes was reached"
@@ -125,7 +125,7 @@ def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patc
 
 def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> None:
     """The explanation goes on for ever: the violation is told without it."""
-    monkeypatch.setattr("checker.explaining.reports.explain_report", for_ever)
+    monkeypatch.setattr("checker.explain.reports.explain_report", for_ever)
     with soon():
         report = asked(SHORT, tmp_path)
     assert {v.property: v.word.value for v in report.verdicts} == {"low": "violated", "q": "holds"}
@@ -133,7 +133,7 @@ def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> No
 
 def test_a_run_that_can_not_be_told_in_time_is_none(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "GRACE", 0.5)
-    monkeypatch.setattr("checker.witness.judge.replay", for_ever)
+    monkeypatch.setattr("checker.results.judge.replay", for_ever)
     with soon():
         report = asked(SHORT, tmp_path, timeout=1.0)
     words = {v.property: (v.word.value, v.reason) for v in report.verdicts}

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from checker import budgets
 from checker.cli.main import main
 from checker.diagnostics import SpecError
+from checker.engines import budgets
+from checker.engines.options import Options
 from checker.engines.symbolic import prover
 from checker.engines.symbolic.interruptible import interruptible
-from checker.options import Options
-from checker.pipeline import open_check, run_check
 from checker.proving.finite import prove_check
 from checker.proving.parametric import prove_every
 from checker.resources import specs
-from checker.stepping.simulate import WalkPlan, simulate
-from checker.witness.answer import INTERRUPTED, Limits
-from checker.witness.verdict import Report
-from tests.system.limited import (
+from checker.results.answer import INTERRUPTED, Limits
+from checker.results.verdict import Report
+from checker.session.pipeline import open_check, run_check
+from checker.simulate.random_walks import WalkPlan, simulate
+from tests.instantiate.limited import (
     AGAIN,
     LONG_HANDLER,
     MANY_STARTS,
@@ -69,7 +69,7 @@ def reasons(report: Report) -> str:
 @pytest.mark.parametrize("phase", ["scouting", "writing formulas", "asking"])
 def test_formulas(how: str, phase: str, monkeypatch: Patch) -> None:
     if phase == "scouting":
-        monkeypatch.setattr("checker.attempts.estimate_capacities", for_ever)
+        monkeypatch.setattr("checker.session.attempts.estimate_capacities", for_ever)
     if phase == "writing formulas":
         monkeypatch.setattr("checker.engines.symbolic.bounded.Encoding", for_ever)
     limits = Limits(max_depth=500, timeout=1.0 if how == "time" else None)
@@ -169,8 +169,8 @@ def nothing_for_ever(*_: object) -> Iterator[str]:
 
 FOR_ALL = {
     "extracting": "checker.proving.parametric.extraction",
-    "counting": "checker.engines.symbolic.thresholds.ParametricChecker",
-    "asking": "checker.engines.symbolic.thresholds.ParametricChecker._decide",
+    "counting": "checker.parametric.symbolic.decide.ParametricChecker",
+    "asking": "checker.parametric.symbolic.decide.ParametricChecker._decide",
     "following": "checker.proving.parametric.refute",
     "weakening": "checker.proving.parametric.weaken_assumptions",
     "proposing": "checker.proving.parametric.conditions",
@@ -224,13 +224,15 @@ def test_sweeps(how: str, tmp_path: Path) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("command", ["check", "prove", "simulate", "sweep"])
+@pytest.mark.parametrize("command", ["check", "prove", "show", "simulate", "sweep"])
 def test_reading(
     command: str, how: str, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("checker.lang.load.load_text", for_ever)
+    monkeypatch.setattr("checker.language.load.open_source", for_ever)
     path = written(LONG_HANDLER, tmp_path)
-    words = [command, path, "-q", *(["--grid", "n=1..2"] if command == "sweep" else [])]
+    words = [command, path]
+    if command != "show":
+        words += ["-q", *(["--grid", "n=1..2"] if command == "sweep" else [])]
     limit = "--budget" if command == "prove" else "--timeout"
     if how == "time":
         words += [limit, "1"]
@@ -241,13 +243,30 @@ def test_reading(
     assert (f"{path} was not read to its end" in said) is (how == "time")
 
 
+@BOTH
+@pytest.mark.parametrize("what", ["--system", "--fine-steps"])
+def test_what_is_shown(
+    what: str, how: str, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("checker.session.pipeline.instantiate", for_ever)
+    monkeypatch.setattr("checker.session.attempts.instantiate", for_ever)
+    words = ["show", written(SHORT, tmp_path), what]
+    if how == "time":
+        words += ["--timeout", "1"]
+    with soon(), interrupting(None if how == "time" else 1.0):
+        assert main(words) == 3
+    said = capsys.readouterr()
+    assert (NO_TIME if how == "time" else "interrupted") in said.err
+    assert not said.out
+
+
 # ---- tables ---------------------------------------------------------------------------------
 
 
 @BOTH
 def test_tables(how: str, tmp_path: Path, monkeypatch: Patch) -> None:
     """They are written after the search, and take no verdict away."""
-    monkeypatch.setattr("checker.exploration.tables.write_tables", for_ever)
+    monkeypatch.setattr("checker.engines.native.tables.tables.write_tables", for_ever)
     limits = Limits(timeout=1.0 if how == "time" else None)
     out, kept = str(tmp_path / "out"), str(tmp_path / "kept")
     options = Options(states_out=out, checkpoint=kept, limits=limits)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare, run, words
+from tests.instantiate.tables import WAYS, Case, compare, run, words
 
 LINKS = """
 interface Net { request put(m: Msg)  indication got(p: Proc, m: Msg) }

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang.load import load
+from checker.instantiate.assemble import instantiate
+from checker.language.load import load
+from checker.model.ir import MarkKind, TransitionSystem
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import MarkKind, TransitionSystem
-from tests.system.tables import run, words
+from tests.instantiate.tables import run, words
 
 SPEC = """
 interface Out { request go(m: Msg)  indication note(k: 0..9) }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare
+from tests.instantiate.tables import WAYS, Case, compare
 
 CASES = [
     Case(
@@ -174,6 +174,30 @@ CASES = [
         check c of P { n = 3  links bounded 1  faults crash <= 1  prove some, all_or_none }
         """,
         "some violated, all_or_none violated",
+    ),
+    *(
+        Case(
+            f"no more than {most} of three crash{recover}",
+            f"""
+            protocol P {{
+              state done = false
+              upon condition not done {{ done := true }}
+              property fewer_than_two: always forall p, q in Proc:
+                crashed(p) and crashed(q) => p == q
+              property not_all: always exists p in Proc: not crashed(p)
+            }}
+            check c of P {{
+              n = 3  faults crash <= {most}{recover}  prove fewer_than_two, not_all
+            }}
+            """,
+            f"fewer_than_two {one}, not_all {all_}",
+        )
+        for recover in ("", ", recover")
+        for most, one, all_ in (
+            (1, "holds", "holds"),
+            (2, "violated", "holds"),
+            (3, "violated", "violated"),
+        )
     ),
 ]
 

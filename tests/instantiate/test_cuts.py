@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare, run
+from tests.instantiate.tables import WAYS, Case, compare, run
 
 ACKNOWLEDGES_FIRST = """
 protocol P(ghost: Nat = 0) {{

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.witness.verdict import Word
-from tests.system.tables import run, words
+from checker.results.verdict import Word
+from tests.instantiate.tables import run, words
 
 AGAIN = """
 interface Order {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare
+from tests.instantiate.tables import WAYS, Case, compare
 
 BESIDE = """
 protocol P(worker: Proc, other: Proc) {

@@ -14,21 +14,21 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.lang.load import load
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.protocol import stack
+from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.walk import nodes
+from checker.language.load import load
+from checker.language.syntax import typed
+from checker.model import ir
+from checker.model.interpreter import initial_states, name_values, successors
+from checker.model.types import Type, Value, VariantT
 from checker.properties import ask
 from checker.resources import specs
-from checker.system import ir
-from checker.system.instantiate import stack
-from checker.system.instantiate.assemble import instantiate
-from checker.system.instantiate.sizes import Sizes, compute
-from checker.system.instantiate.walk import nodes
-from checker.system.interpreter import initial_states, name_values, successors
-from checker.system.types import Type, Value, VariantT
 from tests.agreement.specs import random_spec
 from tests.agreement.test_random_protocols import Drawn
 from tests.finite_checks import finite_checks
-from tests.system.tables import WAYS, Case, compare, run, words
+from tests.instantiate.tables import WAYS, Case, compare, run, words
 
 Said = tuple[str, str]
 """A layer and the name of a message of it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from tests.system.tables import WAYS, Case, compare, run
+from tests.instantiate.tables import WAYS, Case, compare, run
 
 LOWER = """
 interface Low { request put(m: Msg)  indication got(m: Msg) }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare
+from tests.instantiate.tables import WAYS, Case, compare
 
 SLOT = """
 interface Slots { request put(m: Msg)  indication hand(p: Proc, m: Msg) }

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.lang import ast_items
-from checker.lang.parse import parse
-from checker.options import Options
-from checker.pipeline import dump, load_check, run_check
+from checker.engines.options import Options
+from checker.language.parser.parse import parse
+from checker.language.syntax import ast_items
 from checker.proving import parametric
-from tests.system.tables import WAYS, Case, compare, words
+from checker.session.pipeline import dump, load_check, run_check
+from tests.instantiate.tables import WAYS, Case, compare, words
 
 DEATH = """
 protocol P {

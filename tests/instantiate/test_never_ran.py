@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import checker
-from checker.witness.verdict import Report, Word
+from checker.results.verdict import Report, Word
 
 UNHEARD = """
 protocol P {

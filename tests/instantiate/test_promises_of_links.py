@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare
+from tests.instantiate.tables import WAYS, Case, compare
 
 NATIVE = [way for way in WAYS if way[0] == "native"]
 

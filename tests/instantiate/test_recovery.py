@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare
+from tests.instantiate.tables import WAYS, Case, compare
 
 JOBS = """
 interface Jobs { request submit(m: Msg)  indication done(m: Msg) }

@@ -6,18 +6,18 @@ import random
 
 import pytest
 
-from checker.engines import reference
-from checker.pipeline import load_check
+from checker.engines.reference import engine as reference
+from checker.instantiate import assemble
+from checker.model.evaluate import RunFault
+from checker.model.ir import Formula, Holds, PropertyKind, TransitionSystem
+from checker.model.transforms.simplify_liveness import simplify_liveness
+from checker.model.verify import verify
 from checker.properties import ask
 from checker.properties.buchi_automaton import always, either, eventually, inverse
 from checker.properties.persistence import persistence
-from checker.system.evaluate import RunFault
-from checker.system.instantiate import assemble
-from checker.system.ir import Formula, Holds, PropertyKind, TransitionSystem
-from checker.system.passes.simplify_liveness import simplify_liveness
-from checker.system.verify import verify
-from checker.witness.answer import Limits
-from checker.witness.rerun import rerun
+from checker.results.answer import Limits
+from checker.results.rerun import rerun
+from checker.session.pipeline import load_check
 from tests.agreement.alike import Alike
 
 ONE, TWO = Holds(0), Holds(1)

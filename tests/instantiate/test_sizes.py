@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.loading import load_check
-from checker.pipeline import Options, run_check
-from checker.system.instantiate.sizes import compute
+from checker.instantiate.protocol.sizes import compute
+from checker.session.load import load_check
+from checker.session.pipeline import Options, run_check
 
 SPEC = """
 protocol P(T: Nat = f, quorum: Nat = n div 2 + T) {{

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.lang.load import load
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.protocol import walk
+from checker.language.load import load
+from checker.language.syntax import typed
+from checker.model import ir, tree, types
 from checker.properties import ask
 from checker.resources import specs
-from checker.system import ir, tree, types
-from checker.system.instantiate import walk
-from checker.system.instantiate.assemble import instantiate
 from tests.finite_checks import finite_checks
 
 FILES = sorted(specs().rglob("*.bcast"))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.pipeline import Options, run_check
-from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, cardinality, cardinality_up_to
+from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, cardinality, cardinality_up_to
+from checker.session.pipeline import Options, run_check
 
 TOO_LARGE = [
     "map<set<0..100>, set<0..100>> = {}",

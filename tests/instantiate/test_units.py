@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from checker import attempts, capacity_estimation, pipeline
-from checker.pipeline import Options
-from checker.system import build, interpreter, ir
-from checker.system.dump import dump
-from checker.system.evaluate import RunFault, Scope, evaluate, misfit
-from checker.system.ir import Action, ActionKind, Param, Property, PropertyKind, TransitionSystem
-from checker.system.types import BOOL, AtomT, BagT, Case, IntT, MapT, SeqT, SetT, VariantT
-from checker.system.verify import MalformedSystem, verify
-from checker.witness.answer import Answer, Limits
+from checker.instantiate import capacity_estimation
+from checker.model import build, interpreter, ir
+from checker.model.dump import dump
+from checker.model.evaluate import RunFault, Scope, evaluate, misfit
+from checker.model.ir import Action, ActionKind, Param, Property, PropertyKind, TransitionSystem
+from checker.model.types import BOOL, AtomT, BagT, Case, IntT, MapT, SeqT, SetT, VariantT
+from checker.model.verify import MalformedSystem, verify
+from checker.results.answer import Answer, Limits
+from checker.session import attempts, pipeline
+from checker.session.pipeline import Options
 
 DIGIT = IntT(0, 3)
 V = ir.Read(DIGIT, "v")

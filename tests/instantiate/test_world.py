@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang.load import load
+from checker.instantiate.assemble import instantiate
+from checker.language.load import load
+from checker.model.ir import FALSE
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import FALSE
-from tests.system.tables import WAYS, Case, compare, run
+from tests.instantiate.tables import WAYS, Case, compare, run
 
 LINK = """
 protocol P(a: Proc, b: Proc) {

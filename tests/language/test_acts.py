@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.lang.load import load_text
+from checker.language.load import load_text
+from checker.language.syntax import typed
 
 SPEC = """interface Work { request submit(m: Msg) indication deliver(m: Msg) }
 protocol P implements Work {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.load import load_text
+from checker.language.link_kinds import PERFECT
+from checker.language.load import load_text
+from checker.language.syntax import typed
 
 SPEC = """protocol P(leader: Proc, k: Nat = 2) implements ReliableBroadcast {
   uses beb : BestEffortBroadcast
@@ -41,7 +42,7 @@ def check(items: str) -> typed.Check:
 
 def test_what_is_not_said_has_defaults() -> None:
     made = check("")
-    assert made.settings == () and made.crash is None and made.links == ("perfect",)
+    assert made.settings == () and made.crash is None and made.links == (PERFECT,)
     assert made.capacity is None and made.clients == () and made.prove == ()
     assert made.crash_points == "inside" and not made.allow_unused
 
@@ -54,7 +55,7 @@ def test_settings_faults_and_links() -> None:
     assert [s.name for s in made.settings] == ["n", "f", "leader", "k"]
     assert isinstance(made.settings[2].value, typed.Named)
     assert isinstance(made.crash, typed.Param)
-    assert made.links == ("fifo", "lossy", "bounded") and made.capacity == 2
+    assert [k.name for k in made.links] == ["fifo", "lossy", "bounded"] and made.capacity == 2
     assert made.crash_points == "between_handlers" and made.allow_unused
 
 

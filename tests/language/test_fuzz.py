@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from checker import resources
 from checker.diagnostics import SpecError
-from checker.lang.load import load_text
+from checker.language.load import load_text
 
 PAGE = """protocol TwoPhaseCommit {
   role coordinator(1) {

@@ -9,8 +9,8 @@ import pytest
 
 from checker import resources
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.load import load, load_text
+from checker.language.load import load, load_text
+from checker.language.syntax import typed
 
 OWN = """interface Channel { request put(m: Msg) indication arrive(m: Msg)
   property safe: always forall p in Proc, m in arrived(p): m in put(p) }

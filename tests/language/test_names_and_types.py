@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.check_history import history_name
-from checker.lang.load import load_text
+from checker.language.load import load_text
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
 
 BEB = """protocol P(leader: Proc, k: Nat max 9) implements ReliableBroadcast {
   uses beb : BestEffortBroadcast

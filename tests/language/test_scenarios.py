@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.load import load_text
+from checker.language.load import load_text
+from checker.language.syntax import typed
 
 SPEC = """
 protocol Example {

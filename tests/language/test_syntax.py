@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lark import Lark
 
-import checker.lang.parse as parsing
+import checker.language.parser.parse as parsing
+from checker import diagnostics, resources
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import ast, ast_items
-from checker.lang.parse import parse
-from checker.lang.parse_recover import LIMIT, word_before
+from checker.language.parser import cache
+from checker.language.parser.parse import parse
+from checker.language.parser.recover import LIMIT, word_before
+from checker.language.syntax import ast, ast_items, plain
 
 
 def wrong(text: str) -> tuple[Diagnostic, ...]:
@@ -159,7 +165,7 @@ def test_labels_are_one_line_without_comments() -> None:
 def test_without_a_writable_cache_parsing_works(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.lang.parse import _parser
+    from checker.language.parser.parse import _parser
 
     occupied = tmp_path_factory.mktemp("cache") / "file"
     occupied.write_text("no folder")
@@ -171,7 +177,7 @@ def test_without_a_writable_cache_parsing_works(
 def test_a_damaged_cache_is_replaced(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.lang.parse import _parser
+    from checker.language.parser.parse import _parser
 
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
@@ -182,6 +188,23 @@ def test_a_damaged_cache_is_replaced(
         file.write_bytes(content)
         _parser.cache_clear()
         assert parse("protocol P { }", "a").items
+
+
+def test_where_the_tree_is_cached_no_parser_is_loaded(tmp_path: Path) -> None:
+    code = "import sys; from checker.language.load import load; load(sys.argv[1])"
+    code += "; print('lark' in sys.modules)"
+    spec = resources.specs() / "oracles" / "ping_pong.bcast"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", code, str(spec)]
+    texts = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
+    assert texts == ["True\n", "False\n"]
+
+
+def test_a_cached_tree_is_of_the_same_parser() -> None:
+    """Every source that determines the tree of a text is in the digest under which it is kept."""
+    needed = {resources.grammar(), *Path(parsing.__file__).parent.glob("*.py")}
+    needed |= {Path(str(module.__file__)) for module in (ast, ast_items, plain, diagnostics)}
+    assert needed <= set(cache.sources())
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang.keywords import EXPRESSIONS, STATEMENTS
-from checker.lang.load import load_text
+from checker.language.load import load_text
+from checker.language.parser.keywords import EXPRESSIONS, STATEMENTS
 
 SPEC = """
 protocol P {

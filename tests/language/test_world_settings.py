@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang.world_settings import WORDS, world_of
-from checker.pipeline import Options, dump, load_check, replay_trace, run_check
+from checker.language.typecheck.world_settings import WORDS, world_of
+from checker.session.pipeline import Options, dump, load_check, replay_trace, run_check
 
 SPEC = """interface Bell { request ring()  indication rung() }
 protocol Talk(crash: 0..3 = 0) {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.lang import typed
-from checker.lang.load import load_text
+from checker.language.load import load_text
+from checker.language.syntax import typed
 
 ROLES = """protocol P {
   role client(1) { state up = true }
@@ -89,8 +89,10 @@ def test_links_for_pairs_of_roles() -> None:
         ROLES % "links fair_loss, authenticated links client -> server lossy, duplicating "
         "links server -> client fifo, bounded 2"
     )
-    assert made.links == ("fair_loss", "authenticated")
-    rules = [(r.sender, r.receiver, r.kinds, r.capacity) for r in made.link_rules]
+    assert [k.name for k in made.links] == ["fair_loss", "authenticated"]
+    rules = [
+        (r.sender, r.receiver, tuple(k.name for k in r.kinds), r.capacity) for r in made.link_rules
+    ]
     assert rules == [
         ("client", "server", ("lossy", "duplicating"), None),
         ("server", "client", ("fifo", "bounded"), 2),

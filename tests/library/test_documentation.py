@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.pipeline import Options, checks_in, run_check
 from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
+from checker.session.pipeline import Options, checks_in, run_check
 
 PAGE = (specs().parent / "docs" / "language.md").read_text(encoding="utf-8")
 FENCED = re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import tomllib
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from checker.pipeline import Options, run_check
+from checker.engines.native.search import tiered_jit
 from checker.resources import specs
-from checker.witness.verdict import Report
+from checker.results.verdict import Report
+from checker.session.pipeline import Options, run_check
 from tests.finite_checks import finite_checks
-from tests.views.every_view import draw_all
+from tests.render.every_view import draw_all
+from tests.shared_runs import sharing
 
 # The reference engine does some hundred states a second, fewer where properties are many. These
 # checks take too long by it; all others are asked of both engines.
@@ -106,6 +113,11 @@ COARSE_ONLY = {
 }
 
 
+SLOW: dict[str, list[str]] = tomllib.loads(
+    (Path(__file__).parent / "slow.toml").read_text(encoding="utf-8")
+)
+
+
 def _checks() -> list[tuple[Path, str]]:
     """Every check with sizes outside the oracles, by file; those of all sizes are proved."""
     return [
@@ -121,9 +133,22 @@ def _id(path: Path, name: str) -> str:
 
 
 CHECKS = _checks()
-SMALL = [c for c in CHECKS if _id(*c) not in NATIVE_ONLY]
 
 assert CHECKS, f"there are no checks under {specs()}"
+
+
+def _each(test: str, left_out: Collection[str] = ()) -> list[ParameterSet]:
+    """The checks but for those ``left_out``; ``test``: of which those that take long are slow."""
+    names = ((_id(*check), check) for check in CHECKS)
+    return [sharing(n, *check, slow=n in SLOW[test]) for n, check in names if n not in left_out]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_code() -> Iterator[None]:
+    """Code is not optimised during a search: for most checks that takes longer than the search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiered_jit, "SECONDS_PER_CHARACTER", math.inf)
+        yield
 
 
 @cache
@@ -135,23 +160,25 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
-@pytest.mark.parametrize(("path", "name"), CHECKS, ids=[_id(*c) for c in CHECKS])
-def test_expectations_by_any_step_size(path: Path, name: str) -> None:
+@pytest.mark.parametrize(("path", "name"), _each("expectations"))
+def test_expectations(path: Path, name: str) -> None:
     report = _native(path, name)
     assert report.expectations, "a check of the library expects something"
     assert [e for e in report.expectations if not e.met] == []
     assert report.exit_code == 0
     assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
     assert draw_all(report) >= list(_words(report).values()).count("violated")
-    if _id(path, name) in COARSE_ONLY:
-        return
+
+
+@pytest.mark.parametrize(("path", "name"), _each("fine_steps", COARSE_ONLY))
+def test_fine_steps_agree(path: Path, name: str) -> None:
     fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
-    assert _words(fine) == _words(report)
+    assert _words(fine) == _words(_native(path, name))
     assert fine.exit_code == 0
     draw_all(fine)
 
 
-@pytest.mark.parametrize(("path", "name"), SMALL, ids=[_id(*c) for c in SMALL])
+@pytest.mark.parametrize(("path", "name"), _each("reference", NATIVE_ONLY))
 def test_reference_agrees(path: Path, name: str) -> None:
     reduced = native = _native(path, name)
     if reduced.reduced.used:
@@ -176,7 +203,22 @@ def test_without_the_relay_agreement_fails(tmp_path: Path) -> None:
 
 
 def test_what_is_left_to_one_engine_is_there() -> None:
-    assert {*NATIVE_ONLY, *COARSE_ONLY} <= {_id(*c) for c in CHECKS}
+    assert {*NATIVE_ONLY, *COARSE_ONLY, *itertools.chain(*SLOW.values())} <= {
+        _id(*c) for c in CHECKS
+    }
+
+
+def test_every_file_is_in_the_default_run() -> None:
+    """Some check of it by coarse steps, and some by fine steps or by the reference engine."""
+    everything, named = {path for path, _ in CHECKS}, {_id(*c): c[0] for c in CHECKS}
+    assert {named[name] for name in named.keys() - set(SLOW["expectations"])} == everything
+    fine = named.keys() - COARSE_ONLY.keys() - set(SLOW["fine_steps"])
+    by_both = named.keys() - NATIVE_ONLY.keys() - set(SLOW["reference"])
+    asked = named.keys() - (COARSE_ONLY.keys() & NATIVE_ONLY.keys())
+    left = {named[name].stem for name in asked} - {named[name].stem for name in fine | by_both}
+    assert left == {"bracha", "one_communication_step", "one_step_consensus"}, (
+        "the smallest is slow"
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.lang.load import load
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
+from checker.language.load import load
 from checker.resources import specs
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
 STATES = 100_000 if LONG else 5_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.system.ir import (
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -37,7 +37,7 @@ from checker.system.ir import (
     Variable,
     VariableKind,
 )
-from checker.system.types import (
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from checker.exploration import blowup as module
-from checker.exploration.blowup import blowup_factors
-from checker.exploration.search import Search
-from checker.exploration.tiered_jit import first_kernel
-from checker.kernels.image import build
-from checker.pipeline import load_check
+from checker.engines.native.codegen.image import build
+from checker.engines.native.search import blowup as module
+from checker.engines.native.search.blowup import blowup_factors
+from checker.engines.native.search.search import Search
+from checker.engines.native.search.tiered_jit import first_kernel
+from checker.instantiate.assemble import instantiate
+from checker.model import interpreter
+from checker.model.ir import TransitionSystem
+from checker.model.types import MapT
 from checker.properties import ask
 from checker.resources import specs
-from checker.system import interpreter
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import TransitionSystem
-from checker.system.types import MapT
-from checker.witness.answer import Limits, State
+from checker.results.answer import Limits, State
+from checker.session.pipeline import load_check
 
 CHECKS = [
     ("broadcast/eager_reliable", "crash_one"),

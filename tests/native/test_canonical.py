@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.exploration.lift_trace import Normalizer
-from checker.kernels.image import build
-from checker.kernels.jit import Effort, compile_image
-from checker.reductions.reduction_plan import Class, ReductionPlan, Sorts, Symmetry
-from checker.reductions.symmetry_renaming import Renaming
-from checker.system import ir
-from checker.system import types as t
-from checker.system.interpreter import State
-from checker.system.ir import TransitionSystem
-from checker.system.types import Type, Value, cardinality, universe
+from checker.engines.native.codegen.image import build
+from checker.engines.native.codegen.jit import Effort, compile_image
+from checker.engines.native.search.lift_trace import Normalizer
+from checker.model import ir
+from checker.model import types as t
+from checker.model.interpreter import State
+from checker.model.ir import TransitionSystem
+from checker.model.types import Type, Value, cardinality, universe
+from checker.reductions.reduction_plan import Class, PlanPart, ReductionPlan, Sorts, Symmetry
+from checker.reductions.symmetry.renaming import Renaming
 
 PROC = t.AtomT("Proc", ("p1", "p2", "p3", "p4", "p5"))
 ROLE = t.AtomT("role", ("p2", "p3", "p4"), 1)
@@ -102,7 +102,9 @@ def normal_of(types: tuple[Type, ...], classes: tuple[Class, ...]) -> tuple[Norm
     system = TransitionSystem("none", PROC.labels, variables, (), (), (), (), ())
     found = Symmetry(SORTS, classes, "")
     return Normalizer(
-        compile_image(build(system, ReductionPlan(symmetry=found)), Effort.QUICK)
+        compile_image(
+            build(system, ReductionPlan((PlanPart("symmetry", symmetry=found),))), Effort.QUICK
+        )
     ), found
 
 
@@ -150,7 +152,11 @@ def test_nine_that_are_alike_are_not_tried_in_all_orders() -> None:
     )
     system = TransitionSystem("none", names, variables, (), (), (), (), ())
     found = Symmetry(Sorts((names,)), (Class(tuple(((0, i),) for i in range(9))),), "")
-    normal = Normalizer(compile_image(build(system, ReductionPlan(symmetry=found)), Effort.QUICK))
+    normal = Normalizer(
+        compile_image(
+            build(system, ReductionPlan((PlanPart("symmetry", symmetry=found),))), Effort.QUICK
+        )
+    )
     for k in range(10):
         members = frozenset(range(9 - k, 9))
         state: State = (members, tuple(2 * (p in members) for p in range(9)))

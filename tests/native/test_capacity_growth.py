@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from checker import attempts, pipeline, run_engine
-from checker.exploration import capacity_growth, search
-from checker.options import Options
-from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.ir import TransitionSystem
-from checker.views.report import report_view
-from checker.witness.answer import Answer, Limits
-from checker.witness.json_format import report_to_json
-from checker.witness.verdict import Report, Word
+from checker.engines.native.search import capacity_growth, search
+from checker.engines.options import Options
+from checker.formats.json_format import report_to_json
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.model.ir import TransitionSystem
+from checker.render.terminal.report import report_view
+from checker.results.answer import Answer, Limits
+from checker.results.verdict import Report, Word
+from checker.session import attempts, pipeline, run_engine
+from tests.selection import first_by_default
 
 LATE = """
 protocol Late(size: Nat = 2) {
@@ -89,7 +90,7 @@ def told(report: Report) -> Report:
 
 
 @pytest.mark.parametrize("reduce", ["none", "auto", "symmetry", "por"])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", first_by_default([3, 1], 1))
 @pytest.mark.parametrize("name", ["all", "live", "steady"])
 def test_it_ends_as_if_there_had_been_room_from_the_start(
     late: str, name: str, threads: int, reduce: str, monkeypatch: pytest.MonkeyPatch

@@ -15,22 +15,24 @@ from typing import Any
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines import native, spark
-from checker.engines.spark.cluster import Cluster
-from checker.exploration import lock, search
-from checker.exploration.checkpoint import Checkpoint
-from checker.exploration.journal import Journal
-from checker.exploration.lock import FolderLock, FolderLocked
-from checker.exploration.run_folder import RunFolder
-from checker.exploration.run_identity import Identity
-from checker.exploration.sealed import unseal
-from checker.exploration.storage import Storage
-from checker.exploration.store import Store
-from checker.kernels.image import build
-from checker.pipeline import Options, run_check
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits
-from tests.kernels.models import two_phase
+from checker.engines.cluster import Cluster
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint import lock
+from checker.engines.native.checkpoint.checkpoint import Checkpoint
+from checker.engines.native.checkpoint.journal import Journal
+from checker.engines.native.checkpoint.lock import FolderLock, FolderLocked
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.checkpoint.run_identity import Identity
+from checker.engines.native.checkpoint.sealed import unseal
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.image import build
+from checker.engines.native.search import search
+from checker.engines.native.search.store import Store
+from checker.engines.spark import driver
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Answer, Limits
+from checker.session.pipeline import Options, run_check
+from tests.native.models import two_phase
 
 IDENTITY = Identity(
     "1.0", "a.bcast", "a", {"a.bcast": "12", "b.bcast": "34"}, {"n": "3"}, False, False
@@ -100,8 +102,8 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
 def test_a_process_that_was_killed_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
-        "from checker.exploration.lock import FolderLock\n"
-        "from checker.exploration.storage import Storage\n"
+        "from checker.engines.native.checkpoint.lock import FolderLock\n"
+        "from checker.engines.native.checkpoint.storage import Storage\n"
         f"claim = FolderLock(Storage({str(tmp_path)!r}))\n"
         "print('there', flush=True)\n"
         "sys.stdin.read()\n"
@@ -286,7 +288,7 @@ class TestPipeline:
             answer = native.explore(system, limits, journal=lambda image: Journal(folder))
             return replace(answer, engine="spark")
 
-        monkeypatch.setattr(spark, "explore", explore)
+        monkeypatch.setattr(driver, "explore", explore)
         there = Cluster("local[2]")
         whole = run_check(self.SPEC, "three", self.options())
         for options, engine in (
@@ -317,7 +319,7 @@ class TestPipeline:
             raise SpecError((Diagnostic("E029", f"{[ref() for ref in made]}"),))
 
         monkeypatch.setattr(search, "Store", store)
-        monkeypatch.setattr(spark, "explore", explore)
+        monkeypatch.setattr(driver, "explore", explore)
         options = self.options(engine="auto", cluster=Cluster("local[2]"), graduate_at=2_000)
         with pytest.raises(SpecError) as caught:
             run_check(self.SPEC, "three", options)
@@ -341,7 +343,7 @@ class TestPipeline:
             )
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(spark, "explore", explore)
+        monkeypatch.setattr(driver, "explore", explore)
         options = self.options(engine="spark", cluster=Cluster("local[2]"))
         report = run_check(self.SPEC, "three", options)
         (folder,) = tmp_path.iterdir()
@@ -357,7 +359,7 @@ class TestPipeline:
         def explore(*_: object, **__: object) -> Answer:
             raise SpecError((Diagnostic("E025", "too few slots"),))
 
-        monkeypatch.setattr(spark, "explore", explore)
+        monkeypatch.setattr(driver, "explore", explore)
         with pytest.raises(SpecError) as caught:
             run_check(self.SPEC, "three", self.options(engine="spark", cluster=Cluster("local[2]")))
         assert not hasattr(caught.value, "__notes__")

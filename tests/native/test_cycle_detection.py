@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from checker import pipeline
-from checker.exploration import search
-from checker.exploration.explored import Undecided
+from checker.engines.native.search import search
+from checker.engines.native.search.explored import Undecided
 from checker.resources import specs
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
+from checker.session import pipeline
 
 CHECK = specs() / "byzantine" / "consistent_echo.bcast", "four"
 

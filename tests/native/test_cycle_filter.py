@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from checker.exploration import backward_search, region
-from checker.exploration.cycle_filter import Remainder, filter_cycles
-from checker.exploration.cycle_filter_steps import FilterContext, Step, TimeLimitReached
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import KernelImage, build
-from checker.kernels.jit import Effort, compile_image
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import State, Unsupported
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import KernelImage, build
+from checker.engines.native.codegen.jit import Effort, compile_image
+from checker.engines.native.sharding import backward_search, region
+from checker.engines.native.sharding.cycle_filter import Remainder, filter_cycles
+from checker.engines.native.sharding.cycle_filter_steps import FilterContext, Step, TimeLimitReached
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
+from checker.results.answer import State, Unsupported
 from tests.agreement.generator import Generator
 from tests.agreement.textbook import random_model, system_of
-from tests.exploration.walked import Walk, stored, walk
+from tests.native.walked import Walk, stored, walk
 from tests.properties.test_buchi_automaton import random_formula
 
 Edges = dict[State, set[State]]

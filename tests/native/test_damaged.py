@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.exploration import journal, storage
-from checker.pipeline import Options, run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Report
+from checker.engines.native.checkpoint import journal, storage
+from checker.results.answer import Limits
+from checker.results.verdict import Report
+from checker.session.pipeline import Options, run_check
 
 CHECKS = {
     "holds": ("specs/oracles/two_phase.bcast", "three", {"n": "2"}, 4),

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from checker.exploration.search import Search
-from checker.kernels.fields import Mode
-from checker.kernels.image import build
-from checker.kernels.jit import Effort, compile_image
-from checker.system import interpreter, ir
-from checker.system.types import Type
-from checker.witness.answer import Limits, State
+from checker.engines.native.codegen.fields import Mode
+from checker.engines.native.codegen.image import build
+from checker.engines.native.codegen.jit import Effort, compile_image
+from checker.engines.native.search.search import Search
+from checker.model import interpreter, ir
+from checker.model.types import Type
+from checker.results.answer import Limits, State
 from tests.agreement.expressions import STATE_TYPES, WIDE_TYPES
 from tests.agreement.generator import Generator
 

@@ -6,10 +6,10 @@ from math import comb
 
 import pytest
 
-from checker.exploration.forecast import LEAST_LEVELS, Outlook, total
-from checker.pipeline import Options, run_check
+from checker.engines.native.search.forecast import LEAST_LEVELS, Outlook, total
 from checker.resources import specs
-from checker.witness.answer import Progress
+from checker.results.answer import Progress
+from checker.session.pipeline import Options, run_check
 
 CHECKS = [
     ("broadcast/eager_reliable", "crash_one"),

@@ -9,17 +9,16 @@ from itertools import product as pairs
 
 import pytest
 
-from checker.engines import native
-from checker.exploration import graph as native_graph
-from checker.exploration import search as native_search
-from checker.exploration.automaton_tables import AutomatonTable, Product
-from checker.exploration.graph import Graph
-from checker.exploration.graph_query import GraphQuery, Nodes
-from checker.exploration.memory import Buffer
-from checker.kernels.fair_components import STRONG, WEAK
-from checker.kernels.graph_fields import NONE
-from checker.properties.buchi_automaton import refuting
-from checker.system.ir import (
+from checker.engines.native import engine as native
+from checker.engines.native.codegen.fair_components import STRONG, WEAK
+from checker.engines.native.codegen.graph_fields import NONE
+from checker.engines.native.liveness import graph as native_graph
+from checker.engines.native.liveness.automaton_tables import AutomatonTable, Product
+from checker.engines.native.liveness.graph import Graph
+from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
+from checker.engines.native.search import search as native_search
+from checker.engines.native.search.memory import Buffer
+from checker.model.ir import (
     FALSE,
     TRUE,
     Fairness,
@@ -32,8 +31,9 @@ from checker.system.ir import (
     PropertyKind,
     TransitionSystem,
 )
-from checker.witness.answer import Answer, Limits, Progress
-from tests.kernels.models import (
+from checker.properties.buchi_automaton import refuting
+from checker.results.answer import Answer, Limits, Progress
+from tests.native.models import (
     BOOL,
     Action,
     Const,

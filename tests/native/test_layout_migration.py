@@ -7,12 +7,12 @@ import ctypes
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from checker.kernels.jit import compile_move
-from checker.kernels.layout import Layout, lay_out
-from checker.system import types as t
-from checker.system.types import Type
-from checker.witness.answer import State, Unsupported
-from tests.kernels.test_packing import TYPES, _of_types, generator
+from checker.engines.native.codegen.jit import compile_move
+from checker.engines.native.codegen.layout import Layout, lay_out
+from checker.model import types as t
+from checker.model.types import Type
+from checker.results.answer import State, Unsupported
+from tests.native.test_packing import TYPES, _of_types, generator
 
 
 def wider(type_: Type, more: int) -> Type:

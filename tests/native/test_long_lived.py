@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.pipeline import Options, run_check
-from checker.witness.verdict import Word
+from checker.results.verdict import Word
+from checker.session.pipeline import Options, run_check
 
 RUNS, FIRST, SLACK = 200, 20, 300
 SPEC = """
@@ -41,6 +41,7 @@ def handles() -> tuple[int, int]:
     return len(os.listdir("/proc/self/fd")), maps
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="what is open is counted in /proc")
 def test_two_hundred_texts_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

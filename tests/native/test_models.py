@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from checker.engines import native, reference
-from checker.exploration import search
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Limits
-from tests.kernels import models
+from checker.engines.native import engine as native
+from checker.engines.native.search import search
+from checker.engines.reference import engine as reference
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Limits
+from tests.native import models
 
 COUNTS = [
     (models.two_phase(3), 288),

@@ -10,18 +10,19 @@ from typing import Any, cast
 
 import pytest
 
-from checker.kernels import normalize_successor
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Worker
-from checker.kernels.image import digest_of, module_text
-from checker.kernels.jit import Effort, _compile, _function
-from checker.kernels.layout import Layout
-from checker.reductions.reduction_plan import Class, ReductionPlan, Sorts, Symmetry
-from checker.system import ir
+from checker.engines.native.codegen import normalize_successor
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.image import digest_of, module_text
+from checker.engines.native.codegen.jit import Effort, _compile, _function
+from checker.engines.native.codegen.layout import Layout
+from checker.model import ir
+from checker.reductions.reduction_plan import Class, PlanPart, ReductionPlan, Sorts, Symmetry
 
 Row = tuple[int, ...]
 TWO = Symmetry(Sorts((("a", "b"),)), (Class((((0, 0),), ((0, 1),))),), "")
 SOME: ir.Block = (ir.Mark(0),)
+ORBITS, RESTS = PlanPart("symmetry", symmetry=TWO), PlanPart("dead", resets=SOME)
 DEAD = 4
 """The bit of a word that rests at 0."""
 
@@ -49,7 +50,7 @@ def canonical() -> Fn:
 
 
 def resting(row: Row, plan: ReductionPlan) -> Row:
-    return tuple(word & ~DEAD for word in row) if plan.dead else row
+    return tuple(word & ~DEAD for word in row) if plan.resets else row
 
 
 def normal(row: Row, plan: ReductionPlan) -> Row:
@@ -67,7 +68,7 @@ def arrive(plan: ReductionPlan) -> tuple[Any, Callable[..., int]]:
 
 
 @pytest.mark.parametrize(
-    "plan", [ReductionPlan(symmetry=TWO), ReductionPlan(dead=SOME), ReductionPlan(TWO, SOME)]
+    "plan", [ReductionPlan(parts) for parts in ((ORBITS,), (RESTS,), (ORBITS, RESTS))]
 )
 def test_it_is_a_step_unless_it_rests_at_its_source(plan: ReductionPlan) -> None:
     engine, function = arrive(plan)

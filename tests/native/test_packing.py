@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.kernels.layout import lay_out
-from checker.kernels.packing import decode, encode, has_set, width
-from checker.system import types as t
-from checker.system.ir import TransitionSystem, Variable, VariableKind
-from checker.system.types import Type
+from checker.engines.native.codegen.layout import lay_out
+from checker.engines.native.codegen.packing import decode, encode, has_set, width
+from checker.model import types as t
+from checker.model.ir import TransitionSystem, Variable, VariableKind
+from checker.model.types import Type
 from tests.agreement.generator import Generator
-from tests.kernels.models import system, two_phase
+from tests.native.models import system, two_phase
 
 LEAVES = st.sampled_from(
     [t.BOOL, t.IntT(0, 0), t.IntT(-5, 6), t.AtomT("a", ("x", "y", "z"), 2), t.AtomT("one", ("x",))]

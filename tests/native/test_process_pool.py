@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.exploration.process_pool import parallel_map
+from checker.engines.native.sharding.process_pool import parallel_map
 
 # Functions that processes import by name.
 
@@ -57,8 +57,8 @@ def test_a_process_that_is_killed_is_an_error() -> None:
 
 PROGRAM = """
 import sys
-from checker.exploration.process_pool import parallel_map
-from tests.exploration.test_process_pool import noted
+from checker.engines.native.sharding.process_pool import parallel_map
+from tests.native.test_process_pool import noted
 
 if __name__ == "__main__":
     list(parallel_map(noted, [sys.argv[1]] * 2, 2))

@@ -13,17 +13,19 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from checker.diagnostics import SpecError
-from checker.engines import native
-from checker.exploration import journal, search
-from checker.exploration.checkpoint import Checkpoint
-from checker.exploration.journal import HandedOver, Journal
-from checker.exploration.run_identity import Identity
-from checker.kernels.image import KernelImage, build
-from checker.system.evaluate import RunFault
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Progress, Unsupported
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint import journal
+from checker.engines.native.checkpoint.checkpoint import Checkpoint
+from checker.engines.native.checkpoint.journal import Journal
+from checker.engines.native.checkpoint.run_identity import Identity
+from checker.engines.native.codegen.image import KernelImage, build
+from checker.engines.native.search import search
+from checker.engines.search_engine import HandedOver
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Answer, Limits, Progress, Unsupported
 from tests.agreement.generator import Generator
-from tests.kernels.models import two_phase
+from tests.native.models import two_phase
 from tests.properties.test_buchi_automaton import random_formula
 
 EXAMPLES, SHARDS = 60, 3

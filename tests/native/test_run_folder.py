@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.exploration import run_folder
-from checker.exploration.findings import Findings
-from checker.exploration.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint import run_folder
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.search.findings import Findings
 
 WORDS = 3
 ROW = 8 * WORDS
@@ -204,7 +204,7 @@ def test_a_disk_without_room_leaves_the_commits_before(folder: RunFolder) -> Non
     folder.commit(Findings(depth=0), [put(folder, 0)])
     program = (
         "import resource, sys\n"
-        "from checker.exploration.run_folder import RunFolder\n"
+        "from checker.engines.native.checkpoint.run_folder import RunFolder\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
         f"folder = RunFolder({folder.location!r}, {WORDS})\n"
         "try:\n"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import native
-from checker.exploration import search
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Report
+from checker.engines.native import engine as native
+from checker.engines.native.search import search
+from checker.engines.options import Options
+from checker.results.answer import Limits
+from checker.results.verdict import Report
+from checker.session.pipeline import run_check
 
 COUNTERS = """
 protocol P {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.engines import native, reference
-from checker.kernels.jit import Effort, compile_image
-from checker.system.ir import (
+from checker.engines.native import engine as native
+from checker.engines.native.codegen.jit import Effort, compile_image
+from checker.engines.reference import engine as reference
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -37,10 +38,10 @@ from checker.system.ir import (
     Universe,
     While,
 )
-from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Value
-from checker.witness.answer import Limits
+from checker.model.types import BOOL, BagT, IntT, SeqT, SetT, Value
+from checker.results.answer import Limits
 from tests.agreement.test_random_systems import summary
-from tests.kernels.models import both, call, equal, negated, variable
+from tests.native.models import both, call, equal, negated, variable
 from tests.recurring import never_for_ever
 
 DIGIT, WIDE = IntT(0, 4), IntT(-20, 20)

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from checker.engines import native
-from checker.exploration.checkpoint import Checkpoint
-from checker.exploration.journal import Journal
-from checker.exploration.run_identity import Identity
-from checker.loading import load_check
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.checkpoint import Checkpoint
+from checker.engines.native.checkpoint.journal import Journal
+from checker.engines.native.checkpoint.run_identity import Identity
+from checker.engines.options import Options
+from checker.instantiate.assemble import instantiate
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.views.report import report_view
-from checker.witness.answer import DECIDED, Limits
-from checker.witness.verdict import Report
+from checker.render.terminal.report import report_view
+from checker.results.answer import DECIDED, Limits
+from checker.results.verdict import Report
+from checker.session.load import load_check
+from checker.session.pipeline import run_check
 
 COUNTERS = """
 protocol P {

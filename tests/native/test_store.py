@@ -16,14 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker.exploration import store as stores
-from checker.exploration.store import LOAD, OutOfMemory, Store
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import RecordLayout, Worker
-from checker.kernels.image import KernelImage, digest_of, module_text
-from checker.kernels.jit import Effort, Kernel, _compile, _function
-from checker.kernels.routing import Routing
-from checker.kernels.visited_set import VisitedSet
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import RecordLayout, Worker
+from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
+from checker.engines.native.codegen.jit import Effort, Kernel, _compile, _function
+from checker.engines.native.codegen.routing import Routing
+from checker.engines.native.codegen.visited_set import VisitedSet
+from checker.engines.native.search import store as stores
+from checker.engines.native.search.store import LOAD, OutOfMemory, Store
 
 BITS = 60
 

@@ -15,27 +15,27 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from checker.capacity_estimation import enlarge_bound, estimate_capacities
 from checker.diagnostics import SpecError
-from checker.engines import reference
-from checker.exploration import tables
-from checker.exploration.table_rows import Count, TableTask, columns_of
-from checker.exploration.tables import MapParts, prepare, write_tables
-from checker.kernels.layout import Layout, lay_out
-from checker.pipeline import load_check
+from checker.engines.native.codegen.layout import Layout, lay_out
+from checker.engines.native.tables import tables
+from checker.engines.native.tables.table_rows import Count, TableTask, columns_of
+from checker.engines.native.tables.tables import MapParts, prepare, write_tables
+from checker.engines.reference import engine as reference
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacity_estimation import enlarge_bound, estimate_capacities
+from checker.model import types as t
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, holds, successors
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.types import Type, Value
 from checker.properties import ask
 from checker.resources import specs
-from checker.system import types as t
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
-from checker.system.interpreter import State, holds, successors
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.system.types import Type, Value
-from checker.witness.answer import Answer, Limits, Progress, Unsupported
-from checker.witness.events import trace_events
-from checker.witness.show_values import show
+from checker.results.answer import Answer, Limits, Progress, Unsupported
+from checker.results.events import trace_events
+from checker.results.show_values import show
+from checker.session.pipeline import load_check
 from tests.agreement.generator import Generator
-from tests.exploration.walked import Walk, stored, walk
+from tests.native.walked import Walk, stored, walk
 
 LIBRARY = [
     ("broadcast/best_effort.bcast", "crash_one"),
@@ -147,7 +147,7 @@ def worded(type_: Type, value: Any) -> Value:
 
 
 def _parts(type_: Type) -> Iterator[Type]:
-    from checker.kernels.packing import parts_of
+    from checker.engines.native.codegen.packing import parts_of
 
     return iter(parts_of(type_))
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from checker.engines import native
-from checker.exploration import search, store
-from checker.system.evaluate import RunFault
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Unsupported
+from checker.engines.native import engine as native
+from checker.engines.native.search import search, store
+from checker.model.evaluate import RunFault
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Answer, Limits, Unsupported
 from tests.agreement.generator import Generator
-from tests.kernels import models
+from tests.native import models
 from tests.properties.test_buchi_automaton import random_formula
 
 

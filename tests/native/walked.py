@@ -7,12 +7,12 @@ from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.exploration.findings import Findings
-from checker.exploration.run_folder import Part, RunFolder
-from checker.kernels.layout import Layout
-from checker.system import interpreter
-from checker.system.interpreter import State, Transition
-from checker.system.ir import TransitionSystem
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.search.findings import Findings
+from checker.model import interpreter
+from checker.model.interpreter import State, Transition
+from checker.model.ir import TransitionSystem
 
 
 @dataclass

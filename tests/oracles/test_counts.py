@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from checker.pipeline import Options, checks_in, run_check
 from checker.resources import specs
-from checker.witness.verdict import Report
+from checker.results.verdict import Report
+from checker.session.pipeline import Options, checks_in, run_check
 
 FOLDER = specs() / "oracles"
 TABLE: dict[str, list[dict[str, Any]]] = tomllib.loads(
@@ -19,7 +18,6 @@ TABLE: dict[str, list[dict[str, Any]]] = tomllib.loads(
 )
 ROWS = TABLE["row"]
 REACHED = TABLE["reached"]
-LARGE = os.environ.get("BIVALENCE_LARGE") == "1"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -32,10 +30,14 @@ def _run(row: dict[str, Any], engine: str) -> Report:
     return run_check(str(FOLDER / row["file"]), row["check"], options)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=_name)
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=_name(row), marks=[pytest.mark.slow] if row.get("large") else [])
+        for row in ROWS
+    ],
+)
 def test_native(row: dict[str, Any]) -> None:
-    if row.get("large") and not LARGE:
-        pytest.skip("a benchmark: set BIVALENCE_LARGE=1")
     report = _run(row, "native")
     assert report.exhaustive
     assert report.distinct_states == row["states"]

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from checker.lang.load import load
-from checker.options import Options
+from checker.engines.options import Options
+from checker.language.load import load
 from checker.proving.parametric import prove_every
 from checker.resources import specs
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.results.verdict import PropertyVerdict, Report, Word
+from tests.shared_runs import sharing
 
 HOLDS: Mapping[str, int] = {}
 
@@ -155,10 +158,26 @@ THEORY: list[tuple[str, str, str, Mapping[str, int]]] = [
 ]
 
 
+SLOW = {
+    (BRACHA, "for_every_n"),
+    (BRACHA, "echoes_one_short"),
+    (BRACHA, "joins_one_short"),
+    (BRACHA, "readies_one_short"),
+    (BEN_OR, "one_process_short"),
+    (BEN_OR, "two_processes_short"),
+}
+"""They take longest; by default the echo broadcast, which Bracha's is made of, and other checks of
+Ben-Or's rounds are asked."""
+
+
+def _sharing(path: str, check: str, *more: object, name: str = "") -> ParameterSet:
+    slow = (path, check) in SLOW
+    return sharing(f"{path}-{check}", path, check, *more, name=name, slow=slow)
+
+
 @pytest.mark.parametrize(
     ("path", "name", "asked", "smallest"),
-    THEORY,
-    ids=[f"{path.rsplit('/', 1)[-1][:-6]}-{name}-{asked}" for path, name, asked, _ in THEORY],
+    [_sharing(*row, name=f"{Path(row[0]).stem}-{row[1]}-{row[2]}") for row in THEORY],
 )
 def test_theory(path: str, name: str, asked: str, smallest: Mapping[str, int]) -> None:
     verdict = _verdicts(path, name)[asked]
@@ -171,7 +190,7 @@ def test_theory(path: str, name: str, asked: str, smallest: Mapping[str, int]) -
     assert {k: verdict.trace.header.parameters[k] for k in smallest} == smallest
 
 
-@pytest.mark.parametrize(("path", "name"), _about_all(), ids=lambda part: part)
+@pytest.mark.parametrize(("path", "name"), [_sharing(path, name) for path, name in _about_all()])
 def test_what_the_library_expects(path: str, name: str) -> None:
     report = _report(path, name)
     assert report.expectations

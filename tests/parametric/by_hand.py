@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.threshold.arithmetic import linear, plus, times
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import linear, plus, times
+from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AtLeast,

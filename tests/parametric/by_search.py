@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 
-from checker.threshold.automaton import (
+from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AnyOf,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from checker.threshold.automaton import (
+from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AtLeast,

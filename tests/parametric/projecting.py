@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from checker.lang import typed
+from checker.instantiate.assemble import instantiate
+from checker.language.syntax import typed
+from checker.model import interpreter
+from checker.model.ir import TransitionSystem
+from checker.model.types import AtomT, MapT, OptionT, SeqT, SetT, TupleT, Type
+from checker.parametric.automaton.automaton import Automaton, Mode
+from checker.parametric.extract.extract import extract
 from checker.properties import ask
-from checker.system import interpreter
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import TransitionSystem
-from checker.system.types import (
-    AtomT,
-    MapT,
-    OptionT,
-    SeqT,
-    SetT,
-    TupleT,
-    Type,
-)
-from checker.threshold.automaton import Automaton, Mode
-from checker.threshold.extract import extract
-from tests.threshold.by_search import Search
+from tests.parametric.by_search import Search
 
 Member = tuple[str, str, tuple[tuple[str, object], ...]]
 """The name of a process (empty: it has none), whether it is correct, and what is seen of it."""

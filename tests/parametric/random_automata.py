@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from checker.threshold.arithmetic import linear, plus, times
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import linear, plus, times
+from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AnyOf,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from checker.loading import load_check
+from checker.instantiate.assemble import instantiate
+from checker.model.ir import TransitionSystem
+from checker.parametric.automaton.automaton import AcceleratedRun, Burst, Question
+from checker.parametric.automaton.concretize import ConcretizationFailed, concretize
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import TransitionSystem
-from checker.threshold.automaton import AcceleratedRun, Burst, Question
-from checker.threshold.concretize import ConcretizationFailed, concretize
-from checker.witness.replay import replay
-from tests.threshold.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
+from checker.results.replay import replay
+from checker.session.load import load_check
+from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
 
 SPEC = "specs/byzantine/echo.bcast"
 

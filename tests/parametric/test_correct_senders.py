@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.threshold.automaton import AcceleratedRun, And, Automaton, Question
-from checker.threshold.correct_senders import strengthen
-from checker.threshold.execution import require_run
-from tests.threshold.echo_by_hand import ECHO, RELAY
-from tests.threshold.random_automata import automata, questions
+from checker.parametric.automaton.automaton import AcceleratedRun, And, Automaton, Question
+from checker.parametric.automaton.correct_senders import strengthen
+from checker.parametric.automaton.execution import require_run
+from checker.parametric.symbolic.decide import ParametricChecker
+from tests.parametric.echo_by_hand import ECHO, RELAY
+from tests.parametric.random_automata import automata, questions
 
 NUMBERS = {"n": 6, "T": 1, "f": 2}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.lang.load import load, load_text
+from checker.language.load import load, load_text
+from checker.language.syntax import typed
+from checker.parametric.automaton.automaton import And, AtLeast, Automaton, Linear, Mode
+from checker.parametric.extract.extract import extract
 from checker.resources import specs
-from checker.threshold.automaton import And, AtLeast, Automaton, Linear, Mode
-from checker.threshold.extract import extract
-from tests.threshold.projecting import Abstract, Finite
-from tests.threshold.random_specs import spec
+from tests.parametric.projecting import Abstract, Finite
+from tests.parametric.random_specs import spec
 
 HISTORIES = {
     "delivered": "@history.deliver",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.threshold.extract import extract
-from tests.threshold.test_extract import agree, of_text
+from checker.parametric.extract.extract import extract
+from tests.parametric.test_extract import agree, of_text
 
 SPEC = """
 protocol Example {{

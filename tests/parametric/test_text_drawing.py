@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from checker.threshold.automaton import (
+from checker.parametric.automaton.automaton import (
     And,
     AtLeast,
     Automaton,
@@ -19,11 +19,11 @@ from checker.threshold.automaton import (
     Or,
     Quotient,
 )
-from checker.threshold.automaton_wording import Words, numbers
-from checker.threshold.graph_layout import APART, lay_out
-from checker.threshold.svg_drawing import svg_of
-from checker.threshold.text_drawing import draw_text, step_names
-from tests.threshold.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least
+from checker.parametric.automaton.wording import Words, numbers
+from checker.parametric.drawing.graph_layout import APART, lay_out
+from checker.parametric.drawing.svg_drawing import svg_of
+from checker.parametric.drawing.text_drawing import draw_text, step_names
+from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least
 
 QUESTIONS = (UNFORGEABILITY, CORRECTNESS, RELAY)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
+from checker.model.ir import Automaton, Connective, Formula, Holds, Modal
 from checker.properties import buchi_automaton
 from checker.properties.buchi_automaton import always, either, eventually, refuting
-from checker.system.ir import Automaton, Connective, Formula, Holds, Modal
 
 A, B, C = Holds(0), Holds(1), Holds(2)
 Word = tuple[list[frozenset[int]], int]

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
+from checker.model import ir
+from checker.model.evaluate import Scope, evaluate
+from checker.model.ir import Connective, Expr, Formula, Holds, Modal
+from checker.model.types import BOOL
 from checker.properties.buchi_automaton import normal
 from checker.properties.merging import Merging, renumber_propositions
-from checker.system import ir
-from checker.system.evaluate import Scope, evaluate
-from checker.system.ir import Connective, Expr, Formula, Holds, Modal
-from checker.system.types import BOOL
-from checker.witness.fair_lasso import truth
+from checker.results.fair_lasso import truth
 
 PLAIN: tuple[Expr, ...] = (
     ir.Read(BOOL, "x"),

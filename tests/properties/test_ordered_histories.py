@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.pipeline import Options, run_check
+from checker.session.pipeline import Options, run_check
 
 ORDERED = """
 interface Log {

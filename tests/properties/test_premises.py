@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.tables import WAYS, Case, compare, run, words
+from tests.instantiate.tables import WAYS, Case, compare, run, words
 
 DEATH = """
 protocol P {
@@ -124,8 +124,8 @@ def test_reductions_change_nothing(tmp_path: Path, reduce: str) -> None:
 def test_no_time_for_the_premise_is_no_green_verdict(tmp_path: Path) -> None:
     """Whether a premise comes true is a question like the property itself: where the graph has no
     room for it, the verdict is open."""
-    from checker.exploration import liveness_decision
-    from checker.exploration.explored import Undecided
+    from checker.engines.native.liveness import liveness_decision
+    from checker.engines.native.search.explored import Undecided
 
     def full(*_: object) -> None:
         raise Undecided("there is no room")

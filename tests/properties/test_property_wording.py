@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from checker.explaining.claims import claims, obligations
-from checker.explaining.verdict_sentences import sentences
-from checker.pipeline import checks_in, load_check
+from checker.explain.claims import claims, obligations
+from checker.explain.verdict_sentences import sentences
+from checker.instantiate.assemble import instantiate
+from checker.model.dump import dump
+from checker.model.ir import Property
 from checker.properties import ask
 from checker.properties import formula as compiling
 from checker.properties.property_wording import verbs
 from checker.resources import specs
-from checker.system.dump import dump
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import Property
-from tests.explaining.violations import Violation, violation
+from checker.session.pipeline import checks_in, load_check
+from tests.explain.violations import Violation, violation
 
 INTERFACE = """
 interface Post {

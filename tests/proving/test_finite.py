@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 import z3
 
+from checker.engines.options import Options
 from checker.engines.symbolic.certificate import WrongCertificate
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.engines.symbolic.solver_queries import QueryBudget
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.model.ir import TransitionSystem
 from checker.proving import finite
 from checker.proving.finite import prove_check
 from checker.resources import specs
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Limits, Progress
-from checker.witness.trace import ERRORS
-from checker.witness.verdict import Report, Word
+from checker.results.answer import INTERRUPTED, Limits, Progress
+from checker.results.trace import ERRORS
+from checker.results.verdict import Report, Word
+from checker.session.pipeline import run_check
 
 PLENTY = 300.0
 

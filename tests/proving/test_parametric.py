@@ -10,18 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.options import Options
+from checker.engines.options import Options
+from checker.parametric.automaton.automaton import And, Automaton, Condition, Question
 from checker.proving import parametric
-from checker.threshold.automaton import And, Automaton, Condition, Question
-from checker.witness.answer import INTERRUPTED, Progress
-from checker.witness.verdict import Report, Word
-from tests.threshold.echo_by_hand import (
-    CORRECTNESS,
-    ECHO,
-    RELAY,
-    UNFORGEABILITY,
-    at_least,
-)
+from checker.results.answer import INTERRUPTED, Progress
+from checker.results.verdict import Report, Word
+from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least
 
 SPEC, CHECK = "specs/byzantine/echo.bcast", "built_for_one_with_two"
 QUESTIONS = (UNFORGEABILITY, CORRECTNESS, RELAY)
@@ -93,7 +87,7 @@ def test_a_run_that_the_protocol_has_not_refutes_nothing(automaton: list[Automat
 def test_interrupted_it_keeps_what_is_decided(
     automaton: list[Automaton], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.engines.symbolic.thresholds import ParametricChecker
+    from checker.parametric.symbolic.decide import ParametricChecker
 
     decide = ParametricChecker.decide
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.reductions.effects import effects
-from checker.reductions.partial_order_equivalent_actions import are_equivalent
+from checker.model import interpreter
+from checker.model.interpreter import State
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.reductions.partial_order.effects import effects
+from checker.reductions.partial_order.equivalent_actions import are_equivalent
 from checker.reductions.reduction_plan import AmpleAction
-from checker.system import interpreter
-from checker.system.interpreter import State
-from checker.system.ir import PropertyKind, TransitionSystem
 
 Instance = tuple[int, tuple[object, ...]]
 FAULT = "fault"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checker.system import interpreter, ir
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import Constraint, State
-from checker.system.ir import Block, TransitionSystem
+from checker.model import interpreter, ir
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import Constraint, State
+from checker.model.ir import Block, TransitionSystem
 
 Rest = Callable[[State], State]
 Noticed = tuple[dict[State, set[Constraint | None]], set[Constraint], set[Constraint]]

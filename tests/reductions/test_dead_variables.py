@@ -7,21 +7,22 @@ from typing import Any
 
 import pytest
 
-from checker.engines import native
-from checker.pipeline import load_check
+from checker.engines.native import engine as native
+from checker.instantiate.assemble import instantiate
+from checker.model import interpreter, ir
+from checker.model.build import conj, integer, negation
+from checker.model.evaluate import RunFault
+from checker.model.ir import FALSE, TRUE, Apply, Fairness, Op, Read, Target
+from checker.model.types import BOOL, AtomT, BagT, IntT, MapT, SetT, Type, default
 from checker.properties import ask
-from checker.reductions import dead_monotone_variables, dead_variables
-from checker.reductions.dead_messages import MessageEffects
-from checker.reductions.dead_monotonicity import Trends
-from checker.reductions.reduction_plan import ReductionPlan
+from checker.reductions.dead_variables import analysis as dead_variables
+from checker.reductions.dead_variables import monotone_variables as dead_monotone_variables
+from checker.reductions.dead_variables.messages import MessageEffects
+from checker.reductions.dead_variables.monotonicity import Trends
+from checker.reductions.reduction_plan import PlanPart, ReductionPlan
 from checker.resources import specs
-from checker.system import interpreter, ir
-from checker.system.build import conj, integer, negation
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import FALSE, TRUE, Apply, Fairness, Op, Read, Target
-from checker.system.types import BOOL, AtomT, BagT, IntT, MapT, SetT, Type, default
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
+from checker.session.pipeline import load_check
 from tests.agreement.alike import Alike
 from tests.agreement.generator import Generator
 from tests.recurring import never_for_ever
@@ -41,6 +42,10 @@ CHECKS = [
     ("byzantine/pbft_round", "four"),
     ("consensus/paxos", "crash_and_loss"),
 ]
+
+
+def plan_of(block: ir.Block) -> ReductionPlan:
+    return ReductionPlan((PlanPart("dead", resets=block),))
 
 
 def of_library(path: str, name: str) -> ir.TransitionSystem:
@@ -74,7 +79,7 @@ def test_a_message_that_is_known_vanishes() -> None:
     check = load_check(str(specs() / "broadcast/eager_reliable.bcast"), "no_fault", {})
     system = instantiate(check, {}, ask, capacities={"messages in flight": 16}).system
     block, _ = dead_variables.find_dead(system)
-    answer = native.explore(system, Limits(), plan=ReductionPlan(dead=block), threads=1)
+    answer = native.explore(system, Limits(), plan=plan_of(block), threads=1)
     # nobody has broadcast; or each of the three has delivered or not
     assert answer.fault is not None or answer.distinct_states == 1 + 2**3
 
@@ -195,7 +200,7 @@ def test_who_hums_for_ever_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not dead_variables.find_dead(system)[0]
     monkeypatch.setattr(dead_variables, "progresses", lambda *given: True)
     wrong, _ = dead_variables.find_dead(system)
-    found = native.explore(system, Limits(), plan=ReductionPlan(dead=wrong), threads=1)
+    found = native.explore(system, Limits(), plan=plan_of(wrong), threads=1)
     assert wrong and found.violations
 
 

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import native
-from checker.exploration import findings, search
-from checker.pipeline import load_check
+from checker.engines.native import engine as native
+from checker.engines.native.search import findings, search
+from checker.instantiate.assemble import instantiate
+from checker.model import interpreter, ir
+from checker.model.build import conj, negation
+from checker.model.interpreter import State
+from checker.model.ir import TRUE, PropertyKind, TransitionSystem
+from checker.model.types import BOOL
 from checker.properties import ask
-from checker.reductions import partial_order, partial_order_may_enable
-from checker.reductions.access_sets import Access
-from checker.reductions.reduction_plan import NOTHING, AmpleAction, ReductionPlan
-from checker.system import interpreter, ir
-from checker.system.build import negation
-from checker.system.instantiate.assemble import instantiate
-from checker.system.interpreter import State
-from checker.system.ir import TRUE, PropertyKind, TransitionSystem
-from checker.system.types import BOOL
-from checker.witness.answer import Limits
+from checker.reductions.partial_order import ample_sets as partial_order
+from checker.reductions.partial_order import may_enable as partial_order_may_enable
+from checker.reductions.partial_order.access_sets import Access
+from checker.reductions.reduction_plan import NOTHING, AmpleAction, PlanPart, ReductionPlan
+from checker.results.answer import Limits
+from checker.session.pipeline import load_check
 from tests.reductions.commuting import FAULT, Graph, alike, eager_in, trouble
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -37,6 +38,10 @@ CHECKS = [
     ("exactly_once/winch", "lower_to_height"),
 ]
 """A bit of everything: one by one, all states, all sequences."""
+
+
+def plan_of(eager: tuple[AmpleAction, ...]) -> ReductionPlan:
+    return ReductionPlan((PlanPart("por", ample_actions=eager),))
 
 
 def system_of(spec: str, check: str) -> TransitionSystem:
@@ -104,10 +109,7 @@ def test_native_code_explores_no_more_than_the_plain_way_may(spec: str, check: s
     system = system_of(spec, check)
     eager, _ = partial_order.find_ample(system)
     whole = native.explore(system, Limits(), plan=NOTHING)
-    answers = [
-        native.explore(system, Limits(), plan=ReductionPlan(ample_actions=eager), threads=k)
-        for k in (1, 2)
-    ]
+    answers = [native.explore(system, Limits(), plan=plan_of(eager), threads=k) for k in (1, 2)]
     assert answers[0].distinct_states == answers[1].distinct_states
     assert answers[0].distinct_states <= whole.distinct_states
 
@@ -153,39 +155,58 @@ def test_an_analysis_that_forgets_what_crashes_do_is_caught(
     )
 
 
-def flipping(one_way: bool) -> TransitionSystem:
-    """``x`` may be set at any time; ``y`` goes to and fro, or to, and nobody looks at it."""
-    x, y = (ir.Read(BOOL, name) for name in "xy")
+X, Y = (ir.Read(BOOL, name) for name in "xy")
 
-    def step(name: str, guard: ir.Expr, variable: str, value: ir.Expr) -> ir.Action:
-        body = (ir.Assign(ir.Target(BOOL, variable, True), value),)
-        return ir.Action(name, ir.ActionKind.STEP, (), guard, body, ir.TRUE)
 
-    steps = [
-        step("set x", negation(x), "x", ir.TRUE),
-        step("set y", negation(y), "y", ir.TRUE),
-    ]
-    if not one_way:
-        steps.append(step("clear y", y, "y", ir.FALSE))
+def step(name: str, guard: ir.Expr, variable: str, value: ir.Expr) -> ir.Action:
+    body = (ir.Assign(ir.Target(BOOL, variable, True), value),)
+    return ir.Action(name, ir.ActionKind.STEP, (), guard, body, ir.TRUE)
+
+
+SET_X = step("set x", negation(X), "x", ir.TRUE)
+SET_Y = step("set y", negation(Y), "y", ir.TRUE)
+
+
+def flags(bad: ir.Expr, *steps: ir.Action) -> TransitionSystem:
+    """Two flags, not set at first, and an invariant that is violated where ``bad`` holds."""
     variables = tuple(ir.Variable(name, BOOL, False, ir.VariableKind.SHARED, name) for name in "xy")
-    never = ir.Property("never x", PropertyKind.INVARIANT, x, ir.TRUE, "")
-    return ir.TransitionSystem("flips", (), variables, (), tuple(steps), (), (never,), ())
+    never = ir.Property("never", PropertyKind.INVARIANT, bad, ir.TRUE, "")
+    return ir.TransitionSystem("flags", (), variables, (), steps, (), (never,), ())
+
+
+def violated(system: TransitionSystem) -> bool:
+    """Whether the invariant is violated in what is left of the states."""
+    eager, _ = partial_order.find_ample(system)
+    answer = native.explore(system, Limits(), plan=plan_of(eager))
+    return bool(answer.violations)
 
 
 @pytest.mark.parametrize("one_way", [True, False])
 def test_nothing_is_put_off_for_ever(one_way: bool) -> None:
-    system = flipping(one_way)
+    """``y`` goes to and fro, or to, and nobody looks at it."""
+    back = () if one_way else (step("clear y", Y, "y", ir.FALSE),)
+    system = flags(X, SET_X, SET_Y, *back)
     eager, _ = partial_order.find_ample(system)
     names = [system.actions[one.action].name for one in eager]
     assert ("set y" in names) == one_way
-    answer = native.explore(system, Limits(), plan=ReductionPlan(ample_actions=eager))
-    assert list(answer.violations) == ["never x"]
+    assert violated(system)
+
+
+def test_a_step_that_goes_round_by_itself_puts_nothing_off() -> None:
+    flip = step("flip y", TRUE, "y", negation(Y))
+    assert violated(flags(X, flip, SET_X)) and violated(flags(X, SET_X, flip))
+
+
+def test_a_step_that_an_invariant_sees_is_not_taken_before_others() -> None:
+    """All steps commute; where ``x`` goes first, there is no state with ``y`` alone."""
+    assert violated(flags(conj(Y, negation(X)), SET_X, SET_Y))
+    assert violated(flags(conj(X, negation(Y)), SET_X, SET_Y))
 
 
 def test_threads_explore_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PARALLEL_FROM", 2)
     system = system_of("broadcast/eager_reliable", "crash_one")
-    plan = ReductionPlan(ample_actions=partial_order.find_ample(system)[0])
+    plan = plan_of(partial_order.find_ample(system)[0])
     found = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
     assert len({(a.distinct_states, a.depth, a.ends) for a in found}) == 1
     assert found[0].violations == found[1].violations == found[2].violations
@@ -197,7 +218,7 @@ def test_where_one_step_is_seldom_enough_it_is_looked_for_now_and_then_whoever_e
     monkeypatch.setattr(search, "PARALLEL_FROM", 2)
     system = system_of("broadcast/eager_reliable", "two_senders")
     eager, _ = partial_order.find_ample(system)
-    plan = ReductionPlan(ample_actions=eager)
+    plan = plan_of(eager)
     often = native.explore(system, Limits(), plan=plan)
     whole = native.explore(system, Limits(), plan=NOTHING)
     monkeypatch.setattr(findings, "SELDOM", -(1 << 40))

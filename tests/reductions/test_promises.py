@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import pytest
 
-from checker.engines import native
-from checker.reductions import dead_variables
+from checker.engines.native import engine as native
+from checker.model import ir
+from checker.model.build import negation
+from checker.model.ir import FALSE, TRUE, Fairness, FairnessKind, Read, Target
+from checker.model.types import BOOL
 from checker.reductions.choose import VERDICTS, choose
-from checker.reductions.reduction_plan import Kind, ReductionPlan
-from checker.system import ir
-from checker.system.build import negation
-from checker.system.ir import FALSE, TRUE, Fairness, FairnessKind, Read, Target
-from checker.system.types import BOOL
-from checker.witness.answer import Limits
-from checker.witness.rerun import rerun
+from checker.reductions.dead_variables import analysis as dead_variables
+from checker.reductions.reduction_plan import PlanPart, ReductionPlan
+from checker.results.answer import Limits
+from checker.results.rerun import rerun
 from tests.recurring import never_for_ever
 
 DONE, NOISE = Read(BOOL, "done"), Read(BOOL, "noise")
 REST: ir.Block = (ir.Assign(Target(BOOL, "noise", True), FALSE),)
 """Nobody ever reads ``noise``."""
+RESTING = ReductionPlan((PlanPart("dead", resets=REST),))
 
 
 def assign(name: str, value: ir.Expr) -> ir.Assign:
@@ -69,17 +70,17 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_shared_promise_kept_without_notice_starves_another_step() -> None:
     shared = system(finish("step"), hum("step"))
     assert violated(shared, ReductionPlan())
-    assert violated(shared, ReductionPlan(dead=REST))
+    assert violated(shared, RESTING)
     plan = choose(shared, "all", VERDICTS)
-    assert Kind.DEAD in plan.used_kinds
-    assert Kind.ORDER not in plan.used_kinds
+    assert "dead" in plan.used
+    assert "por" not in plan.used
 
 
 @pytest.mark.parametrize("promised", [TRUE, FALSE])
 def test_a_promise_of_its_own_starves_nobody(promised: ir.Expr) -> None:
     alone = system(finish("step"), hum("hum" if promised == TRUE else "step", promised))
     assert not violated(alone, ReductionPlan())
-    assert not violated(alone, ReductionPlan(dead=REST))
+    assert not violated(alone, RESTING)
 
 
 def test_a_choice_may_go_unnoticed_or_not() -> None:
@@ -87,7 +88,7 @@ def test_a_choice_may_go_unnoticed_or_not() -> None:
     body = (choice, ir.If(ir.Local(BOOL, "x"), (assign("done", TRUE),)), *hum("own").body)
     either = system(action("either", TRUE, body, "own"))
     assert violated(either, ReductionPlan())
-    assert violated(either, ReductionPlan(dead=REST))
+    assert violated(either, RESTING)
 
 
 def test_a_strong_promise_may_be_kept_where_nobody_notices() -> None:
@@ -99,6 +100,6 @@ def test_a_strong_promise_may_be_kept_where_nobody_notices() -> None:
     )
     mixed = system(action("mixed", negation(DONE), body, "strong"), flip)
     assert violated(mixed, ReductionPlan())
-    assert violated(mixed, ReductionPlan(dead=REST))
+    assert violated(mixed, RESTING)
     plan = choose(mixed, "all", VERDICTS)
-    assert (plan.fallback or plan).used_kinds == (Kind.DEAD,)
+    assert (plan.fallback or plan).used == ("dead",)

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from checker.model import ir
+from checker.model.build import negation
+from checker.model.ir import FALSE, TRUE, Holds, PropertyKind, Read
+from checker.model.types import BOOL
 from checker.properties.buchi_automaton import always, either, eventually, refuting
-from checker.reductions import choose as choosing
-from checker.reductions import dead_variables, partial_order, symmetry
 from checker.reductions.choose import VERDICTS, SideQuestions, choose, questions_of
-from checker.reductions.reduction_plan import AmpleAction, Kind, ReductionPlan, Sorts, Symmetry
-from checker.reductions.table import KEPT, TABLE, Ask, Use, against, markdown
-from checker.system import ir
-from checker.system.build import negation
-from checker.system.ir import FALSE, TRUE, Holds, PropertyKind, Read
-from checker.system.types import BOOL
+from checker.reductions.contract import Ask, Use
+from checker.reductions.dead_variables import analysis as dead_variables
+from checker.reductions.partial_order import ample_sets as partial_order
+from checker.reductions.partial_order.partial_order_reduction import KEPT
+from checker.reductions.reduction_plan import AmpleAction, ReductionPlan, Sorts, Symmetry
+from checker.reductions.registry import REDUCTIONS, modes
+from checker.reductions.symmetry import automorphisms as symmetry
+from checker.reductions.table import against, markdown
 from tests.recurring import never_for_ever
 
 TESTS = Path(__file__).parents[1]
@@ -56,24 +60,23 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partial_order, "find_ample", lambda system: (EAGER, ()))
 
 
-def kinds(plan: ReductionPlan | None) -> set[Kind]:
+def kinds(plan: ReductionPlan | None) -> set[str]:
     assert plan is not None
-    return set(plan.used_kinds)
+    return set(plan.used)
 
 
 def test_every_cell_is_filled() -> None:
-    assert TABLE.keys() == set(Kind)
-    for cells in TABLE.values():
-        assert list(cells) == list(Ask)
-        for cell in cells.values():
+    for reduction in REDUCTIONS.values():
+        assert list(reduction.column) == list(Ask)
+        for cell in reduction.column.values():
             assert cell.source
             assert len(cell.proof) > 20
             assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC))
 
 
 def test_every_cell_names_a_test_that_exists() -> None:
-    for cells in TABLE.values():
-        for cell in cells.values():
+    for reduction in REDUCTIONS.values():
+        for cell in reduction.column.values():
             file, _, name = cell.test.partition("::")
             tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
             found = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
@@ -96,67 +99,69 @@ def test_the_choice_is_the_tables(
     of = system(*properties)
     plan = choose(of, "all", question)
     questions = questions_of(of, question)
-    for kind in Kind:
-        reasons = list(against(kind, questions))
-        assert (kind in plan.used_kinds) == (not reasons)
+    for kind, reduction in REDUCTIONS.items():
+        reasons = list(against(reduction, questions))
+        assert (kind in plan.used) == (not reasons)
         for why in reasons:
             assert (kind, why) in [(u.kind, u.why) for u in plan.unused]
-    if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {Kind.DEAD}:
+    if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {"dead"}:
         assert plan.acyclic
-        assert kinds(plan.fallback) <= {k for k in Kind if TABLE[k][Ask.ROUND].use is Use.PROVEN}
+        assert kinds(plan.fallback) <= {
+            n for n, r in REDUCTIONS.items() if r.column[Ask.ROUND].use is Use.PROVEN
+        }
 
 
 def test_what_must_hold_in_every_state_needs_no_caution() -> None:
     plan = choose(system(SAFE), "all", VERDICTS)
-    assert kinds(plan) == set(Kind)
+    assert kinds(plan) == set(REDUCTIONS)
     assert not plan.acyclic
     assert plan.fallback is None
 
 
 def test_what_is_followed_needs_all_steps() -> None:
     plan = choose(system(FOLLOWED), "all", VERDICTS)
-    assert kinds(plan) == {Kind.DEAD}
+    assert kinds(plan) == {"dead"}
     whys = {u.kind: u.why for u in plan.unused}
-    assert whys[Kind.SYMMETRY] == whys[Kind.ORDER] == "`odd` is followed from where runs start"
+    assert whys["symmetry"] == whys["por"] == "`odd` is followed from where runs start"
 
 
 def test_numbers_of_states_are_those_of_all_states() -> None:
     plan = choose(system(SAFE, STEADY), "all", SideQuestions(states=True))
-    assert not plan.used_kinds
-    assert {u.kind for u in plan.unused} == set(Kind)
+    assert not plan.used
+    assert {u.kind for u in plan.unused} == set(REDUCTIONS)
     assert {u.why for u in plan.unused} == {"the number of states is asked for"}
 
 
 def test_lengths_are_those_of_all_steps() -> None:
-    assert kinds(choose(system(SAFE), "all", SideQuestions(lengths=True))) == {Kind.SYMMETRY}
+    assert kinds(choose(system(SAFE), "all", SideQuestions(lengths=True))) == {"symmetry"}
     bounded = choose(system(SAFE), "all", SideQuestions(bounded=True))
-    assert kinds(bounded) == {Kind.SYMMETRY, Kind.DEAD}
+    assert kinds(bounded) == {"symmetry", "dead"}
 
 
 @pytest.mark.parametrize(
     ("mode", "wanted"),
     [
         ("none", set()),
-        ("symmetry", {Kind.SYMMETRY}),
-        ("por", {Kind.DEAD, Kind.ORDER}),
-        ("auto", set(Kind)),
-        ("all", set(Kind)),
+        ("symmetry", {"symmetry"}),
+        ("por", {"dead", "por"}),
+        ("auto", set(REDUCTIONS)),
+        ("all", set(REDUCTIONS)),
     ],
 )
-def test_only_what_is_wanted_is_used(mode: str, wanted: set[Kind]) -> None:
-    assert mode in choosing.MODES
+def test_only_what_is_wanted_is_used(mode: str, wanted: set[str]) -> None:
+    assert mode in modes()
     assert kinds(choose(system(SAFE, STEADY), mode, VERDICTS)) == wanted
 
 
 def test_where_runs_go_round_reasons_are_said() -> None:
     plan = choose(system(STEADY), "all", VERDICTS)
     assert plan.fallback is not None
-    assert kinds(plan.fallback) == {Kind.DEAD}
+    assert kinds(plan.fallback) == {"dead"}
     assert {u.why for u in plan.fallback.unused} == {"some run goes round for ever"}
 
 
 def test_a_condition_is_one_that_is_decided() -> None:
-    assert TABLE[Kind.ORDER][Ask.END].where == KEPT
+    assert REDUCTIONS["por"].column[Ask.END].where == KEPT
 
 
 def test_the_page_says_what_the_table_says() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from checker.witness.trace import Change, Event, Step, Trace
-from tests.witness.by_hand import crash, deliver, happens, lose, receive, request, send, step, trace
+from checker.results.trace import Change, Event, Step, Trace
+from tests.results.by_hand import crash, deliver, happens, lose, receive, request, send, step, trace
 
 
 def half_heard() -> Trace:
@@ -23,6 +23,17 @@ def half_heard() -> Trace:
         crashed=("p1",),
         ends=True,
         loop=2,
+    )
+
+
+def unheard() -> Trace:
+    """p1 sends ``a`` to p2 and p3 and crashes then; p3's copy never arrives."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3")),
+        step(2, crash("p1")),
+        step(3, receive("p2", "DATA(a)", "p1")),
+        crashed=("p1",),
+        ends=True,
     )
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
 from checker.resources import specs
-from checker.witness.trace import Source, Trace
-from tests.views import runs
-from tests.views.every_view import draw, draw_all
+from checker.results.trace import Source, Trace
+from checker.session.pipeline import run_check
+from tests.render import runs
+from tests.render.every_view import draw, draw_all
 
 HARM = "\x1b]0;x\x07\x9b31m\u202e\u2066 </script><b>\x00\r\u2028\U000e0041"
 

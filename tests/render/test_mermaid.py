@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from checker.views.mermaid import escape, mermaid_of
-from checker.witness.trace import Trace
-from tests.views.runs import busy, everything, half_heard, round_and_round
+from checker.render.diagram.mermaid import escape, mermaid_of
+from checker.results.trace import Trace
+from tests.render.runs import busy, everything, half_heard, round_and_round
 
 RUNS = {
     "half heard": half_heard(),

@@ -11,16 +11,16 @@ from html.parser import HTMLParser
 
 import pytest
 
-from checker.views.explained import smaller
-from checker.views.page import page_of
-from checker.views.page.comparison import align
-from checker.views.page.content import ablation, viewer
-from checker.views.page.gallery import Exhibit, Skipped, index_of, page_name
-from checker.views.page.script_data import as_script, data_of
-from checker.views.page.state import states_of
-from checker.views.page.timeline import timeline
-from checker.views.page.values import value_text
-from checker.witness.trace import Claim, Cost, Counterfactual, Explanation, Json, Trace
+from checker.render.html import page_of
+from checker.render.html.comparison import align
+from checker.render.html.content import ablation, viewer
+from checker.render.html.gallery import Exhibit, Skipped, index_of, page_name
+from checker.render.html.script_data import as_script, data_of
+from checker.render.html.state import states_of
+from checker.render.html.timeline import timeline
+from checker.render.html.values import value_text
+from checker.render.terminal.explained import smaller
+from checker.results.trace import Claim, Cost, Counterfactual, Explanation, Json, Trace
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}

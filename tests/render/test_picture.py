@@ -9,19 +9,29 @@ from itertools import pairwise
 
 import pytest
 
-from checker.views.columns import shorten
-from checker.views.description import description_of
-from checker.views.picture import picture_of
-from checker.views.picture_identity import Identities
-from checker.views.picture_parts import Box, Picture
-from checker.views.picture_places import Room, crosses
-from checker.witness.causality import CopyOutcome, causality
-from checker.witness.narrate import narrate
-from checker.witness.trace import Explanation, Trace
-from tests.views.runs import busy, everything, half_heard, round_and_round
-from tests.witness.by_hand import HEADER, request, step, trace
-from tests.witness.pingpong import lasso, pingpong
-from tests.witness.test_documents import made, trace_of
+from checker.render.diagram.description import description_of
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.parts import Box, Picture
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.places import Room, crosses
+from checker.render.diagram.rows import Layout
+from checker.render.terminal.columns import shorten
+from checker.results.causality import CopyOutcome, causality
+from checker.results.narrate import narrate
+from checker.results.trace import Event, Explanation, Trace
+from tests.render.every_view import LAYOUTS, check_labels, check_order
+from tests.render.runs import busy, everything, half_heard, round_and_round, unheard
+from tests.results.by_hand import (
+    HEADER,
+    happens,
+    receive,
+    request,
+    send,
+    step,
+    trace,
+)
+from tests.results.pingpong import lasso, pingpong
+from tests.results.test_documents import made, trace_of
 
 
 def bounced() -> Trace:
@@ -42,6 +52,7 @@ RUNS = {
 }
 
 every_run = pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def shown(picture: Picture) -> set[int]:
@@ -49,16 +60,18 @@ def shown(picture: Picture) -> set[int]:
 
 
 @every_run
-def test_every_step_is_there(run: Trace) -> None:
-    assert shown(picture_of(run)) == set(range(run.length + 1))
+@layouts
+def test_every_step_is_there(run: Trace, layout: Layout) -> None:
+    assert shown(picture_of(run, layout)) == set(range(run.length + 1))
 
 
 @every_run
 def test_every_arrow_is_there(run: Trace) -> None:
+    found = causality(run)
     wanted = [
         (a.sender, a.receiver, a.message, a.how, a.sent, a.ended)
-        for a in causality(run).arrows
-        if not (a.how is CopyOutcome.MISSED and a.sender == a.receiver)
+        for a in found.arrows
+        if not (a.how is CopyOutcome.MISSED and (a.sender == a.receiver or found.was_cut_off(a)))
     ]
     drawn = [
         (a.sender, a.receiver, a.message, a.how, a.sent, a.ended) for a in picture_of(run).arrows
@@ -67,15 +80,17 @@ def test_every_arrow_is_there(run: Trace) -> None:
 
 
 @every_run
-def test_arrows_go_forward_in_time(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_arrows_go_forward_in_time(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     for arrow in picture.arrows:
         assert arrow.points[-1][1] > arrow.points[0][1] or arrow.sent == arrow.ended, arrow
 
 
 @every_run
-def test_causes_are_above(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_causes_are_above(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     at = {mark.step: mark.y for mark in picture.marks if mark.first}
     at |= {bar.step: bar.y for bar in picture.bars}
     for number, causes in enumerate(causality(run).causes):
@@ -83,8 +98,9 @@ def test_causes_are_above(run: Trace) -> None:
 
 
 @every_run
-def test_marks_are_apart(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_marks_are_apart(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     lanes = defaultdict(list)
     for mark in picture.marks:
         lanes[mark.x].append(mark.y)
@@ -95,8 +111,9 @@ def test_marks_are_apart(run: Trace) -> None:
 
 
 @every_run
-def test_labels_of_marks_hide_no_mark_and_no_lane(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_labels_of_marks_hide_no_mark_and_no_lane(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     boxes = [Box(m.x - 9, m.y - 9, m.x + 9, m.y + 9) for m in picture.marks if m.lane]
     for mark in picture.marks:
         if mark.label is not None:
@@ -107,8 +124,9 @@ def test_labels_of_marks_hide_no_mark_and_no_lane(run: Trace) -> None:
 
 
 @every_run
-def test_everything_is_inside(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_everything_is_inside(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     for mark in picture.marks:
         assert 0 < mark.x < picture.width
         assert 0 < mark.y < picture.end
@@ -137,9 +155,20 @@ def test_the_same_trace_has_the_same_picture(run: Trace) -> None:
 
 def test_steps_that_do_not_depend_on_one_another_stand_side_by_side() -> None:
     run = trace(step(1, request("p1", "go(a)")), step(2, request("p2", "go(b)")))
-    one, two = [mark for mark in picture_of(run).marks if mark.step]
+    one, two = [mark for mark in picture_of(run, "causality").marks if mark.step]
     assert one.y == two.y
     assert one.x != two.x
+
+
+@every_run
+def test_rows_are_in_the_order_of_steps(run: Trace) -> None:
+    check_order(picture_of(run))
+
+
+@every_run
+@layouts
+def test_texts_are_at_their_own_arrows(run: Trace, layout: Layout) -> None:
+    check_labels(picture_of(run, layout))
 
 
 def test_what_concerns_everybody_has_the_past_above_and_the_future_below() -> None:
@@ -190,6 +219,59 @@ def test_a_crash_inside_a_step_has_its_own_mark_and_what_it_cut_off() -> None:
     assert [(span.down, span.top == crash.y) for span in lane.spans] == [
         (False, False), (True, True)
     ]  # fmt: skip
+
+
+def test_what_a_crash_cut_off_is_not_drawn_as_sent() -> None:
+    (arrow,) = picture_of(half_heard()).arrows
+    assert (arrow.receiver, arrow.how) == ("p2", CopyOutcome.RECEIVED)
+    missed = [a.receiver for a in picture_of(unheard()).arrows if a.how is CopyOutcome.MISSED]
+    assert missed == ["p3"]
+
+
+def test_a_forgery_shows_in_whose_name_it_comes() -> None:
+    said = "p3, which is Byzantine, makes p2 receive LIE(p1) from p1"
+    event = Event("forge", said, "p3", message="LIE(p1)", peers=("p2",))
+    own = replace(event, sentence=said.removesuffix("p1") + "p3", message="LIE(p1)")
+    lie, plain = picture_of(trace(step(1, event), step(2, own), byzantine=("p3",))).arrows
+    assert lie.label is not None and plain.label is not None
+    assert lie.label.lines[0].whole == "LIE(p1) as p1"
+    assert "made up by p3 in the name of p1" in lie.title
+    assert plain.label.lines[0].whole == "LIE(p1)"
+
+
+def test_all_that_arrives_in_a_step_is_told() -> None:
+    run = trace(
+        step(1, send("p1", "A", "p3")),
+        step(2, send("p2", "B", "p3")),
+        step(3, receive("p3", "A", "p1"), receive("p3", "B", "p2")),
+    )
+    (mark,) = [mark for mark in picture_of(run).marks if mark.step == 3]
+    assert mark.title == "Step 3: p3 receives A from p1; p3 also has B from p2"
+
+
+def test_messages_between_the_same_steps_have_arrows_of_their_own() -> None:
+    run = trace(
+        step(1, send("p1", "A", "p2"), send("p1", "B", "p2"), send("p1", "C", "p2")),
+        step(2, *(receive("p2", message, "p1") for message in "ABC")),
+    )
+    picture = picture_of(run)
+    assert len({arrow.points for arrow in picture.arrows}) == 3
+    check_labels(picture)
+
+
+def test_both_sides_of_a_partition_are_named() -> None:
+    (bar,) = picture_of(everything()).bars
+    assert bar.text == "the network splits: p1 and p3 | p2"
+
+
+def test_choices_come_first() -> None:
+    start = replace(
+        trace().steps[0], events=(send("p1", "A", "p2"), happens("choice", "p1", "x = 1"))
+    )
+    start = replace(start, events=(*start.events, happens("store", "p1", "log = 1")))
+    (mark,) = picture_of(replace(trace(), steps=(start,))).marks
+    assert mark.label is not None
+    assert [line.text for line in mark.label.lines] == ["x = 1", "log = 1"]
 
 
 def test_a_lane_is_down_between_crash_and_recovery() -> None:
@@ -245,7 +327,11 @@ def test_context_is_told_apart() -> None:
 def test_the_description_tells_everything() -> None:
     said = description_of(picture_of(half_heard()))
     assert "Step 2: p2 receives DATA(a) from p1; p2 indicates deliver(p1, a)." in said
-    assert "DATA(a) that p1 sent in step 1 never arrives at p3." in said
+    assert "crashes inside this step; it never sends DATA(a) to p3, never indicates" in said
+    assert "DATA(a) that p1 sent in step 1" not in said
+    assert "DATA(a) that p1 sent in step 1 never arrives at p3." in description_of(
+        picture_of(unheard())
+    )
     assert "p3 indicated, in order: nothing; it never gets deliver(p1, a)" in said
     assert "p1 (crashed), p2 (correct) and p3 (correct)" in said
     assert "steps repeat for ever" in description_of(picture_of(round_and_round()))
@@ -298,8 +384,9 @@ def away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, flo
 
 
 @every_run
-def test_arrows_pass_the_marks_of_others(run: Trace) -> None:
-    picture = picture_of(run)
+@layouts
+def test_arrows_pass_the_marks_of_others(run: Trace, layout: Layout) -> None:
+    picture = picture_of(run, layout)
     met = 0
     for arrow in picture.arrows:
         for mark in picture.marks:

@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from rich.console import Console
 
-from checker import witness
-from checker.views.report import report_view
-from checker.witness.json_format import report_to_json
-from checker.witness.proof import AutomatonSize, Proof, Weakened
-from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
+from checker import formats
+from checker.formats.json_format import report_to_json
+from checker.render.terminal.report import report_view
+from checker.results.proof import AutomatonSize, Proof, Weakened
+from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
 
 SCOPE = "every n, T, f with n > 3 * T and f <= T"
 PROVED = PropertyVerdict(
@@ -27,7 +27,7 @@ PROOF = Proof(
     automaton=AutomatonSize(6, 9, 4),
     condition="n > 3 * T and f <= T",
     sufficient=True,
-    weakened=(Weakened("n >= 3 * T and f <= T", "relay", (("n", 3), ("T", 1), ("f", 1))),),
+    weakened=(Weakened("n >= 3 * T and f <= T", "relay", {"n": 3, "T": 1, "f": 1}),),
     queries=7,
     seconds=0.25,
 )
@@ -54,7 +54,7 @@ def text(report: Report) -> str:
 
 
 def validate_document(document: object) -> None:
-    folder = Path(next(iter(witness.__path__))) / "schema"
+    folder = Path(next(iter(formats.__path__))) / "schema"
     documents = [json.loads((folder / f"{n}.schema.json").read_text()) for n in ("report", "trace")]
     found = [(d["$id"], Resource.from_contents(d)) for d in documents]
     registry: Registry[object] = Registry().with_resources(found)

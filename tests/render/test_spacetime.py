@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from checker.views import marks
-from checker.views.canvas import as_text
-from checker.views.spacetime import spacetime
-from checker.witness.trace import Change, Copies, Trace
-from tests.witness.by_hand import (
+from checker.render.terminal import marks
+from checker.render.terminal.canvas import as_text
+from checker.render.terminal.spacetime import spacetime
+from checker.results.trace import Change, Copies, Trace
+from tests.render.every_view import LAYOUTS
+from tests.results.by_hand import (
     copy,
     crash,
     deliver,
@@ -114,7 +115,7 @@ def test_a_message_is_an_arrow_on_the_row_of_its_receipt() -> None:
 
 def test_arrows_that_do_not_arrive() -> None:
     assert row(EVERYTHING, "✗│").startswith("   3  ├")
-    assert "┄○" in row(EVERYTHING, " DONE ").replace("○┄", "┄○")
+    assert "┊ not sent: DONE to p1" in row(EVERYTHING, "DONE")
     late = row(EVERYTHING, "·─")
     assert "LATE" in late
     assert "○" not in late
@@ -127,6 +128,43 @@ def test_a_crashed_process_has_a_dotted_lane_until_it_is_back() -> None:
     assert by_number["6"][at] == marks.DOWN
     assert by_number["7"][at] == marks.RECOVERY
     assert by_number["8"][at] == marks.UP
+
+
+def test_a_forgery_shows_in_whose_name_it_comes() -> None:
+    said = "p4, which is Byzantine, makes p1 receive LIE from p2"
+    lie = replace(forge("p4", "LIE", "p1"), sentence=said)
+    assert "forged, in the name of p" not in "\n".join(drawn(BYZANTINE))
+    assert "═ LIE as p2 ═" in row(
+        replace(BYZANTINE, steps=(BYZANTINE.steps[0], step(1, lie))), "LIE"
+    )
+
+
+def test_an_arrow_shows_which_lanes_it_crosses() -> None:
+    made = replace(BYZANTINE, processes=("p1", "p4", "p2", "p3"))
+    line = row(made, "►■ deliver(p1, a)")
+    assert line[drawn(made)[0].index("p4")] == "╫"
+
+
+def test_choices_come_first() -> None:
+    start = replace(
+        EVERYTHING.steps[0], events=(send("p1", "A", "p2"), happens("choice", "p1", "x = 1"))
+    )
+    lines = drawn(replace(EVERYTHING, steps=(start,)))
+    assert "x = 1" in lines[2]
+    assert "► A to p2" in lines[3]
+
+
+def test_a_diagram_is_in_the_order_of_steps_or_of_causality() -> None:
+    made = trace(
+        step(1, send("p1", "A", "p2")),
+        step(2, receive("p2", "A", "p1")),
+        step(3, request("p3", "go")),
+    )
+    orders = {
+        layout: [line.split()[0] for line in as_text(spacetime(made, layout)).splitlines()[2:5]]
+        for layout in LAYOUTS
+    }
+    assert orders == {"steps": ["1", "2", "3"], "causality": ["1", "3", "2"]}
 
 
 def test_a_byzantine_process_has_a_lane_of_its_own_kind_and_double_arrows() -> None:
@@ -182,7 +220,7 @@ def test_context_is_faded_and_marked() -> None:
 
 
 def test_state_is_shown_where_the_property_speaks_of_it() -> None:
-    from checker.witness.trace import At, Header, Source
+    from checker.results.trace import At, Header, Source
 
     text = "\n\nproperty one_holder :\n  always p.holding => p == q\n\nproperty other : q.seen\n"
     header = Header("0", "a.bcast", "c", sources=(Source("a.bcast", "", text),))

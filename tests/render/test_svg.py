@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from checker.views.picture import picture_of
-from checker.views.svg import svg_of
-from checker.views.svg_signs import BODIES, SIGNS, safe
-from checker.views.svg_style import COLOURS, DARK, DASHES, LIGHT, colour, dash
-from checker.witness.trace import Explanation, Trace
-from tests.views.runs import busy, everything, half_heard, round_and_round
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.svg import svg_of
+from checker.render.diagram.svg_signs import BODIES, SIGNS, safe
+from checker.render.diagram.svg_style import COLOURS, DARK, DASHES, LIGHT, colour, dash
+from checker.results.trace import Explanation, Trace
+from tests.render.runs import busy, everything, half_heard, round_and_round, unheard
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -101,7 +101,7 @@ def test_ends_of_messages_differ() -> None:
     classes = {g.attrib["class"].split()[1] for g in groups(root_of(everything()), "arrow")
                if "data-message" in g.attrib}  # fmt: skip
     assert classes == {"received", "lost", "forged", "under-way"}
-    (missed,) = [g for g in groups(root_of(half_heard()), "missed") if "data-message" in g.attrib]
+    (missed,) = [g for g in groups(root_of(unheard()), "missed") if "data-message" in g.attrib]
     assert missed.attrib["data-to"] == "p3"
 
 
@@ -144,7 +144,7 @@ def test_lines_and_words_stand_out_from_the_paper(colours: dict[str, str]) -> No
 
 
 def test_alone_it_has_a_title_and_a_description() -> None:
-    root = root_of(half_heard())
+    root = root_of(unheard())
     title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert title is not None
     assert title.text == "agreement: violated"
@@ -199,11 +199,13 @@ def test_context_is_faded() -> None:
 
 
 def test_the_legend_has_what_the_picture_has() -> None:
-    (legend,) = groups(root_of(half_heard()), "legend")
-    said = "".join(legend.itertext())
-    assert "never arrives" in said
-    assert "cut off by a crash" in said
-    assert "timeout" not in said
+    said = []
+    for run in (half_heard(), unheard()):
+        (legend,) = groups(root_of(run), "legend")
+        said.append("".join(legend.itertext()))
+    assert "cut off by a crash" in said[0]
+    assert "never arrives" in said[1]
+    assert "timeout" not in said[0] + said[1]
 
 
 def test_a_crash_and_a_loss_are_crosses_that_say_their_step() -> None:

@@ -1,6 +1,6 @@
 """Traces and reports as text, against golden files.
 
-``BIVALENCE_GOLDEN=1 pytest tests/views`` writes them anew; read the difference before keeping it.
+``BIVALENCE_GOLDEN=1 pytest tests/render`` writes them anew; read the difference before keeping it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines.reference import explore
-from checker.views.canvas import as_text
-from checker.views.report import report_view
-from checker.views.text import same_run, source_view, trace_view
-from checker.witness.answer import Limits
-from checker.witness.narrate import narrate
-from checker.witness.trace import (
+from checker.engines.reference.engine import explore
+from checker.render.terminal.canvas import as_text
+from checker.render.terminal.report import report_view
+from checker.render.terminal.text import same_run, source_view, trace_view
+from checker.results.answer import Limits
+from checker.results.narrate import narrate
+from checker.results.trace import (
     Cost,
     Counterfactual,
     Event,
@@ -27,11 +27,11 @@ from checker.witness.trace import (
     Source,
     Trace,
 )
-from checker.witness.vacuity import coverage
-from checker.witness.verdict import Covered, PropertyVerdict, Report, Word
-from tests.witness.pingpong import lasso, pingpong
-from tests.witness.relay import relay
-from tests.witness.test_documents import made, trace_of
+from checker.results.vacuity import coverage
+from checker.results.verdict import Covered, PropertyVerdict, Report, Word
+from tests.results.pingpong import lasso, pingpong
+from tests.results.relay import relay
+from tests.results.test_documents import made, trace_of
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,13 +5,13 @@ p1 starts with the ball and may crash; p3 waits for the ball in vain.
 
 from __future__ import annotations
 
-from checker.system import ir
-from checker.system.interpreter import State, initial_states, successors
-from checker.system.ir import ActionKind, Fairness, MarkKind, VariableKind
-from checker.system.types import Case, MapT, SetT, VariantT, default
-from checker.witness.rerun import Moment, Run
-from checker.witness.trace import FairnessJustification
-from tests.witness.relay import BOOL, PROC, PROCS, apply, local, put
+from checker.model import ir
+from checker.model.interpreter import State, initial_states, successors
+from checker.model.ir import ActionKind, Fairness, MarkKind, VariableKind
+from checker.model.types import Case, MapT, SetT, VariantT, default
+from checker.results.rerun import Moment, Run
+from checker.results.trace import FairnessJustification
+from tests.results.relay import BOOL, PROC, PROCS, apply, local, put
 
 BALL = VariantT("wire", (Case("BALL", ()),))
 FLIGHT = SetT(PROC)

@@ -5,9 +5,9 @@ Two steps of p1 are possible: ``broadcast`` reaches everybody, ``crash`` reaches
 
 from __future__ import annotations
 
-from checker.system import ir
-from checker.system.ir import ActionKind, MarkKind, Op, Quantifier, VariableKind
-from checker.system.types import BOOL, AtomT, BagT, Case, IntT, MapT, SetT, TupleT, VariantT
+from checker.model import ir
+from checker.model.ir import ActionKind, MarkKind, Op, Quantifier, VariableKind
+from checker.model.types import BOOL, AtomT, BagT, Case, IntT, MapT, SetT, TupleT, VariantT
 from tests.recurring import never_for_ever
 
 PROC = AtomT("Proc", ("p1", "p2", "p3"))

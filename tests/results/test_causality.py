@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.witness.causality import NOBODY, CopyOutcome, causality
-from checker.witness.trace import Change, Event
-from tests.witness.by_hand import (
+from checker.results.causality import NOBODY, CopyOutcome, causality
+from checker.results.trace import Change, Event
+from tests.results.by_hand import (
     copy,
     crash,
     forge,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from checker.pipeline import Options, run_check
 from checker.resources import specs
-from checker.witness.causality import CopyOutcome, causality
+from checker.results.causality import CopyOutcome, causality
+from checker.session.pipeline import Options, run_check
 
 CHECKS = (
     "broadcast/eager_reliable.bcast::crash_one",

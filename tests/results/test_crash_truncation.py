@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from checker.pipeline import load_check
+from checker.instantiate.assemble import instantiate
+from checker.model import interpreter
+from checker.model.interpreter import State, Transition
+from checker.model.ir import CRASHING, TransitionSystem
 from checker.properties import ask
 from checker.resources import specs
-from checker.system import interpreter
-from checker.system.instantiate.assemble import instantiate
-from checker.system.interpreter import State, Transition
-from checker.system.ir import CRASHING, TransitionSystem
-from checker.witness.crash_truncation import EFFECTS, cut_short
-from checker.witness.events import trace_events
-from checker.witness.rerun import Moment
-from checker.witness.trace import Event
-from tests.explaining.violations import violation
+from checker.results.crash_truncation import EFFECTS, cut_short
+from checker.results.events import trace_events
+from checker.results.rerun import Moment
+from checker.results.trace import Event
+from checker.session.pipeline import load_check
+from tests.explain.violations import violation
 
 
 def states(system: TransitionSystem) -> Iterator[State]:
@@ -49,6 +50,17 @@ def whole(system: TransitionSystem, state: State, step: Transition) -> list[list
     return [single(trace_events(system, way.events)) for way in ways if way.params == step.params]
 
 
+def crashes(
+    system: TransitionSystem,
+) -> Iterator[tuple[State, Transition, tuple[Event, ...], tuple[Event, ...]]]:
+    """Each crash inside a handler, from a state: what was done before it, and what it cut off."""
+    for state in states(system):
+        for step in interpreter.successors(system, state):
+            if step.action.name.endswith(CRASHING) and step.successor is not None:
+                cut = cut_short(system, state, Moment(step.successor, step, step.events))
+                yield state, step, trace_events(system, step.events), cut
+
+
 @pytest.mark.parametrize(
     "check",
     [
@@ -63,19 +75,43 @@ def test_what_was_done_and_what_was_cut_off_are_one_way_to_go(check: str) -> Non
     path, _, name = check.partition("::")
     system = instantiate(load_check(str(specs() / path), name, {}), {}, ask).system
     told_of = 0
-    for state in states(system):
-        for step in interpreter.successors(system, state):
-            if not step.action.name.endswith(CRASHING) or step.successor is None:
-                continue
-            cut = cut_short(system, state, Moment(step.successor, step, step.events))
-            done = trace_events(system, step.events)
-            ways = whole(system, state, step)
-            if cut:
-                told_of += 1
-            assert not cut or any(set(single((*done, *cut))) <= set(way) for way in ways)
-            if len(ways) == 1:
-                assert single((*done, *cut)) == ways[0]
+    for state, step, done, cut in crashes(system):
+        ways = whole(system, state, step)
+        if cut:
+            told_of += 1
+        assert not cut or any(set(single((*done, *cut))) <= set(way) for way in ways)
+        if len(ways) == 1:
+            assert single((*done, *cut)) == ways[0]
     assert told_of
+
+
+MULTICAST = """
+protocol Multicast(sender: Proc) {
+  message M
+  state sent = false
+  upon condition not sent at sender { sent := true  send M to all }
+  upon receive M { skip }
+  property trivially : always true
+}
+check c of Multicast {
+  n = 3  sender = p1  links bounded 1  faults crash <= 1  prove trivially  allow unused
+}
+"""
+
+
+def test_receivers_that_a_cut_multicast_misses_are_told(tmp_path: Path) -> None:
+    (tmp_path / "multicast.bcast").write_text(MULTICAST, encoding="utf-8")
+    check = load_check(str(tmp_path / "multicast.bcast"), "c", {})
+    numbers = set()
+    for _, _, done, cut in crashes(instantiate(check, {}, ask).system):
+        reached, missed = (
+            [peer for event in events if event.kind == "send" for peer in event.peers]
+            for events in (done, cut)
+        )
+        if any(event.kind == "send" for event in done):
+            assert sorted(reached + missed) == ["p1", "p2", "p3"]
+            numbers.add(len(missed))
+    assert numbers == {0, 1, 2, 3}
 
 
 def test_the_way_that_was_taken_is_the_one_that_is_told() -> None:

@@ -6,9 +6,9 @@ import csv
 import io
 from dataclasses import replace
 
-from checker.witness.csv_format import COLUMNS, trace_to_csv
-from checker.witness.trace import Change
-from tests.witness.by_hand import lose, receive, request, send, step, trace, world
+from checker.formats.csv_format import COLUMNS, trace_to_csv
+from checker.results.trace import Change
+from tests.results.by_hand import lose, receive, request, send, step, trace, world
 
 CHANGE = Change("seen", "seen", "p2", "{}", '{"a, b"}', "state", False)
 QUIET = replace(CHANGE, quiet=True, title="hidden")

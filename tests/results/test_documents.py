@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +11,26 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-import checker.witness
+import checker.formats
 from checker.diagnostics import SpecError
-from checker.engines.reference import explore
-from checker.witness.answer import Limits
-from checker.witness.itf import trace_to_itf
-from checker.witness.json_format import (
+from checker.engines.reference.engine import explore
+from checker.formats.itf import trace_to_itf
+from checker.formats.json_format import (
     report_to_json,
     trace_from_json,
     trace_from_text,
     trace_to_json,
 )
-from checker.witness.judge import compare, judge
-from checker.witness.narrate import narrate
-from checker.witness.trace import Header, Trace
-from checker.witness.vacuity import coverage, never_happened
-from checker.witness.verdict import Report
-from tests.witness.pingpong import lasso, pingpong
-from tests.witness.relay import relay
+from checker.results.answer import Limits
+from checker.results.judge import compare, judge
+from checker.results.narrate import narrate
+from checker.results.trace import Header, Trace
+from checker.results.vacuity import coverage, never_happened
+from checker.results.verdict import Expected, Report
+from tests.results.pingpong import lasso, pingpong
+from tests.results.relay import relay
 
-SCHEMAS = Path(checker.witness.__file__).parent / "schema"
+SCHEMAS = Path(checker.formats.__file__).parent / "schema"
 HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
 
 
@@ -82,6 +82,27 @@ def test_documents_follow_their_schemas(limit: int) -> None:
     assert json.loads(json.dumps(document)) == document
     validator("report").validate(document)
     validator("trace").validate(trace_to_json(trace_of(report)))
+
+
+PLAIN = (str, int, float, bool, type(None))
+
+
+def test_each_plain_field_is_written_as_it_is() -> None:
+    """No two of the numbers are alike; times are rounded."""
+    report = made()
+    plain = [f.name for f in fields(report) if type(getattr(report, f.name)) in PLAIN]
+    numbers = {"distinct_states", "depth", "transitions", "edges"}
+    told = {name: 1_000 + i for i, name in enumerate(sorted(numbers))}
+    for finished in (True, False):
+        report = replace(report, **told, exhaustive=finished, fine_steps=not finished, seconds=2.5)
+        document = report_to_json(report)
+        assert {name: document[name] for name in plain} == {n: getattr(report, n) for n in plain}
+        assert document["exit_code"] == report.exit_code
+    (unmet,) = report_to_json(
+        replace(report, expectations=(Expected("agreement", "holds", "violated", False),))
+    )["expectations"]
+    wanted = {"what": "agreement", "expected": "holds", "found": "violated", "met": False}
+    assert unmet == wanted
 
 
 def test_coverage_follows_the_schema() -> None:

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from checker.system import ir
-from checker.system.interpreter import Event
-from checker.system.ir import MarkInfo, MarkKind, VariableKind
-from checker.system.types import BOOL, BagT, Case, MapT, OptionT, SeqT, SetT, TupleT, VariantT
-from checker.witness.events import tell
-from checker.witness.outcomes import copies_of, in_flight
-from checker.witness.rerun import Moment, Run
-from checker.witness.show_values import show
-from checker.witness.violation_witnesses import bindings, constant_violators, sentence
-from tests.witness.pingpong import FLIGHT, HAD, lasso, pingpong
-from tests.witness.relay import MSG, PROC, PROCS, WIRE, apply, local, relay
+from checker.model import ir
+from checker.model.interpreter import Event
+from checker.model.ir import MarkInfo, MarkKind, VariableKind
+from checker.model.types import BOOL, BagT, Case, MapT, OptionT, SeqT, SetT, TupleT, VariantT
+from checker.results.events import tell
+from checker.results.outcomes import copies_of, in_flight
+from checker.results.rerun import Moment, Run
+from checker.results.show_values import show
+from checker.results.violation_witnesses import bindings, constant_violators, sentence
+from tests.results.pingpong import FLIGHT, HAD, lasso, pingpong
+from tests.results.relay import MSG, PROC, PROCS, WIRE, apply, local, relay
 
 DATA = (0, 0, 0)
 ENDS = (PROC, PROC, WIRE)

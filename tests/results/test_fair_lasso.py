@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from checker.model import ir
+from checker.model.build import conj, equal, integer, negation
+from checker.model.types import IntT
 from checker.properties.buchi_automaton import always, eventually, refuting
-from checker.system import ir
-from checker.system.build import conj, equal, integer, negation
-from checker.system.types import IntT
-from checker.witness.answer import Path
-from checker.witness.rerun import ReplayMismatch, Run, rerun
+from checker.results.answer import Path
+from checker.results.fair_lasso import truth
+from checker.results.rerun import ReplayMismatch, Run, rerun
 
 PLACES = IntT(0, 4)
 HERE, TARGET = ir.Read(PLACES, "v"), ir.Target(PLACES, "v", True)
@@ -133,3 +134,32 @@ def test_what_is_no_violation_is_refused(
 ) -> None:
     with pytest.raises(ReplayMismatch, match=why):
         made_again(of, places, loop, value)
+
+
+# ---- truth of formulas -------------------------------------------------------------------------
+
+P = ir.Holds(0)
+AGAIN, FOREVER = always(eventually(P)), eventually(always(P))
+
+
+@pytest.mark.parametrize(
+    ("formula", "row", "loop", "wanted"),
+    [
+        # The last position is followed by the first of the cycle, where p holds.
+        (AGAIN, [False, True, False], 1, [True, True, True]),
+        (eventually(P), [False, True, False], 1, [True, True, True]),
+        (FOREVER, [False, True, False], 1, [False, False, False]),
+        (always(P), [False, True, True], 1, [False, True, True]),
+        (FOREVER, [False, True, True], 1, [True, True, True]),
+        # What holds before the cycle does not come again.
+        (AGAIN, [True, False, False], 1, [False, False, False]),
+        (eventually(P), [True, False, False], 1, [True, False, False]),
+        # It stays in the last position.
+        (AGAIN, [False, True, False], 2, [False, False, False]),
+        (FOREVER, [True, False, True], 2, [True, True, True]),
+    ],
+)
+def test_truth_at_each_position(
+    formula: ir.Formula, row: list[bool], loop: int, wanted: list[bool]
+) -> None:
+    assert truth(formula, [row], len(row), loop) == wanted

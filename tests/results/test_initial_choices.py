@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from checker.pipeline import Options, run_check
-from checker.views.mermaid import mermaid_of
-from checker.views.picture import picture_of
-from checker.views.svg import svg_of
-from checker.views.text import trace_view
-from checker.witness.trace import Trace
+from checker.render.diagram.mermaid import mermaid_of
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.svg import svg_of
+from checker.render.terminal.text import trace_view
+from checker.results.trace import Trace
+from checker.session.pipeline import Options, run_check
 
 VOTES = """
 protocol Votes {

@@ -10,11 +10,11 @@ from typing import Any
 import itf_py
 import pytest
 
-from checker.pipeline import Options, run_check
+from checker.formats.itf import ABSENT, identifier, itf_value, record_names, trace_to_itf
 from checker.resources import specs
-from checker.witness.itf import ABSENT, identifier, itf_value, record_names, trace_to_itf
-from checker.witness.trace import Json, Trace
-from tests.witness.test_csv_format import MADE
+from checker.results.trace import Json, Trace
+from checker.session.pipeline import Options, run_check
+from tests.results.test_csv_format import MADE
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
@@ -82,7 +82,7 @@ def read_back(trace: Trace) -> Any:
     ],
 )
 def test_states_are_those_of_the_trace(file: str, check: str | None, fine: bool) -> None:
-    from checker.pipeline import checks_in
+    from checker.session.pipeline import checks_in
 
     path = str(specs() / file)
     names = [check] if check is not None else checks_in(path)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from checker.engines.reference import explore
-from checker.system import ir
-from checker.witness.answer import Answer, Limits
-from checker.witness.judge import compare, judge
-from checker.witness.trace import ERRORS
-from checker.witness.vacuity import coverage, never_happened
-from checker.witness.verdict import Covered, Expected, PropertyVerdict, Report, Word, worst
-from tests.witness.pingpong import pingpong
-from tests.witness.relay import relay
+from checker.engines.reference.engine import explore
+from checker.model import ir
+from checker.results.answer import Answer, Limits
+from checker.results.judge import compare, judge
+from checker.results.trace import ERRORS
+from checker.results.vacuity import coverage, never_happened
+from checker.results.verdict import Covered, Expected, PropertyVerdict, Report, Word, worst
+from tests.results.pingpong import pingpong
+from tests.results.relay import relay
 
 GOOD = relay(crash=False)
 HELD = explore(GOOD, Limits())

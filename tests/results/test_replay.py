@@ -6,13 +6,13 @@ from dataclasses import replace as changed
 
 import pytest
 
-from checker.engines.reference import explore
-from checker.system.ir import PropertyKind
-from checker.witness.answer import Limits, Path
-from checker.witness.json_format import trace_from_json, trace_to_json
-from checker.witness.replay import ReplayMismatch, path_of, replay, replay_document
-from checker.witness.trace import ERRORS, Header
-from tests.witness.relay import relay
+from checker.engines.reference.engine import explore
+from checker.formats.json_format import trace_from_json, trace_to_json
+from checker.model.ir import PropertyKind
+from checker.results.answer import Limits, Path
+from checker.results.replay import ReplayMismatch, path_of, replay, replay_document
+from checker.results.trace import ERRORS, Header
+from tests.results.relay import relay
 
 SYSTEM = relay()
 ANSWER = explore(SYSTEM, Limits())

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from checker.pipeline import Options, run_check
+from checker.formats.shiviz import EXPRESSION, trace_to_shiviz
 from checker.resources import specs
-from checker.witness.causality import causality, lane_of
-from checker.witness.shiviz import EXPRESSION, trace_to_shiviz
-from checker.witness.trace import Trace
-from tests.witness.by_hand import (
+from checker.results.causality import causality, lane_of
+from checker.results.trace import Trace
+from checker.session.pipeline import Options, run_check
+from tests.results.by_hand import (
     crash,
     deliver,
     forge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.system.types import (
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -19,7 +19,7 @@ from checker.system.types import (
     Value,
     VariantT,
 )
-from checker.witness.show_values import decode, encode, show
+from checker.results.show_values import decode, encode, show
 
 PROC = AtomT("Proc", ("p1", "p2"))
 LATE = AtomT("Proc", ("p2", "p3"), 1)

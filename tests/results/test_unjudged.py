@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.loading import load_check
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.engines.options import Options
+from checker.instantiate.assemble import instantiate
+from checker.model.evaluate import RunFault
 from checker.properties import ask
 from checker.proving.finite import prove_check
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
+from checker.session.load import load_check
+from checker.session.pipeline import run_check
+from tests.instantiate.limited import written
 from tests.spark import gang
-from tests.system.limited import written
 
 COUNTING_DOWN = """\
 protocol P {{

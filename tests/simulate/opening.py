@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.lang.load import load_text
-from checker.pipeline import Options, open_check
-from checker.stepping.prepared_check import PreparedCheck
-from checker.witness.trace import Header
+from checker.language.load import load_text
+from checker.language.syntax import typed
+from checker.results.trace import Header
+from checker.session.pipeline import Options, open_check
+from checker.simulate.prepared_check import PreparedCheck
 
 
 def library(name: str, fine: bool = False) -> PreparedCheck:

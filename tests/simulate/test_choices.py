@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.stepping.choices import Choice, choices, starts
-from checker.stepping.phrase_matching import Unclear, match_choice
-from checker.system import interpreter
-from tests.stepping.opening import library, spec
+from checker.model import interpreter
+from checker.simulate.choices import Choice, choices, starts
+from checker.simulate.phrase_matching import Unclear, match_choice
+from tests.simulate.opening import library, spec
 
 CHOOSES = """
 protocol Chooses {

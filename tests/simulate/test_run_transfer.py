@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checker import pipeline
-from checker.stepping.run_transfer import phrases_of, transfer_run
-from checker.stepping.scenario import as_choices
-from checker.witness.replay import path_of
-from checker.witness.trace import Trace
+from checker.results.replay import path_of
+from checker.results.trace import Trace
+from checker.session import pipeline
+from checker.simulate.run_transfer import phrases_of, transfer_run
+from checker.simulate.scenario import as_choices
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from checker.lang import typed
-from checker.lang.check_scenario import scenario_in
-from checker.options import Options
-from checker.pipeline import open_again, run_check
-from checker.stepping.prepared_check import PreparedCheck
-from checker.stepping.regressions import judge_scenario
-from checker.stepping.scenario import Played, as_choices, claims_of, clause, play
-from checker.stepping.scenario_files import read_saved, scenario_text
-from checker.stepping.session import trace_of_choices
-from checker.witness.answer import Limits
-from checker.witness.replay import path_of
-from tests.stepping.opening import library, spec
+from checker.engines.options import Options
+from checker.language.syntax import typed
+from checker.language.typecheck.scenarios import scenario_in
+from checker.results.answer import Limits
+from checker.results.replay import path_of
+from checker.session.pipeline import open_again, run_check
+from checker.simulate.prepared_check import PreparedCheck
+from checker.simulate.regressions import judge_scenario
+from checker.simulate.scenario import Played, as_choices, claims_of, clause, play
+from checker.simulate.scenario_files import read_saved, scenario_text
+from checker.simulate.session import trace_of_choices
+from tests.simulate.opening import library, spec
 
 QUICK = (
     ("broadcast/eager_reliable.bcast", "crash_one", False),

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from checker.stepping.choices import Choice
-from checker.stepping.phrase_matching import Unclear
-from checker.stepping.session import NotPossible, SteppingSession
-from checker.system import interpreter
-from tests.stepping.opening import library, spec
+from checker.model import interpreter
+from checker.simulate.choices import Choice
+from checker.simulate.phrase_matching import Unclear
+from checker.simulate.session import NotPossible, SteppingSession
+from tests.simulate.opening import library, spec
 
 CRASH_ONE = "broadcast/eager_reliable.bcast::crash_one"
 

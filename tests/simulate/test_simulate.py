@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from checker.stepping.simulate import WalkPlan, draw_transition, goes_wrong, simulate
-from checker.system import interpreter
-from checker.witness.answer import Progress
-from tests.stepping.opening import library, spec
+from checker.model import interpreter
+from checker.results.answer import Progress
+from checker.simulate.random_walks import WalkPlan, draw_transition, goes_wrong, simulate
+from tests.simulate.opening import library, spec
 
 EAGER = "broadcast/eager_reliable.bcast::crash_one"
 WITHOUT_RELAY = "broadcast/eager_reliable_without_relay.bcast::crash_one"
@@ -70,7 +70,7 @@ def test_the_time_is_limited() -> None:
 
 
 def test_somebody_wants_it_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.stepping.simulate.EVERY", 0.0)
+    monkeypatch.setattr("checker.simulate.random_walks.EVERY", 0.0)
 
     def enough(progress: Progress) -> None:
         raise KeyboardInterrupt

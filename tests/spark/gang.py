@@ -10,20 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.checkpoint import begin
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import KernelImage, build
+from checker.engines.native.search.finalize import finalize
+from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.spark import barrier
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.driver import SparkRun
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.mesh import Address, ConnectionLost
 from checker.engines.spark.session import Session
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.checkpoint import begin
-from checker.exploration.finalize import finalize
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import KernelImage, build
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits
+from checker.results.answer import Answer, Limits
 
 
 def begun(folder: Path, system: TransitionSystem, image: KernelImage) -> RunFolder:

@@ -9,17 +9,17 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import build
+from checker.engines.native.search.finalize import finalize
 from checker.engines.spark import driver, shuffle, stages
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import ShardState
-from checker.exploration.finalize import finalize
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import build
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits
+from checker.results.answer import Answer, Limits
 from tests.spark.gang import begun, job_of
 
 Between = Callable[[int], None]

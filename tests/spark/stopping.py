@@ -11,8 +11,8 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.storage import Storage
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint.storage import Storage
 
 LEVEL = 6
 """Somewhere in the middle of runs."""

@@ -10,21 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import spark
-from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native.codegen.image import build
+from checker.engines.spark import driver
 from checker.engines.spark.heartbeat import Heartbeat
-from checker.kernels.image import build
-from checker.loading import load_check
+from checker.instantiate.assemble import instantiate
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.witness.answer import INTERRUPTED, Limits
+from checker.results.answer import INTERRUPTED, Limits
+from checker.session.load import load_check
+from tests.instantiate.limited import LONG_HANDLER, written
 from tests.spark.cluster import PATIENCE, eventually
 from tests.spark.gang import begun
-from tests.system.limited import LONG_HANDLER, written
 
 pytest.importorskip("pyspark")
 
-pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.slow,
+    pytest.mark.usefixtures("one_session", "nothing_in_the_driver"),
+]
 
 
 @pytest.mark.parametrize("exchange", [Exchange.BARRIER, Exchange.SHUFFLE])
@@ -48,7 +52,7 @@ def test_a_long_step(how: str, exchange: Exchange, tmp_path: Path) -> None:
     else:
         threading.Thread(target=interrupt).start()
     before = time.monotonic()
-    found = spark.explore(system, limits, Cluster("local[2]", {}, exchange, 2), folder)
+    found = driver.explore(system, limits, Cluster("local[2]", {}, exchange, 2), folder)
     assert time.monotonic() - before < PATIENCE
     assert (found.stopped, found.exhaustive) == (why, False)
     assert (found.distinct_states, found.transitions) == (1, 0)

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from checker.cli.main import main
-from checker.engines.spark.cluster import Cluster
+from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session, open_session
-from checker.pipeline import Options
+from checker.session.pipeline import Options
 from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.grid import grid_of
 from checker.sweep.run import for_each_cell, run
@@ -21,11 +21,13 @@ from checker.sweep.sweep_plan import plan
 from tests.sweep.test_local import Killed, instead
 from tests.sweep.test_sweep_plan import SPEC
 
+pytestmark = pytest.mark.cluster
+
 CLUSTER = Cluster("local[2]")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def session() -> Iterator[Session]:
+def session(shared_java: None) -> Iterator[Session]:
     """Open all the time, so that each test needs not start its own."""
     with open_session(CLUSTER) as opened:
         yield opened
@@ -49,6 +51,7 @@ def test_the_command_gives_the_same_rows_as_here(
     assert [row["status"] for row in found[0]] == ["done", "impossible", "done", "done"]
 
 
+@pytest.mark.slow
 def test_cells_on_executors(tmp_path: Path) -> None:
     path = tmp_path / "counter.bcast"
     path.write_text(SPEC, encoding="utf-8")

@@ -11,24 +11,29 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.engines import native, spark
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import build
 from checker.engines.spark import driver
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.heartbeat import SILENCE_KEY
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import build
-from checker.witness.answer import Answer, Limits, Progress
-from tests.kernels.models import two_phase
+from checker.results.answer import Answer, Limits, Progress
+from tests.native.models import two_phase
 from tests.spark.gang import begun
 from tests.spark.test_barrier import compare
 
 pytest.importorskip("pyspark")
-pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.usefixtures("one_session", "nothing_in_the_driver"),
+]
 
 SYSTEM = two_phase(5)
 LITTLE, ENOUGH = "size=96k", "size=20m"
 """Of a disk: less than the run needs, and more."""
-BOTH = pytest.mark.parametrize("exchange", [Exchange.BARRIER, Exchange.SHUFFLE])
+BARRIER = pytest.param(Exchange.BARRIER, marks=pytest.mark.slow)
+"""By the barrier the tasks are those of tests/spark/test_barrier.py."""
+BOTH = pytest.mark.parametrize("exchange", [BARRIER, Exchange.SHUFFLE])
 
 
 def mount(*words: str) -> bool:
@@ -53,7 +58,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 def explored(exchange: Exchange, folder: RunFolder, every: float = 0.0) -> Answer:
     """By two tasks; a task that is not heard from would soon be given up."""
     cluster = Cluster("local[2]", {SILENCE_KEY: "3"}, exchange, 2)
-    return spark.explore(SYSTEM, Limits(), cluster, folder, commit_every=every)
+    return driver.explore(SYSTEM, Limits(), cluster, folder, commit_every=every)
 
 
 def in_peace(exchange: Exchange, folder: RunFolder) -> None:
@@ -75,6 +80,7 @@ def test_a_disk_that_fills_up(exchange: Exchange, disk: Path) -> None:
     in_peace(exchange, folder)
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, disk: Path) -> None:
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))
@@ -94,7 +100,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(driver, "ProgressReader", Protecting)
-        found = spark.explore(SYSTEM, Limits(), cluster, folder, listen, commit_every=0.0)
+        found = driver.explore(SYSTEM, Limits(), cluster, folder, listen, commit_every=0.0)
     assert found.stopped is not None
     assert found.stopped.startswith("the run can't be kept: ")
     assert found.stopped.endswith("Read-only file system")
@@ -102,6 +108,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
     in_peace(exchange, folder)
 
 
+@pytest.mark.slow
 def test_a_disk_that_can_be_read_only(disk: Path) -> None:
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))
     assert mount("-o", "remount,ro", str(disk))
@@ -120,6 +127,7 @@ def fill(path: Path) -> None:
             file.write(bytes(4096))
 
 
+@pytest.mark.slow
 def test_what_needs_no_disk_does_not_mind_a_full_one(disk: Path) -> None:
     """Tasks can't say that they are alive; nobody is blamed, and the answer is whole."""
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))

@@ -21,6 +21,7 @@ from checker.resources import specs
 from tests.spark.cluster import PATIENCE, QUICK, LoopbackCluster, below, command, eventually
 
 pytest.importorskip("pyspark")
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PARTICIPANTS, STATES = 9, 10_340_352
 """Of two-phase commit, as published; so many that there is time to kill somebody."""

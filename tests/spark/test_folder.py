@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.engines import native
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.lock import FolderLock
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.image import build
+from checker.engines.native.search.findings import Findings
 from checker.engines.spark import local_prefix
-from checker.exploration.findings import Findings
-from checker.exploration.lock import FolderLock
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.storage import Storage
-from checker.kernels.image import build
 from checker.resources import specs
-from checker.witness.answer import Limits
-from tests.kernels.models import two_phase
+from checker.results.answer import Limits
+from tests.native.models import two_phase
 from tests.spark import relay
 from tests.spark.gang import answer, begun, job_of, outcome
 from tests.spark.test_barrier import compare

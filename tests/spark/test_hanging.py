@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from checker.engines import native, spark
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.image import build
 from checker.engines.spark import cancellation, driver, residual_graph
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.heartbeat import SILENCE_KEY
-from checker.exploration.run_folder import RunFolder
-from checker.exploration.storage import Storage
-from checker.kernels.image import build
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Answer, Limits, Progress
-from tests.kernels.models import two_phase
+from checker.model.ir import TransitionSystem
+from checker.results.answer import INTERRUPTED, Answer, Limits, Progress
+from tests.native.models import two_phase
 from tests.spark.cluster import eventually
 from tests.spark.gang import begun
 from tests.spark.stopping import Stopping, is_there, stop_once, stopped
@@ -30,7 +30,10 @@ from tests.spark.test_barrier import compare
 from tests.spark.test_liveness_in_shards import made
 
 pytest.importorskip("pyspark")
-pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.usefixtures("one_session", "nothing_in_the_driver"),
+]
 
 SYSTEM = two_phase(5)
 SILENCE = 3.0
@@ -54,11 +57,19 @@ def peace(system: TransitionSystem = SYSTEM) -> Answer:
     return native.explore(system, Limits(), threads=1)
 
 
-BOTH = pytest.mark.parametrize("exchange", [Exchange.BARRIER, Exchange.SHUFFLE])
+BARRIER = pytest.param(Exchange.BARRIER, marks=pytest.mark.slow)
+"""By the barrier the tasks are those of tests/spark/test_barrier.py."""
+BOTH = pytest.mark.parametrize("exchange", [BARRIER, Exchange.SHUFFLE])
 
 
 @BOTH
-@pytest.mark.parametrize("wakes", [False, True], ids=["for ever", "until it is too late"])
+@pytest.mark.parametrize(
+    "wakes",
+    [
+        pytest.param(False, id="for ever", marks=pytest.mark.slow),
+        pytest.param(True, id="until it is too late"),
+    ],
+)
 def test_a_task_that_hangs_is_given_up(
     exchange: Exchange, wakes: bool, folder: Stopping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +87,7 @@ def test_a_task_that_hangs_is_given_up(
 
     if wakes:
         monkeypatch.setattr(cancellation, "cancel", wake_up)
-    found = spark.explore(SYSTEM, Limits(), cluster(exchange), folder, listen, commit_every=0.0)
+    found = driver.explore(SYSTEM, Limits(), cluster(exchange), folder, listen, commit_every=0.0)
     compare(found, peace())
     said = f"(process {stopped(folder.place)} on "
     assert len(news) == 1
@@ -86,6 +97,7 @@ def test_a_task_that_hangs_is_given_up(
     eventually(lambda: not is_there(stopped(folder.place)), "what was given up goes on")
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_time_limit_binds_whatever_tasks_do(
     exchange: Exchange, folder: Stopping, monkeypatch: pytest.MonkeyPatch
@@ -93,7 +105,7 @@ def test_a_time_limit_binds_whatever_tasks_do(
     monkeypatch.setattr(driver, "STOPPING", 1.0)
     limits = Limits(timeout=15.0)
     before = time.monotonic()
-    found = spark.explore(SYSTEM, limits, cluster(exchange, 1000.0), folder, commit_every=0.0)
+    found = driver.explore(SYSTEM, limits, cluster(exchange, 1000.0), folder, commit_every=0.0)
     assert time.monotonic() - before < PATIENCE
     assert found.stopped == limits.no_more_time
     assert not found.exhaustive
@@ -101,9 +113,10 @@ def test_a_time_limit_binds_whatever_tasks_do(
     assert stopped(folder.place)
     eventually(lambda: not is_there(stopped(folder.place)), "what was cancelled goes on")
     again = RunFolder(folder.location, folder.words)
-    compare(spark.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
+    compare(driver.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
 
 
+@pytest.mark.slow
 @BOTH
 def test_an_interrupt_is_heard_whatever_tasks_do(
     exchange: Exchange, folder: Stopping, monkeypatch: pytest.MonkeyPatch
@@ -116,13 +129,13 @@ def test_an_interrupt_is_heard_whatever_tasks_do(
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    found = spark.explore(SYSTEM, Limits(), cluster(exchange, 1000.0), folder, commit_every=0.0)
+    found = driver.explore(SYSTEM, Limits(), cluster(exchange, 1000.0), folder, commit_every=0.0)
     thread.join()
     assert found.stopped == INTERRUPTED
     assert stopped(folder.place)
     eventually(lambda: not is_there(stopped(folder.place)), "what was cancelled goes on")
     again = RunFolder(folder.location, folder.words)
-    compare(spark.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
+    compare(driver.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
 
 
 # ---- liveness -------------------------------------------------------------------------------
@@ -153,6 +166,7 @@ def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Storage:
     return place
 
 
+@pytest.mark.slow
 def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Storage) -> None:
     system, news = made(LIVE), list[str]()
 
@@ -161,12 +175,13 @@ def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Storage) -> N
             news.append(progress.phase)
 
     folder = begun(Path(trimmed.location), system, build(system))
-    found = spark.explore(system, Limits(), cluster(Exchange.BARRIER), folder, listen)
+    found = driver.explore(system, Limits(), cluster(Exchange.BARRIER), folder, listen)
     compare(found, peace(system))
     assert len(news) == 1 and news[0].startswith("nothing heard from task ")
     eventually(lambda: not is_there(stopped(trimmed)), "what was given up goes on")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["time", "interrupt"])
 def test_whatever_hangs_in_the_graph_ends(
     how: str, trimmed: Storage, monkeypatch: pytest.MonkeyPatch
@@ -185,7 +200,7 @@ def test_whatever_hangs_in_the_graph_ends(
         why = limits.no_more_time
     else:
         threading.Thread(target=interrupt).start()
-    found = spark.explore(system, limits, cluster(Exchange.BARRIER, 1000.0), folder)
+    found = driver.explore(system, limits, cluster(Exchange.BARRIER, 1000.0), folder)
     assert found.stopped is None
     assert found.undecided and set(found.undecided.values()) == {why}
     eventually(lambda: not is_there(stopped(trimmed)), "what was given up goes on")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import build
 from checker.engines.spark.heartbeat import (
     BEATS,
     ECHO,
@@ -22,10 +24,8 @@ from checker.engines.spark.heartbeat import (
     Overdue,
     SilentTask,
 )
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import build
-from checker.witness.answer import Limits
-from tests.kernels.models import two_phase
+from checker.results.answer import Limits
+from tests.native.models import two_phase
 from tests.spark.cluster import eventually
 from tests.spark.gang import begun, job_of
 

@@ -16,7 +16,7 @@ from checker.engines.spark.java import Java, candidates, find_java, make_wrapper
 
 JOB = """
 import sys
-from checker.engines.spark.cluster import Cluster
+from checker.engines.cluster import Cluster
 from checker.engines.spark.fan_out import fan_out
 from checker.engines.spark.java import find_java
 from checker.engines.spark.session import open_session
@@ -139,6 +139,8 @@ def test_where_nothing_can_be_kept_the_wrapper_is_a_temporary_file(
     assert home.is_relative_to(tmp_path)
 
 
+@pytest.mark.cluster
+@pytest.mark.slow
 def test_the_java_from_a_wheel_runs_shuffles_barriers_and_our_jobs(tmp_path: Path) -> None:
     """With the machine's own Java out of sight."""
     pytest.importorskip("pyspark")

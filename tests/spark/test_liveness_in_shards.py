@@ -10,26 +10,27 @@ from typing import Any
 
 import pytest
 
-from checker import pipeline
-from checker.capacity_estimation import estimate_capacities
-from checker.engines import native, reference
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.image import build
+from checker.engines.native.liveness.graph import bytes_needed
+from checker.engines.native.search.finalize import finalize
+from checker.engines.native.sharding.cycle_filter import Remainder
+from checker.engines.reference import engine as reference
 from checker.engines.spark import residual_graph
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.driver import SparkRun
 from checker.engines.spark.fan_out import ItemFailure
 from checker.engines.spark.session import open_session
-from checker.exploration.cycle_filter import Remainder
-from checker.exploration.finalize import finalize
-from checker.exploration.graph import bytes_needed
-from checker.exploration.run_folder import Part, RunFolder
-from checker.kernels.image import build
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.model.evaluate import RunFault
+from checker.model.ir import TRUE, Connective, Holds, Modal, TransitionSystem
+from checker.model.verify import verify
 from checker.properties import ask
 from checker.properties.buchi_automaton import refuting
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import TRUE, Connective, Holds, Modal, TransitionSystem
-from checker.system.verify import verify
-from checker.witness.answer import Limits, Unsupported
+from checker.results.answer import Limits, Unsupported
+from checker.session import pipeline
 from tests.agreement.test_liveness import verdict
 from tests.agreement.test_random_systems import judged, whole
 from tests.agreement.test_random_systems import system_of as one_system
@@ -167,6 +168,8 @@ def test_nothing_is_left_behind(left: list[Remainder], tmp_path: Path) -> None:
 # -- on Spark ----------------------------------------------------------------------------------
 
 
+@pytest.mark.cluster
+@pytest.mark.usefixtures("shared_java")
 def test_on_executors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Larger steps by executors, some of which fail at first; one way through the levels."""
     monkeypatch.setattr(residual_graph, "AT_ONCE", -1)

@@ -12,27 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from checker import budgets
+from checker.engines import budgets
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.codegen.image import build
+from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.spark import barrier, local_prefix
 from checker.engines.spark.job import STOP, Job, RunOutcome
 from checker.engines.spark.run_state import RunState
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import build
-from checker.loading import load_check
+from checker.instantiate.assemble import instantiate
 from checker.properties import ask
-from checker.system.instantiate.assemble import instantiate
-from checker.witness.answer import INTERRUPTED, Limits
+from checker.results.answer import INTERRUPTED, Limits
+from checker.session.load import load_check
+from tests.instantiate.limited import LONG_HANDLER, MANY_STARTS, asked, interrupting, soon, written
 from tests.spark import relay
 from tests.spark.gang import begun, gather, job_of
-from tests.system.limited import (
-    LONG_HANDLER,
-    MANY_STARTS,
-    asked,
-    interrupting,
-    soon,
-    written,
-)
 
 SHARDS = 2
 

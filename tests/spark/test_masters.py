@@ -10,13 +10,13 @@ import pytest
 
 from checker.cli import checkpoint_options
 from checker.diagnostics import SpecError
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.options import Options
 from checker.engines.spark import driver, masters
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.slots import no_executor
-from checker.exploration.run_folder import RunFolder
-from checker.options import Options
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
 
 SECRET = "x1y2z3"
 REMOTE = f"sc://localhost:1/;use_ssl=false;token={SECRET};user_id=me"

@@ -11,19 +11,20 @@ from typing import Any
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark import probe
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.probe import Seen, compare_executors
 from checker.engines.spark.session import Session, open_session
-from checker.exploration.run_folder import RunFolder
+
+pytestmark = pytest.mark.cluster
 
 VERSIONS = {"checker": "1.0", "llvmlite": "2", "pyarrow": "3"}
 MINE = Seen("driver", "3.11.7", "/usr/bin/python", VERSIONS)
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    pytest.importorskip("pyspark")
+def here(shared_java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with open_session(Cluster("local[2]"), tmp_path_factory.mktemp("spark") / "log") as opened:
         yield opened
 

@@ -9,23 +9,23 @@ from typing import Any, cast
 
 import pytest
 
-from checker.engines import native
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.checkpoint.sealed import seal, unseal
+from checker.engines.native.codegen.image import build
 from checker.engines.spark import driver, local_prefix, shuffle
-from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.failures import TRACEBACK
 from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.run_state import Missing
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import InconsistentTasks
-from checker.exploration.run_folder import RunFolder
-from checker.exploration.sealed import seal, unseal
-from checker.kernels.image import build
-from checker.system.evaluate import RunFault
-from checker.system.ir import Const, Op, Read, TransitionSystem
-from checker.system.types import BOOL, IntT
-from checker.witness.answer import Limits, Unsupported
-from tests.kernels import models
-from tests.kernels.models import action, assign, call, equal, invariant, negated, system, variable
+from checker.model.evaluate import RunFault
+from checker.model.ir import Const, Op, Read, TransitionSystem
+from checker.model.types import BOOL, IntT
+from checker.results.answer import Limits, Unsupported
+from tests.native import models
+from tests.native.models import action, assign, call, equal, invariant, negated, system, variable
 from tests.spark import gang, relay
 from tests.spark.relay import Relay
 
@@ -100,7 +100,7 @@ def test_what_native_code_cannot_take_is_not_tried_again(
         tried.append(given)
         if where == "here":
             raise Unsupported("too many choices")
-        said = "checker.witness.answer.Unsupported: too many choices"
+        said = "checker.results.answer.Unsupported: too many choices"
         raise RuntimeError(f"{TRACEBACK}\n  File x, line 1, in y\n    z()\n{said}")
 
     monkeypatch.setattr(driver.SparkRun, "_attempt", attempt)

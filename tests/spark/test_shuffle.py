@@ -11,21 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import native
+from checker.engines.native import engine as native
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.image import build
+from checker.engines.native.codegen.jit import compile_image
+from checker.engines.native.search import reduction_stats
+from checker.engines.native.search.reduction_stats import SAMPLE
+from checker.engines.native.sharding import shard_cache
+from checker.engines.native.sharding.shard_cache import LOCK, STATE, ShardCache
 from checker.engines.spark import local_prefix, shard_handle, shuffle, stages
 from checker.engines.spark.job import STOP
-from checker.exploration import reduction_stats, shard_cache
-from checker.exploration.reduction_stats import SAMPLE
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.shard_cache import LOCK, STATE, ShardCache
-from checker.kernels.image import build
-from checker.kernels.jit import compile_image
+from checker.model.ir import TransitionSystem
 from checker.reductions.choose import VERDICTS, choose
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Limits
+from checker.results.answer import INTERRUPTED, Limits
 from tests.agreement.test_random_systems import system_of, whole
-from tests.kernels.models import two_phase
-from tests.kernels.test_models import COUNTS
+from tests.native.models import two_phase
+from tests.native.test_models import COUNTS
 from tests.spark import gang
 from tests.spark.gang import begun, job_of
 from tests.spark.relay import Relay, answer, outcome

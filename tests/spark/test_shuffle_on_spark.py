@@ -13,17 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines import native, spark
-from checker.engines.spark import local_prefix
-from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native import engine as native
+from checker.engines.native.codegen.image import build
+from checker.engines.spark import driver, local_prefix
 from checker.engines.spark.java import find_java
 from checker.engines.spark.shared_sessions import holding
-from checker.kernels.image import build
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Limits
-from tests.kernels.test_models import COUNTS
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Limits
+from tests.native.test_models import COUNTS
 from tests.spark.gang import begun
 from tests.spark.test_barrier import compare
+
+pytestmark = pytest.mark.cluster
 
 MODEL = next(entry for entry in COUNTS if entry[0].name == "bcastFolklore31")
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -39,13 +41,14 @@ def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def agree(system: TransitionSystem, count: int, cluster: Cluster, folder: Path) -> None:
     """The same answer as that of the native engine; half of it, and then the rest."""
     run = begun(folder, system, build(system))
-    half = spark.explore(system, Limits(max_states=count // 2), cluster, run)
+    half = driver.explore(system, Limits(max_states=count // 2), cluster, run)
     assert not half.exhaustive
-    found = spark.explore(system, Limits(), cluster, run)
+    found = driver.explore(system, Limits(), cluster, run)
     assert found.distinct_states == count
     compare(found, native.explore(system, Limits(), threads=1))
 
 
+@pytest.mark.usefixtures("shared_java")
 def test_on_spark(tmp_path: Path) -> None:
     cluster = Cluster("local[2]", exchange=Exchange.SHUFFLE, shards=3)
     with holding():
@@ -103,6 +106,8 @@ def _wait_for(port: int, java: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the server does not start")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shared_java")
 def test_over_connect(server: str, tmp_path: Path) -> None:
     cluster = Cluster(server, exchange=Exchange.SHUFFLE, shards=2)
     with holding():

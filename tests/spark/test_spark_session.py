@@ -18,11 +18,13 @@ from typing import Any
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.engines.cluster import Cluster
 from checker.engines.spark import masters, session, slots
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.failures import LONGEST, failure_of, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.session import Session, open_session
+
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("no_shared_java")]
 
 HERE = Cluster("local[2]", {"spark.sql.shuffle.partitions": "3"})
 

@@ -15,6 +15,7 @@ from checker.resources import specs
 from tests.spark.cluster import PATIENCE, eventually, kill
 
 pytest.importorskip("pyspark")
+pytestmark = pytest.mark.cluster
 
 PROGRAM = """
 import os, signal, sys, threading, time
@@ -102,6 +103,7 @@ def session_of(leader: int) -> list[int]:
     return [int(pid) for pid, sess, stat in lines if int(sess) == leader and stat[0] != "Z"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["java", "session"])
 def test_interrupted_while_the_session_is_opened(phase: str, tmp_path: Path) -> None:
     found = ended(phase, LARGE, tmp_path)
@@ -110,8 +112,15 @@ def test_interrupted_while_the_session_is_opened(phase: str, tmp_path: Path) -> 
     assert f"--resume {tmp_path / 'run'}" in found.said
 
 
-@pytest.mark.parametrize("exchange", ["barrier", "shuffle"])
-@pytest.mark.parametrize("phase", ["first", "middle"])
+@pytest.mark.parametrize(
+    ("phase", "exchange"),
+    [
+        pytest.param("first", "barrier", marks=pytest.mark.slow),
+        pytest.param("first", "shuffle", marks=pytest.mark.slow),
+        pytest.param("middle", "barrier", marks=pytest.mark.slow),
+        ("middle", "shuffle"),
+    ],
+)
 def test_interrupted_in_the_midst(phase: str, exchange: str, tmp_path: Path) -> None:
     found = ended(phase, LARGE, tmp_path, "--exchange", exchange)
     assert found.code == 3, found.said
@@ -119,6 +128,7 @@ def test_interrupted_in_the_midst(phase: str, exchange: str, tmp_path: Path) -> 
     assert f"--resume {tmp_path / 'run'}" in " ".join(found.said.split())
 
 
+@pytest.mark.slow
 def test_interrupted_while_the_graph_is_made(tmp_path: Path) -> None:
     found = ended("graph", LIVE, tmp_path)
     assert found.code == 3, found.said
@@ -128,6 +138,7 @@ def test_interrupted_while_the_graph_is_made(tmp_path: Path) -> None:
     assert "interrupted" in [verdict["reason"] for verdict in verdicts]
 
 
+@pytest.mark.slow
 def test_the_time_is_over_before_there_is_a_session(tmp_path: Path) -> None:
     found = ended("", LARGE, tmp_path, "--timeout", "1")
     assert found.code == 3, found.said
@@ -136,6 +147,7 @@ def test_the_time_is_over_before_there_is_a_session(tmp_path: Path) -> None:
     assert found.report["distinct_states"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", ["barrier", "shuffle"])
 def test_there_is_too_little_memory(exchange: str, tmp_path: Path) -> None:
     found = ended("", LARGE, tmp_path, "--exchange", exchange, "--memory", "1000000")

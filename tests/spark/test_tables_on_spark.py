@@ -12,24 +12,27 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from checker import state_tables
 from checker.cli.main import main
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.run_folder import RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.layout import lay_out
+from checker.engines.native.tables import tables
+from checker.engines.native.tables.tables import prepare, write_tables
+from checker.engines.options import Options
+from checker.engines.registry import engine_of
+from checker.engines.search_engine import SearchEngine
 from checker.engines.spark import masters
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.table_pieces import OnExecutors
-from checker.exploration import tables
-from checker.exploration.run_folder import RunFolder
-from checker.exploration.storage import Storage
-from checker.exploration.tables import prepare, write_tables
-from checker.kernels.layout import lay_out
-from checker.options import Options
 from checker.resources import specs
-from tests.exploration.test_tables import of_library
-from tests.exploration.walked import stored
+from tests.native.test_tables import of_library
+from tests.native.walked import stored
 from tests.spark.cluster import eventually
 from tests.spark.stopping import is_there, stop_once, stopped
+
+pytestmark = pytest.mark.cluster
 
 CLUSTER = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})
 SPEC = str(specs() / "links" / "alternating_bit.bcast")
@@ -39,7 +42,7 @@ Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def session() -> Iterator[Session]:
+def session(shared_java: None) -> Iterator[Session]:
     """Open all the time, so that each test needs not start its own."""
     with open_session(CLUSTER) as opened:
         yield opened
@@ -155,6 +158,7 @@ def test_what_fails_on_an_executor_is_one_line(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_piece_whose_executor_hangs_is_made_by_another(tmp_path: Path) -> None:
     system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")
     run = stored(tmp_path / "run", lay_out(system), found)
@@ -178,5 +182,7 @@ def test_tables_are_made_where_the_states_were_found() -> None:
         ("spark", Cluster("local[2]"), False),
         ("spark", Cluster("spark://host:7077"), True),
     ]:
-        where = state_tables.map_parts(engine, Options(cluster=cluster), RunFolder("nowhere", 1))
+        found = engine_of(engine)
+        assert isinstance(found, SearchEngine)
+        where = found.map_parts(Options(cluster=cluster), RunFolder("nowhere", 1))
         assert isinstance(where, OnExecutors) == there

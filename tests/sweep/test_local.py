@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.pipeline import Options
+from checker.results.answer import Limits
+from checker.session.pipeline import Options
 from checker.sweep import local
 from checker.sweep.cells import Status
 from checker.sweep.grid import grid_of
 from checker.sweep.local import Pool
 from checker.sweep.run import for_each_cell, jobs_for, run
 from checker.sweep.sweep_plan import CellTask, plan
-from checker.witness.answer import Limits
 from tests.sweep.test_sweep_plan import SPEC
 
 
@@ -92,7 +92,7 @@ def test_no_tasks_no_processes(tmp_path: Path) -> None:
 
 
 def test_each_cell_has_one_thread_and_its_share_of_the_memory() -> None:
-    from checker.engines.spark.cluster import Cluster
+    from checker.engines.cluster import Cluster
 
     one = for_each_cell(Options(), 4)
     assert (one.engine, one.threads) == ("native", 1)

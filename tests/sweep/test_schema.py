@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 import checker.sweep
 from checker.cli.main import main
+from checker.results.verdict import Word
 from checker.sweep.cells import Status
 from checker.sweep.rows import ABOUT, ERROR, FIGURES, FIRST, FORMAT, STATUS
-from checker.witness.verdict import Word
 from tests.sweep.test_sweep_plan import SPEC
 
 SCHEMA: dict[str, Any] = json.loads(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.pipeline import Options
+from checker.results.answer import Limits
+from checker.session.pipeline import Options
 from checker.sweep.cells import Status, run_cell
 from checker.sweep.grid import grid_of
 from checker.sweep.sweep_plan import SweepPlan, plan
-from checker.witness.answer import Limits
 
 SPEC = """protocol Counter(top: Nat = 2, first: Proc) requires n > 2 * f {
   message TICK
@@ -114,7 +114,7 @@ def test_limits_are_of_each_cell(limits: Limits, status: Status, reason: str, sp
 
 
 def test_a_fault_of_ours_costs_one_cell(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from checker import pipeline
+    from checker.session import pipeline
 
     def broken(*_: object) -> None:
         raise RuntimeError("oh")

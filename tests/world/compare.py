@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import Limits
-from checker.witness.verdict import Word
+from checker.engines.options import Options
+from checker.results.answer import Limits
+from checker.results.verdict import Word
+from checker.session.pipeline import run_check
 from tests.world.asking import telling
 from tests.world.judge import Graph, Verdict, explore
 from tests.world.protocol import Spec

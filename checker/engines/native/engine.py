@@ -12,30 +12,85 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from checker import budgets
-from checker.exploration.blowup import blowup_factors
-from checker.exploration.capacity_growth import Carry
-from checker.exploration.compact import without_rounds
-from checker.exploration.explored import Explored
-from checker.exploration.finalize import finalize
-from checker.exploration.journal import CannotKeep, Journal
-from checker.exploration.search import Search
-from checker.exploration.tiered_jit import PendingOptimisation, first_kernel
-from checker.exploration.trace_reconstruction import path_to
-from checker.kernels.fields import MAX_WORKERS
-from checker.kernels.image import KernelImage, build
-from checker.kernels.visited_set import KEY_BITS
+from checker.engines import budgets
+from checker.engines.capabilities import YES, Ability, Can, Feature
+from checker.engines.native.checkpoint.checkpoint import Checkpoint
+from checker.engines.native.checkpoint.journal import CannotKeep, Journal
+from checker.engines.native.codegen.fields import MAX_WORKERS
+from checker.engines.native.codegen.image import KernelImage, build
+from checker.engines.native.codegen.visited_set import KEY_BITS
+from checker.engines.native.search.blowup import blowup_factors
+from checker.engines.native.search.capacity_growth import Carry
+from checker.engines.native.search.compact import without_rounds
+from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.finalize import finalize
+from checker.engines.native.search.search import Search
+from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
+from checker.engines.native.search.trace_reconstruction import path_to
+from checker.engines.options import Options
+from checker.engines.search_engine import REGISTERS, SearchEngine, SearchProblem
+from checker.model import interpreter
+from checker.model.interpreter import Event
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.system import interpreter
-from checker.system.interpreter import Event
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener, State, nothing_known
+from checker.results.answer import Answer, Limits, Listener, State, nothing_known
 
-NAME = "native"
 SOME, MANY = 20_000, 3_000_000
 """The numbers of states from which on the report names the variables that multiply them: of a
 truncated search, and of any.
 """
+NAME = "native"
+_NO_ROOM = Ability(Can.PARTLY, "leaves it unknown where the graph of steps has no room")
+CAPABILITIES = {
+    Feature.SAFETY: YES,
+    Feature.STEADY: _NO_ROOM,
+    Feature.FOLLOWED: _NO_ROOM,
+    Feature.LARGE: REGISTERS,
+    Feature.FINE_STEPS: YES,
+    Feature.COVERAGE: YES,
+    Feature.LIMITS: YES,
+    Feature.MEMORY: YES,
+    Feature.THREADS: YES,
+    Feature.RUNS: YES,
+    Feature.TABLES: YES,
+    Feature.REDUCTIONS: YES,
+    Feature.COMPACT: YES,
+}
+
+
+class NativeEngine(SearchEngine):
+    """Explores with machine code on this machine."""
+
+    name = NAME
+    capabilities = CAPABILITIES
+
+    def search(self, problem: SearchProblem, listener: Listener | None) -> Answer:
+        options, run = problem.options, problem.run
+        return explore(
+            problem.system,
+            options.limits,
+            plan=problem.plan,
+            threads=options.threads,
+            listener=listener,
+            journal=None if run is None else partial(_journal, run, options, problem.system),
+            compact=options.compact and run is None,
+            carry=problem.carry,
+        )
+
+
+ENGINE = NativeEngine()
+
+
+def _journal(
+    run: Checkpoint, options: Options, system: TransitionSystem, image: KernelImage
+) -> Journal:
+    """Opens the checkpoint of a run of ``image``, which is that of ``system``."""
+    return Journal(
+        run.open(system, image),
+        every=options.checkpoint_every,
+        graduate_at=options.graduate_at if options.hands_over else None,
+        whole=options.keeps_all_states,
+    )
 
 
 def explore(

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import Constraint, Moves, State
-from checker.system.ir import Automaton, Fairness, FairnessKind, Property, TransitionSystem
-from checker.system.types import Value
-from checker.witness.answer import Path
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import Constraint, Moves, State
+from checker.model.ir import Automaton, Fairness, FairnessKind, Property, TransitionSystem
+from checker.model.types import Value
+from checker.results.answer import Path
 
 Node = tuple[State, int]
 """A state of the system and one of the automaton."""
@@ -277,18 +277,18 @@ def _loop_from(product: Product, inside: set[Node], start: Node) -> list[Node]:
 
     walk = [start]
     while True:
-        owed = _unmet_constraint(product, walk, inside)
-        if owed is None:
+        unmet = _unmet_constraint(product, walk, inside)
+        if unmet is None:
             if len(walk) > 1 and walk[-1] == start:
                 return walk[:-1]
             home = route(after(walk[-1]), after, lambda node: node == start)
             assert home is not None
             closed = [*walk, *home]
-            owed = _unmet_constraint(product, closed, inside)
-            if owed is None:
+            unmet = _unmet_constraint(product, closed, inside)
+            if unmet is None:
                 return closed[:-1]
             walk = closed
-        walk.extend(_payment(product, walk[-1], inside, *owed)[1:])
+        walk.extend(_payment(product, walk[-1], inside, *unmet)[1:])
 
 
 def _payment(
@@ -312,7 +312,7 @@ def _payment(
     way = route([here], after, lambda node: node in steps)
     take = None if way is None else [*way, steps[way[-1]]]
     found = [walk for walk in (visit, take) if walk is not None]
-    assert found, "a fair set owes what can't be paid"
+    assert found, "a fair set has to take what it can't"
     return min(found, key=len)
 
 

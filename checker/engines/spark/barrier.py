@@ -22,19 +22,19 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.search.findings import Findings, LevelReport
+from checker.engines.native.search.reduction_stats import add_samples, weigh
+from checker.engines.native.search.store import OutOfMemory
+from checker.engines.native.sharding.backward_search import kernel_of
+from checker.engines.native.sharding.shard import Shard
 from checker.engines.spark.heartbeat import told_to_end
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost, rows_of
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import enough
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.findings import Findings, LevelReport
-from checker.exploration.reduction_stats import add_samples, weigh
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.shard import Shard
-from checker.exploration.store import OutOfMemory
-from checker.witness.answer import INTERRUPTED
+from checker.results.answer import INTERRUPTED
 
 SLICE = 0.05
 """Seconds of expansion between two polls of the incoming messages."""

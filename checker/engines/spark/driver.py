@@ -9,10 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines import budgets
+from checker.engines.cluster import Cluster, Exchange
+from checker.engines.native.checkpoint.checkpoint import reporting_disk_errors
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.image import KernelImage, build
+from checker.engines.native.search.explored import Explored, Undecided
+from checker.engines.native.search.finalize import finalize
+from checker.engines.native.search.findings import Best
+from checker.engines.native.search.reduction_stats import add_samples, weigh
+from checker.engines.native.sharding.backward_search import Finder, kernel_of, path_to
+from checker.engines.native.sharding.cycle_filter_steps import FilterContext
 from checker.engines.spark import barrier, shuffle
-from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.engine import NAME
 from checker.engines.spark.failures import ENDED, failure_of, keep, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
@@ -24,18 +34,9 @@ from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import enter_session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.task_progress import ProgressReader
-from checker.exploration.backward_search import Finder, kernel_of, path_to
-from checker.exploration.checkpoint import reporting_disk_errors
-from checker.exploration.cycle_filter_steps import FilterContext
-from checker.exploration.explored import Explored, Undecided
-from checker.exploration.finalize import finalize
-from checker.exploration.findings import Best
-from checker.exploration.reduction_stats import add_samples, weigh
-from checker.exploration.run_folder import Part, RunFolder
-from checker.kernels.image import KernelImage, build
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import (
+from checker.results.answer import (
     INTERRUPTED,
     Answer,
     Limits,
@@ -45,7 +46,6 @@ from checker.witness.answer import (
     Unsupported,
 )
 
-NAME = "spark"
 COMMIT_EVERY = 30.0
 """Seconds between commits."""
 ATTEMPTS = 4
@@ -427,7 +427,7 @@ class SparkRun:
 
 
 def weigh_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
-    """Weighs a part as :func:`checker.exploration.reduction_stats.weigh` does."""
+    """Weighs a part as :func:`checker.engines.native.search.reduction_stats.weigh` does."""
     import pyarrow as pa
 
     kernel, width, sums = kernel_of(image), 8 * folder.words, list[tuple[int, int]]()

@@ -4,8 +4,8 @@ time to time (a *beat*), and the driver checks whether these messages change.
 A task that hangs, because its process was stopped or its machine is gone, is not distinguished from
 a dead one (a failure detector by timeouts; Cachin, Guerraoui, Rodrigues, chapter 2): it is
 suspected, and if it resumes, its attempt is over.  Such a task can't commit
-(:meth:`checker.exploration.run_folder.RunFolder.claim`), no task communicates with it, since each
-attempt has keys of its own, and at its next beat it notices and ends its process.
+(:meth:`checker.engines.native.checkpoint.run_folder.RunFolder.claim`), no task communicates with
+it, since each attempt has keys of its own, and at its next beat it notices and ends its process.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from checker import budgets
-from checker.exploration.run_folder import RunFolder
+from checker.engines import budgets
+from checker.engines.native.checkpoint.run_folder import RunFolder
 
 SILENCE = 20.0
 """Seconds without a beat after which a task is suspected; ``--conf spark.bivalence.silence=S``."""

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker import budgets
+from checker.engines import budgets
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.search.findings import Best, Findings
+from checker.engines.native.search.store import OutOfMemory
 from checker.engines.spark.heartbeat import SILENCE, Heartbeat
-from checker.exploration.findings import Best, Findings
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.store import OutOfMemory
-from checker.kernels.image import KernelImage
+from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties.persistence import needs_automaton
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
 
 if TYPE_CHECKING:
     import pyarrow
@@ -136,8 +136,8 @@ class RunOutcome:
 
     ``complete``: the findings that belong to the states in the folder; ``broken``: why the folder
     can't be written; ``seconds``: of the search itself; ``efforts``: its costs; ``orbits``: as
-    :func:`checker.exploration.reduction_stats.weigh` returns it for the states of one task, or of
-    all (``None``: not computed).
+    :func:`checker.engines.native.search.reduction_stats.weigh` returns it for the states of one
+    task, or of all (``None``: not computed).
     """
 
     found: Findings

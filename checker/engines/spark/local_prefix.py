@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from checker.engines.native.checkpoint.run_folder import Part
+from checker.engines.native.search.store import OutOfMemory
+from checker.engines.native.sharding.backward_search import kernel_of
+from checker.engines.native.sharding.shard import Shard
 from checker.engines.spark.job import Job
 from checker.engines.spark.run_state import Counted, RunState
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.run_folder import Part
-from checker.exploration.shard import Shard
-from checker.exploration.store import OutOfMemory
 
 QUICK = 0.1
 """Seconds: when a level has taken longer, the next one is explored on Spark."""

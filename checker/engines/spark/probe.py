@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -18,9 +17,10 @@ from checker.engines.spark import masters
 from checker.engines.spark.failures import failure_of, root_cause
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import no_executor
+from checker.resources import installed_version
 
 if TYPE_CHECKING:
-    from checker.exploration.run_folder import RunFolder
+    from checker.engines.native.checkpoint.run_folder import RunFolder
 
 PACKAGES = {"checker": "bivalence", "llvmlite": "llvmlite", "pyarrow": "pyarrow"}
 """The packages that executors need: the import name, and the name of the distribution."""
@@ -71,14 +71,7 @@ def probe_here() -> Seen:
 
 
 def _versions() -> dict[str, str]:
-    return {name: _version(package) for name, package in PACKAGES.items()}
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    return {name: installed_version(package) or "" for name, package in PACKAGES.items()}
 
 
 def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:

@@ -1,5 +1,6 @@
 """Selects the states of which the driver builds a graph: all of them, or those that remain when
-executors have removed states that can't lie on a cycle (:mod:`checker.exploration.cycle_filter`).
+executors have removed states that can't lie on a cycle
+(:mod:`checker.engines.native.sharding.cycle_filter`).
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from checker.engines.native.liveness.graph import bytes_needed
+from checker.engines.native.search.explored import GraphStates, Undecided
+from checker.engines.native.search.memory import available_memory
+from checker.engines.native.search.store import OutOfMemory, Store
+from checker.engines.native.sharding.backward_search import kernel_of, load_store
+from checker.engines.native.sharding.cycle_filter import Levels, Remainder, filter_cycles
+from checker.engines.native.sharding.cycle_filter_steps import FilterContext, Step, TimeLimitReached
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.session import Session
-from checker.exploration.backward_search import kernel_of, load_store
-from checker.exploration.cycle_filter import Levels, Remainder, filter_cycles
-from checker.exploration.cycle_filter_steps import FilterContext, Step, TimeLimitReached
-from checker.exploration.explored import GraphStates, Undecided
-from checker.exploration.graph import bytes_needed
-from checker.exploration.memory import available_memory
-from checker.exploration.store import OutOfMemory, Store
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
 
 AT_ONCE = 1_000_000
 """Graphs of up to so many states are built by the driver without filtering."""

@@ -12,11 +12,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from checker.engines.native.checkpoint.run_folder import Part
+from checker.engines.native.search.findings import Best, Findings, LevelReport
 from checker.engines.spark.job import Job, RunOutcome, TaskCost
-from checker.exploration.findings import Best, Findings, LevelReport
-from checker.exploration.run_folder import Part
-from checker.system.ir import PropertyKind
-from checker.witness.answer import DECIDED
+from checker.model.ir import PropertyKind
+from checker.results.answer import DECIDED
 
 Levels = Mapping[int, Sequence[Part]]
 """States by level."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.cluster import Cluster
 from checker.engines.spark import masters
 from checker.engines.spark.cancellation import (
     CLOSING,
@@ -27,7 +28,6 @@ from checker.engines.spark.cancellation import (
     run_in_thread,
     silence_warnings,
 )
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.failures import failure_of
 from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java

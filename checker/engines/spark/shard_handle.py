@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from checker.engines.native.checkpoint.run_folder import Part
+from checker.engines.native.search.findings import Findings
+from checker.engines.native.search.store import OutOfMemory, Store
+from checker.engines.native.sharding.backward_search import kernel_of
+from checker.engines.native.sharding.shard import Block, Shard
+from checker.engines.native.sharding.shard_cache import ShardCache, local_places, remove
 from checker.engines.spark.job import Job, rows_of
 from checker.engines.spark.run_state import Counted
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.findings import Findings
-from checker.exploration.run_folder import Part
-from checker.exploration.shard import Block, Shard
-from checker.exploration.shard_cache import ShardCache, local_places, remove
-from checker.exploration.store import OutOfMemory, Store
 
 Parts = Sequence[Part]
 

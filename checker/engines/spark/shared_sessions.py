@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from checker.diagnostics import SpecError
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark import probe
-from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.session import SHORTEST, Session, open_session
-from checker.exploration.run_folder import RunFolder
-from checker.witness.answer import Limits
+from checker.results.answer import Limits
 
 
 def enter_session(

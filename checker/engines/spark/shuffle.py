@@ -16,6 +16,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.spark import shard_handle, stages
 from checker.engines.spark.heartbeat import Heartbeat
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost
@@ -23,8 +24,7 @@ from checker.engines.spark.local_prefix import LocalPrefix
 from checker.engines.spark.run_state import RunState
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import SCHEMA, Batches, InconsistentTasks, ShardState
-from checker.exploration.run_folder import Part
-from checker.witness.answer import INTERRUPTED
+from checker.results.answer import INTERRUPTED
 
 CHAIN = 8
 """The largest number of levels in one job."""

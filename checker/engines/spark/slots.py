@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.cluster import Cluster
 from checker.engines.spark import masters
-from checker.engines.spark.cluster import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,15 +26,15 @@ from itertools import chain
 from operator import add
 from typing import Any
 
+from checker.engines.native.checkpoint.run_folder import Part
+from checker.engines.native.search.findings import LevelReport
+from checker.engines.native.sharding.backward_search import kernel_of
+from checker.engines.native.sharding.shard import Block
 from checker.engines.spark.heartbeat import told_to_end
 from checker.engines.spark.job import PROGRESS, STOP, Job, TaskCost, rows_of
 from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.shard_handle import ShardHandle
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.findings import LevelReport
-from checker.exploration.run_folder import Part
-from checker.exploration.shard import Block
-from checker.witness.answer import INTERRUPTED
+from checker.results.answer import INTERRUPTED
 
 SCHEMA = "dst int, note binary, rows binary"
 """The columns.  ``dst``: the shard that a row is for; and either a summary or states."""

@@ -1,4 +1,4 @@
-"""Writes the pieces of tables (:mod:`checker.exploration.tables`) on executors."""
+"""Writes the pieces of tables (:mod:`checker.engines.native.tables.tables`) on executors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import errno
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from checker.engines.spark.cluster import Cluster
+from checker.engines.cluster import Cluster
+from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, SilentTask
 from checker.engines.spark.session import Session, open_session
-from checker.exploration.run_folder import RunFolder
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")

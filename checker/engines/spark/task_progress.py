@@ -6,9 +6,9 @@ import threading
 import time
 from types import TracebackType
 
+from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark.job import PROGRESS
-from checker.exploration.run_folder import RunFolder
-from checker.witness.answer import Listener, Progress
+from checker.results.answer import Listener, Progress
 
 LOOK = 0.3
 """Seconds between two polls."""

@@ -23,10 +23,10 @@ from checker.engines.symbolic.terms import (
     implication,
     negation,
 )
-from checker.system import ir
-from checker.system.tree import loop_carried, statements
-from checker.system.types import BagT, SetT
-from checker.witness.answer import Unsupported
+from checker.model import ir
+from checker.model.tree import loop_carried, statements
+from checker.model.types import BagT, SetT
+from checker.results.answer import Unsupported
 
 ROUNDS = 200
 """The largest number of iterations of a ``While`` that are unrolled."""

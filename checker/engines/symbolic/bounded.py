@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 
 import z3
 
+from checker.diagnostics.english import count
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.engine import NAME
 from checker.engines.symbolic.interruptible import interruptible
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
-from checker.system.evaluate import RunFault
-from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener, Path, Progress, stop_reason
-from checker.witness.rerun import ReplayMismatch, rerun
+from checker.model.evaluate import RunFault
+from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.results.answer import Answer, Limits, Listener, Path, Progress, stop_reason
+from checker.results.rerun import ReplayMismatch, rerun
 
 DEPTH = 10
 """The default depth in steps."""
@@ -130,7 +132,9 @@ class _Search:
                 rerun(self.system, self.fault, None)
                 return
         except GaveUp as why:
-            raise GaveUp(f"whether a run meets an error after {_steps(depth)}: {why}") from None
+            raise GaveUp(
+                f"whether a run meets an error after {count(depth, 'step')}: {why}"
+            ) from None
         self.solver.add(z3.Not(wrong))
         self.complete = depth
 
@@ -147,10 +151,10 @@ class _Search:
             else:
                 self.solver.add(z3.Not(bad))
         except GaveUp as why:
-            reason = f"whether `{prop.name}` fails after {_steps(depth)}: {why}"
+            reason = f"whether `{prop.name}` fails after {count(depth, 'step')}: {why}"
             if self.clock.seconds_left == 0.0:
                 raise GaveUp(reason) from None
-            holds = f"; it holds up to {_steps(depth - 1)}" if depth else ""
+            holds = f"; it holds up to {count(depth - 1, 'step')}" if depth else ""
             self.undecided[prop.name] = reason + holds
             self.open_.remove(index)
 
@@ -189,10 +193,6 @@ def _require_run(system: TransitionSystem, path: Path, prop: Property) -> None:
         if isinstance(wrong.__cause__, RunFault):
             raise wrong.__cause__ from None
         raise
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
 
 
 def explore(
@@ -237,9 +237,9 @@ def _answer(
     liveness = [p.name for p in system.properties if p.kind is PropertyKind.LIVENESS]
     undecided = dict.fromkeys(liveness, SAFETY_ONLY)
     if search is None:
-        return Answer("symbolic", 0, 0, False, seconds, stopped=stopped, undecided=undecided)
+        return Answer(NAME, 0, 0, False, seconds, stopped=stopped, undecided=undecided)
     return Answer(
-        engine="symbolic",
+        engine=NAME,
         distinct_states=0,
         depth=search.complete or 0,
         exhaustive=False,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from itertools import combinations, islice
 from typing import Any, cast
 
-from checker.system.evaluate import RunFault, Scope, evaluate
-from checker.system.interpreter import State
-from checker.system.ir import (
+from checker.model.evaluate import RunFault, Scope, evaluate
+from checker.model.interpreter import State
+from checker.model.ir import (
     Apply,
     Const,
     Expr,
@@ -31,7 +31,7 @@ from checker.system.ir import (
     Read,
     TransitionSystem,
 )
-from checker.system.types import (
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,

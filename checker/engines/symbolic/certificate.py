@@ -24,8 +24,8 @@ import z3
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.sampling import Samples
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
-from checker.system import ir
-from checker.system.ir import Expr, TransitionSystem
+from checker.model import ir
+from checker.model.ir import Expr, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ def describe_fact(system: TransitionSystem, fact: Fact) -> str:
         case Typed():
             return "every value is of its type"
         case Lemma(expr):
-            from checker.system.dump import text
+            from checker.model.dump import text
 
             return text(expr)
         case Safe(index):

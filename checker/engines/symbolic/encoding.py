@@ -29,10 +29,10 @@ from checker.engines.symbolic.terms import (
     negation,
     term_of,
 )
-from checker.system import interpreter, ir
-from checker.system.interpreter import State
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Unsupported
+from checker.model import interpreter, ir
+from checker.model.interpreter import State
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Unsupported
 
 INSTANCES = 600
 """The largest number of enumerated instances of one action; of more, parameters are inputs."""

@@ -1,4 +1,4 @@
-"""Encodes expressions as formulas: :mod:`checker.system.evaluate` over symbolic values.
+"""Encodes expressions as formulas: :mod:`checker.model.evaluate` over symbolic values.
 
 Loops, quantifiers and comprehensions are unrolled over all possible members; runtime errors are
 collected, each with its condition.  A part that is not evaluated (behind a lazy operator) has none.
@@ -34,20 +34,11 @@ from checker.engines.symbolic.terms import (
     total,
 )
 from checker.engines.symbolic.type_membership import fits, narrow
-from checker.system import ir
-from checker.system.evaluate import key_rank
-from checker.system.ir import Expr, Op, Quantifier
-from checker.system.types import (
-    BagT,
-    MapT,
-    SetT,
-    Type,
-    Value,
-    cardinality_up_to,
-    sort_key,
-    universe,
-)
-from checker.witness.answer import Unsupported
+from checker.model import ir
+from checker.model.evaluate import key_rank
+from checker.model.ir import Expr, Op, Quantifier
+from checker.model.types import BagT, MapT, SetT, Type, Value, cardinality_up_to, sort_key, universe
+from checker.results.answer import Unsupported
 
 Names = Mapping[str, Any]
 

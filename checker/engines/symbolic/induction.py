@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 import z3
 
+from checker.diagnostics.english import count
 from checker.engines.symbolic.certificate import Fact, Stage, formula
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
-from checker.system.interpreter import State
-from checker.witness.answer import INTERRUPTED
-from checker.witness.phrases import count
+from checker.model.interpreter import State
+from checker.results.answer import INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import z3
 
-from checker.budgets import BudgetExhausted, WorkerThread
+from checker.engines.budgets import BudgetExhausted, WorkerThread
 
 WAIT = 0.05
 """Seconds between two attempts to interrupt z3."""

@@ -1,4 +1,4 @@
-"""The pure operations (:class:`checker.system.ir.Op`) on symbolic values."""
+"""The pure operations (:class:`checker.model.ir.Op`) on symbolic values."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from checker.engines.symbolic.terms import (
     total,
 )
 from checker.engines.symbolic.type_membership import narrow
-from checker.system import ir
-from checker.system.ir import Op
-from checker.system.types import (
+from checker.model import ir
+from checker.model.ir import Op
+from checker.model.types import (
     AtomT,
     BagT,
     IntT,
@@ -78,7 +78,7 @@ _HOLDING = frozenset(
         Op.TUPLE, Op.SOME, Op.SET, Op.INSERT, Op.SEQ, Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.FILL,
     }
 )  # fmt: skip
-"""As in :mod:`checker.system.evaluate`."""
+"""As in :mod:`checker.model.evaluate`."""
 
 
 def apply_operation(run: EvaluationContext, expr: ir.Apply, args: list[Any], guard: Truth) -> Any:

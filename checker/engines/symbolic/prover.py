@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker import budgets
+from checker.diagnostics.english import count
+from checker.engines import budgets
 from checker.engines.symbolic import invariants, reachable
 from checker.engines.symbolic.candidates import Candidates, Clause, candidates
 from checker.engines.symbolic.certificate import (
@@ -34,10 +35,9 @@ from checker.engines.symbolic.induction import NotExcluded, induct
 from checker.engines.symbolic.interruptible import interruptible
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
-from checker.witness.phrases import count
-from checker.witness.trace import ERRORS
+from checker.model.ir import TransitionSystem
+from checker.results.answer import INTERRUPTED, Listener, Path, Progress
+from checker.results.trace import ERRORS
 
 METHODS = ("invariants", "induction", "pdr")
 """The available methods, in this order."""
@@ -103,7 +103,7 @@ def prove(
 ) -> ProofResult:
     """Proves or refutes the goals of ``system`` within the time limit.
 
-    Raises :class:`checker.witness.answer.Unsupported` where it can't be encoded, ``RunFault`` where
+    Raises :class:`checker.results.answer.Unsupported` where it can't be encoded, ``RunFault`` where
     no initial state can be computed, and :class:`certificate.WrongCertificate`.
     """
     work = _Work(system, clock, listener)

@@ -10,14 +10,14 @@ import random
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from checker import budgets
+from checker.engines import budgets
 from checker.engines.symbolic.solver_queries import QueryBudget
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State
-from checker.system.ir import Expr, PropertyKind, TransitionSystem
-from checker.witness.answer import Path
-from checker.witness.trace import ERRORS
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import Expr, PropertyKind, TransitionSystem
+from checker.results.answer import Path
+from checker.results.trace import ERRORS
 
 BREADTH = 600
 """The number of states of the breadth-first search."""

@@ -38,7 +38,7 @@ from checker.engines.symbolic.terms import (
     total,
     width,
 )
-from checker.system.types import (
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,
@@ -57,7 +57,7 @@ from checker.system.types import (
     sort_key,
     universe,
 )
-from checker.witness.answer import Unsupported
+from checker.results.answer import Unsupported
 
 LARGEST = 30_000
 """The largest number of constants for one variable."""

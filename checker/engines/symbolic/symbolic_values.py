@@ -15,7 +15,7 @@ type           value
 ``VariantT``   :class:`SymbolicVariant`
 =============  =====================================================================
 
-Members of sets and bags are plain values (:mod:`checker.system.types`), each with the condition of
+Members of sets and bags are plain values (:mod:`checker.model.types`), each with the condition of
 its membership.  Irrelevant parts (the value of an absent option, slots beyond the length) are
 arbitrary, and no operation here depends on them.
 """
@@ -46,7 +46,7 @@ from checker.engines.symbolic.terms import (
     negation,
     number_if,
 )
-from checker.system.types import (
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,
@@ -61,7 +61,7 @@ from checker.system.types import (
     VariantT,
     sort_key,
 )
-from checker.witness.answer import Unsupported
+from checker.results.answer import Unsupported
 
 MOST = 20_000
 """The largest number of alternatives of one value."""

@@ -22,7 +22,7 @@ from checker.engines.symbolic.terms import (
     inside,
     negation,
 )
-from checker.system.types import (
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,

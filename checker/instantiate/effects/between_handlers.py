@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from checker.system import build, ir
-from checker.system.build import conj, entry, fresh, negation
-from checker.system.instantiate.world import INTERRUPTED, PENDING, REQUEST, Draft, World
-from checker.system.ir import (
+from checker.instantiate.world import INTERRUPTED, PENDING, REQUEST, Draft, World
+from checker.model import build, ir
+from checker.model.build import conj, entry, fresh, negation
+from checker.model.ir import (
     TRUE,
     ActionKind,
     Expr,
@@ -38,9 +38,9 @@ from checker.system.ir import (
     Quantifier,
     VariableKind,
 )
-from checker.system.passes.blind import restrict_observations
-from checker.system.tree import nodes
-from checker.system.types import BOOL, SeqT
+from checker.model.transforms.blind import restrict_observations
+from checker.model.tree import nodes
+from checker.model.types import BOOL, SeqT
 
 
 def properties_between_handlers(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.system import build, ir
-from checker.system.instantiate.world import World, mark
-from checker.system.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
-from checker.system.passes.rewrite import Lowered, replace_emits
-from checker.system.passes.substitute import at_place, substitute
+from checker.instantiate.world import World, mark
+from checker.model import build, ir
+from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
+from checker.model.transforms.rewrite import Lowered, replace_emits
+from checker.model.transforms.substitute import at_place, substitute
 
 
 def lower_effects(world: World) -> Lowered:

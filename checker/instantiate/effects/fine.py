@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from checker.system import build, ir
-from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import fairness
-from checker.system.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
-from checker.system.ir import (
+from checker.instantiate import fairness
+from checker.instantiate.effects.between_handlers import noting
+from checker.instantiate.effects.coarse import carry_out
+from checker.instantiate.effects.unhindered import unhindered_drafts
+from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
+from checker.model import build, ir
+from checker.model.build import conj, equal, fresh
+from checker.model.ir import (
     TRUE,
     Action,
     ActionKind,
@@ -28,12 +31,9 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.passes.between_handlers import noting
-from checker.system.passes.effects_coarse import carry_out
-from checker.system.passes.rewrite import Lowered, emits, replace_emits
-from checker.system.passes.substitute import substitute
-from checker.system.passes.unhindered import unhindered_drafts
-from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
+from checker.model.transforms.rewrite import Lowered, emits, replace_emits
+from checker.model.transforms.substitute import substitute
+from checker.model.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
 
 
 def declare(world: World) -> None:
@@ -143,8 +143,8 @@ def _draft(world: World, name: str, process: ir.Local, ready: Expr, body: Block)
     mine, _ = _queue(world, process)
     where = conj(world.alive(process), _is_nonempty(mine), ready)
     params = (Param(process.name, ir.Universe(world.proc), where),)
-    kind, owed = ActionKind.EFFECT, fairness.effect(process)
-    return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
+    kind, constraint = ActionKind.EFFECT, fairness.effect(process)
+    return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=constraint), process)
 
 
 def _assignments(world: World) -> list[ir.EffectDef]:

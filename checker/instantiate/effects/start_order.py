@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from checker.system import build, ir
-from checker.system.build import fresh
-from checker.system.instantiate.world import World
-from checker.system.ir import Block, Expr
-from checker.system.passes.commuting_loops import commutes
-from checker.system.passes.effects_coarse import carry_out
-from checker.system.passes.rewrite import replace_emits
-from checker.system.tree import rewritten
+from checker.instantiate.effects.coarse import carry_out
+from checker.instantiate.world import World
+from checker.model import build, ir
+from checker.model.build import fresh
+from checker.model.ir import Block, Expr
+from checker.model.transforms.commuting_loops import commutes
+from checker.model.transforms.rewrite import replace_emits
+from checker.model.tree import rewritten
 
 
 def starts(world: World) -> Block:

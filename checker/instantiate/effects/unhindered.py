@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from checker.system.build import negation
-from checker.system.instantiate.world import Draft, World
-from checker.system.ir import FALSE, ActionKind, Block, Expr, fairness_of
+from checker.instantiate.world import Draft, World
+from checker.model.build import negation
+from checker.model.ir import FALSE, ActionKind, Block, Expr, fairness_of
 
 
 def unhindered_drafts(

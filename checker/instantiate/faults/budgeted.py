@@ -23,14 +23,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from checker.system import build, interpreter, ir
-from checker.system.build import conj, equal, negation
-from checker.system.evaluate import misfit
-from checker.system.interpreter import Event, State
-from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
-from checker.system.passes.fault_marks import Fault, FaultKind, byzantine, fault_kind, new
-from checker.system.types import BOOL, IntT, Value
-from checker.system.verify import verify
+from checker.instantiate.faults.fault_marks import Fault, FaultKind, byzantine, fault_kind, new
+from checker.model import build, interpreter, ir
+from checker.model.build import conj, equal, negation
+from checker.model.evaluate import misfit
+from checker.model.interpreter import Event, State
+from checker.model.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
+from checker.model.types import BOOL, IntT, Value
+from checker.model.verify import verify
 
 FORBIDDEN = "@forbidden"
 """The variable that is true where a step subject to fairness has exceeded a budget."""

@@ -8,31 +8,15 @@ messages need not be put on a link: a message that can arrive now could have bee
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import at_most, conj, disj, fresh, member, negation
-from checker.system.instantiate import links
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.type_sizes import has_bag, is_bounded
-from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, mark
-from checker.system.ir import (
-    FALSE,
-    TRUE,
-    Action,
-    ActionKind,
-    Expr,
-    MarkKind,
-    Param,
-    Quantifier,
-)
-from checker.system.types import (
-    BOOL,
-    IntT,
-    Type,
-    VariantT,
-    cardinality,
-    cardinality_up_to,
-)
+from checker.instantiate.network import links
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.type_sizes import has_bag, is_bounded
+from checker.instantiate.world import BYZANTINE, Draft, Instance, World, mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import at_most, conj, disj, fresh, member, negation
+from checker.model.ir import FALSE, TRUE, Action, ActionKind, Expr, MarkKind, Param, Quantifier
+from checker.model.types import BOOL, IntT, Type, VariantT, cardinality, cardinality_up_to
 
 LARGEST = 1 << 16
 """The largest number of messages that a Byzantine process can fabricate."""
@@ -62,7 +46,7 @@ def forgeries(world: World) -> None:
     able = conj(world.may_step(to), negation(world.apart(who, to)))
     params = [Param(who.name, ir.Members(faulty, world.proc), TRUE)]
     ends = ("from", "to", "message")
-    if all("authenticated" in link.kinds for link in world.links):
+    if all(link.kind.authenticates for link in world.links):
         claimed = who
         params.append(Param(to.name, ir.Universe(world.proc), able))
         shown = mark(world, MarkKind.FORGE, "forge", ends, who, to, message)
@@ -94,9 +78,7 @@ def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
         BOOL,
     )
     open_ = [
-        links.between(link, claimed, to)
-        for link in world.links
-        if "authenticated" not in link.kinds
+        links.between(link, claimed, to) for link in world.links if not link.kind.authenticates
     ]
     foreign = conj(disj(*open_), negation(member(claimed, world.byzantine())), negation(before))
     return disj(build.equal(claimed, who), foreign)

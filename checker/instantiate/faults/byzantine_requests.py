@@ -8,8 +8,8 @@ whose requests it reads is correct, and so leaves all others unconstrained.
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
 
 Requests = typed.History | typed.HistoryOrder
 """What a process, their owner, has requested."""

@@ -30,16 +30,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from checker.system import build, ir
-from checker.system.build import fresh
-from checker.system.instantiate import coverage_marks, stable_storage
-from checker.system.instantiate.crashes import crash_statements, room
-from checker.system.instantiate.oracles import SPEAKS
-from checker.system.instantiate.world import ATOMIC, REQUEST, Draft, World
-from checker.system.ir import CRASHING, FALSE, TRUE, Block, EffectKind
-from checker.system.passes.rewrite import emits, replace_emits
-from checker.system.tree import rewritten
-from checker.system.types import BOOL, IntT, default
+from checker.instantiate.faults import stable_storage
+from checker.instantiate.faults.crashes import crash_statements, room
+from checker.instantiate.oracles.oracles import SPEAKS
+from checker.instantiate.protocol import coverage_marks
+from checker.instantiate.world import ATOMIC, REQUEST, Draft, World
+from checker.model import build, ir
+from checker.model.build import fresh
+from checker.model.ir import CRASHING, FALSE, TRUE, Block, EffectKind
+from checker.model.transforms.rewrite import emits, replace_emits
+from checker.model.tree import rewritten
+from checker.model.types import BOOL, IntT, default
 
 
 def add(world: World) -> None:
@@ -253,7 +254,7 @@ class _Left:
     """Keeps what a crash leaves, at each point of a handler, of the variables that it assigns.
 
     Where effects are steps, auxiliary variables do that, but for shared ones (see
-    :mod:`checker.system.instantiate.stable_storage`).
+    :mod:`checker.instantiate.faults.stable_storage`).
     """
 
     def __init__(self, world: World, process: ir.Local, body: Block) -> None:

@@ -10,15 +10,14 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import coverage_marks, crash_prophecy, stable_storage
-from checker.system.instantiate.dispatch import run_unconditional
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.initial import choose_initial
-from checker.system.instantiate.stack import bottom_up, prefix_of
-from checker.system.instantiate.world import (
+from checker.instantiate.faults import stable_storage
+from checker.instantiate.oracles import crash_prophecy
+from checker.instantiate.protocol import coverage_marks
+from checker.instantiate.protocol.dispatch import run_unconditional
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.initial import choose_initial
+from checker.instantiate.protocol.stack import bottom_up, prefix_of
+from checker.instantiate.world import (
     CLIENT,
     CRASHED,
     CRASHES,
@@ -30,17 +29,11 @@ from checker.system.instantiate.world import (
     World,
     mark,
 )
-from checker.system.ir import (
-    TRUE,
-    Action,
-    ActionKind,
-    Block,
-    Expr,
-    MarkKind,
-    Param,
-    VariableKind,
-)
-from checker.system.types import BagT, IntT, MapT, SeqT, default
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, equal, fresh
+from checker.model.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
+from checker.model.types import BagT, IntT, MapT, SeqT, default
 
 OPINIONS = ("@suspected", "@trusted")
 """The variables that hold whom a process suspects and trusts."""
@@ -66,7 +59,7 @@ def room(world: World, victim: Expr) -> Expr:
 
 
 def crashes(world: World) -> None:
-    """Drafts the crash of a process; see :mod:`checker.system.passes.crash_points`."""
+    """Drafts the crash of a process; see :mod:`checker.instantiate.faults.crash_points`."""
     if world.crash_bound == 0:
         return
     victim = ir.Local(world.proc, fresh("victim"))

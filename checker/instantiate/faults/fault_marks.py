@@ -1,7 +1,7 @@
 """Extracts the faults of an execution from its marks.
 
-A crash that oracles foresee (:mod:`checker.system.instantiate.crash_prophecy`) is a fault from then
-on, as it must happen.  When it happens it is the same fault, and not one more.
+A crash that oracles foresee (:mod:`checker.instantiate.oracles.crash_prophecy`) is a fault from
+then on, as it must happen.  When it happens it is the same fault, and not one more.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checker.system import build, interpreter, ir
-from checker.system.build import negation
-from checker.system.instantiate.crash_prophecy import DOOMED, FORESEEN
-from checker.system.instantiate.partitions import SPLITTING
-from checker.system.instantiate.world import BYZANTINE
-from checker.system.interpreter import Event, State
-from checker.system.ir import TRUE, Expr, MarkInfo, MarkKind, TransitionSystem
-from checker.system.types import AtomT, SetT, Value
+from checker.instantiate.network.partitions import SPLITTING
+from checker.instantiate.oracles.crash_prophecy import DOOMED, FORESEEN
+from checker.instantiate.world import BYZANTINE
+from checker.model import build, interpreter, ir
+from checker.model.build import negation
+from checker.model.interpreter import Event, State
+from checker.model.ir import TRUE, Expr, MarkInfo, MarkKind, TransitionSystem
+from checker.model.types import AtomT, SetT, Value
 
 
 class FaultKind(StrEnum):

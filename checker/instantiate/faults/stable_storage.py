@@ -4,18 +4,18 @@ An assignment to a stable or to a shared variable is an effect: a crash before i
 assignment to a volatile variable is none, and yet a property may read a process that is down and
 must see exactly what it had assigned by then.  Both leave an ``Emit`` beside the assignment, of
 kind ``STORE`` or ``ASSIGN``.  Where effects are steps of their own, an auxiliary variable holds
-what is left; elsewhere :mod:`checker.system.passes.crash_points` keeps it in the transition.
+what is left; elsewhere :mod:`checker.instantiate.faults.crash_points` keeps it in the transition.
 """
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.instantiate.stack import prefix_of
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import ATOMIC, World
-from checker.system.ir import Block, EffectDef, EffectKind, Expr, SourceLocation, VariableKind
-from checker.system.types import AtomT, MapT, SetT, default
+from checker.instantiate.protocol.stack import prefix_of
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import ATOMIC, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.ir import Block, EffectDef, EffectKind, Expr, SourceLocation, VariableKind
+from checker.model.types import AtomT, MapT, SetT, default
 
 LEFT = "@left."
 """Prefix of the auxiliary variables that hold what a crash would leave, where effects are steps."""

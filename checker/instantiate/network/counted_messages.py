@@ -17,12 +17,15 @@ monotonicity of threshold guards: Konnov, Veith, Widder, CAV 2015.)
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Instance, World
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
 
 Counted = frozenset[str]
 """Names of messages."""
+
+_HARMLESS = frozenset({"authenticates"})
+"""The traits of links on which nothing is lost, delayed forever, bounded or ordered."""
 
 
 def counted_messages(world: World, instance: Instance) -> Counted:
@@ -54,11 +57,11 @@ def _calm(world: World) -> bool:
     meanwhile."""
     check = world.check
     faults = (check.crash, check.omission)
-    plain = set(check.links) <= {"perfect", "authenticated"} and not check.link_rules
+    alike = not check.link_rules and all(kind.traits <= _HARMLESS for kind in check.links)
     timeless = check.timing is None and check.detector is None
     yields = any(isinstance(n, typed.Yield) for i in world.instances for n in nodes(i.protocol))
     nobody_fails = all(world.bound(fault) == 0 for fault in faults) and not world.may_split
-    return not world.fine and plain and timeless and nobody_fails and not yields
+    return not world.fine and alike and timeless and nobody_fails and not yields
 
 
 def _received_messages(node: object) -> set[str]:

@@ -1,20 +1,20 @@
 """Models links: messages in flight, which may be delivered, which may be lost.
 
+What a link does follows from the traits of its kind (:mod:`checker.language.link_kinds`):
+
 =============  ====================================================================
-kind           in flight
+trait          in flight
 =============  ====================================================================
-perfect        a bag of (sender, receiver, message): delivering removes one copy
-fifo           a sequence for each ordered pair; only its head can be delivered
-persistent     a set of (sender, receiver, message) that only grows
-stubborn       the same, and every member is delivered infinitely often
-duplicating    delivering may keep the copy as well
-lossy          any deliverable message may be lost
-fair_loss      the same, but a message that is sent infinitely often is delivered
-               infinitely often
-bounded k      at most k messages from one process to another; more is a runtime error,
-               except where links lose: there one more copy of a message (with fifo: one more
+none           a bag of (sender, receiver, message): delivering removes one copy
+ordered        a sequence for each ordered pair; only its head can be delivered
+keeps          a set of (sender, receiver, message); delivering removes nothing
+duplicates     delivering may keep the copy as well
+loses          any deliverable message may be lost
+has_capacity   at most k messages from one process to another; more is a runtime error,
+               except where links lose: there one more copy of a message (if ordered: one more
                message) than k is lost (but see :mod:`.overflow`)
-authenticated  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
+authenticates  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
+delivery       which fairness constraint a reception is (:mod:`checker.instantiate.fairness`)
 =============  ====================================================================
 
 Links between two roles may be of another kind than the others: each kind of link that a check has
@@ -24,15 +24,18 @@ is a :class:`Link` with its own variable and actions.  What else happens to mess
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, disj, equal, fresh, member, negation
-from checker.system.instantiate import dispatch, fairness, losses, overflow, receptions
-from checker.system.instantiate.counted_messages import counted_messages
-from checker.system.instantiate.overflow import Flight
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
-from checker.system.ir import (
+from checker.instantiate import fairness
+from checker.instantiate.network import losses, overflow
+from checker.instantiate.network.counted_messages import counted_messages
+from checker.instantiate.network.overflow import Flight
+from checker.instantiate.protocol import dispatch, receptions
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
+from checker.language.link_kinds import combine
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, equal, fresh, member, negation
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -46,7 +49,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import (
+from checker.model.types import (
     BOOL,
     BagT,
     Case,
@@ -59,12 +62,6 @@ from checker.system.types import (
     VariantT,
     default,
 )
-
-KEEPING = frozenset({"persistent", "stubborn"})
-"""Kinds of links that keep what they deliver."""
-
-LOSING = frozenset({"lossy", "fair_loss"})
-"""Kinds of links that lose messages, and so lose those for which they have no room."""
 
 Pair = tuple[frozenset[int], frozenset[int]]
 """Senders and receivers."""
@@ -115,9 +112,8 @@ def _links(world: World) -> list[Link]:
         pair = (world.processes(rule.sender), world.processes(rule.receiver))
         name = f"{rule.sender} -> {rule.receiver}"
         place = world.place(rule.span)
-        kinds = frozenset(rule.kinds)
-        variable = f"{NETWORK} {name}"
-        special.append(Link(name, variable, kinds, rule.capacity, (pair,), (), place))
+        variable, kind = f"{NETWORK} {name}", combine(rule.kinds)
+        special.append(Link(name, variable, kind, rule.capacity, (pair,), (), place))
     everybody = range(len(world.sizes.processes))
     rest = {(p, q) for p in everybody for q in everybody}
     for link in special:
@@ -126,7 +122,7 @@ def _links(world: World) -> list[Link]:
         return special
     others = tuple(pair for link in special for pair in link.pairs)
     place = world.place(check.span)
-    plain = Link("", NETWORK, frozenset(check.links), check.capacity, (), others, place)
+    plain = Link("", NETWORK, combine(check.links), check.capacity, (), others, place)
     return [*special, plain]
 
 
@@ -153,12 +149,8 @@ def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
     return ir.Make(world.network, index, (message,))
 
 
-def is_fifo(link: Link) -> bool:
-    return "fifo" in link.kinds
-
-
 def _link_type(world: World, link: Link, message: Type) -> Type:
-    if is_fifo(link):
+    if link.kind.ordered:
         if link.capacity is not None:
             queue = SeqT(message, link.capacity)
         else:
@@ -166,7 +158,7 @@ def _link_type(world: World, link: Link, message: Type) -> Type:
             queue = SeqT(message, world.capacity(name, 2), name)
         return MapT(world.proc, MapT(world.proc, queue))
     envelope = TupleT((world.proc, world.proc, message), ("from", "to", "message"))
-    if KEEPING & link.kinds:
+    if link.kind.keeps:
         return world.set_of(envelope, link.variable)
     return BagT(envelope, world.capacity(link.variable, 4), link.variable)
 
@@ -219,7 +211,7 @@ def _when(condition: Expr, body: Block) -> Block:
 def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Block:
     """Returns the statements that put one copy on ``link``."""
     network = world.read(link.variable)
-    if is_fifo(link):
+    if link.kind.ordered:
         assert isinstance(network.type, MapT) and isinstance(network.type.value, MapT)
         queue = network.type.value.value
         old = build.entry(build.entry(network, sender), to)
@@ -232,10 +224,10 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
     target = ir.Target(network.type, link.variable, True)
     envelope_type = build.element(network.type)
     envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
-    if KEEPING & link.kinds:
+    if link.kind.keeps:
         return (ir.Assign(target, build.with_item(network, envelope)),)
     put = ir.Assign(target, ir.Apply(network.type, Op.BAG_ADD, (network, envelope)))
-    if LOSING & link.kinds:
+    if link.kind.loses:
         assert isinstance(network.type, BagT)
         copies = ir.Apply(IntT(0, network.type.cap), Op.BAG_COUNT, (network, envelope))
         return _while_room(link, copies, put)
@@ -244,7 +236,7 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
 
 def _while_room(link: Link, held: Expr, put: ir.Stmt, otherwise: Block = ()) -> Block:
     """Returns ``put``, or ``otherwise`` where a link that loses messages is full."""
-    if link.capacity is None or not LOSING & link.kinds:
+    if link.capacity is None or not link.kind.loses:
         return (put,)
     return (ir.If(build.below(held, build.integer(link.capacity)), (put,), otherwise),)
 
@@ -280,7 +272,7 @@ def _flight(world: World, link: Link) -> Flight:
     """Returns any message in flight on ``link`` that can be delivered now."""
     network = world.read(link.variable)
     assert world.network is not None
-    if is_fifo(link):
+    if link.kind.ordered:
         source, to = ir.Local(world.proc, fresh("from")), ir.Local(world.proc, fresh("to"))
         queue = build.entry(build.entry(network, source), to)
         assert isinstance(queue.type, SeqT)
@@ -311,8 +303,8 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
     may = conj(last.where, world.may_step(to), negation(world.apart(source, to)))
     params = (*flight.params[:-1], Param(last.name, last.domain, may))
     held = ir.Local(message.type, fresh("_m"))
-    taken: Block = () if KEEPING & link.kinds else flight.removal
-    if "duplicating" in link.kinds and taken:
+    taken: Block = () if link.kind.keeps else flight.removal
+    if link.kind.duplicates and taken:
         again = ir.Local(BOOL, fresh("_again"))
         taken = (
             ir.Choose(again.name, ir.Universe(BOOL), TRUE),
@@ -324,10 +316,10 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
         mark(world, MarkKind.RECEIVE, "receive", ("to", "from", "message"), to, source, held),
         *arrival(world, to, source, held),
     )
-    owed = fairness.receive(world, link, source, to, message)
-    promised = FALSE if owed is None else conj(world.correct(source), world.reliable(to))
+    constraint = fairness.receive(world, link, source, to, message)
+    promised = FALSE if constraint is None else conj(world.correct(source), world.reliable(to))
     kind = ActionKind.RECEIVE
-    action = Action(name, kind, params, TRUE, body, promised, fairness=owed)
+    action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, to))
 
 

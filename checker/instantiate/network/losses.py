@@ -13,23 +13,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.system import build, ir
-from checker.system.build import conj, disj, fresh, member, negation
-from checker.system.instantiate import overflow
-from checker.system.instantiate.overflow import Flight
-from checker.system.instantiate.world import OMITTING, Draft, Link, World, mark
-from checker.system.ir import (
-    FALSE,
-    TRUE,
-    Action,
-    ActionKind,
-    Block,
-    Expr,
-    MarkKind,
-    Op,
-    Param,
-)
-from checker.system.types import IntT, SeqT, SetT
+from checker.instantiate.network import overflow
+from checker.instantiate.network.overflow import Flight
+from checker.instantiate.world import OMITTING, Draft, Link, World, mark
+from checker.language.link_kinds import Delivery
+from checker.model import build, ir
+from checker.model.build import conj, disj, fresh, member, negation
+from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind, Op, Param
+from checker.model.types import IntT, SeqT, SetT
 
 WHILE_DOWN = "lose while down"
 """Prefix of the names of the losses that no fairness assumption excludes: an end is down."""
@@ -42,7 +33,7 @@ def action_name(what: str, link: Link) -> str:
 
 def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` are lost."""
-    if {"lossy", "fair_loss"} & link.kinds:
+    if link.kind.loses:
         _draft(world, action_name("lose", link), _losable(world, link, flight))
     elif world.recovers:
         _while_down(world, link, flight)
@@ -72,7 +63,7 @@ def _losable(world: World, link: Link, flight: Flight) -> Flight:
     flight = _narrow(flight, world.idle(flight.to))
     if overflow.remembers(link):
         return overflow.as_lost(world, link, flight)
-    if "fair_loss" in link.kinds:
+    if link.kind.delivery is Delivery.FAIR_LOSS:
         blocked = overflow.is_blocked(world, flight.source, flight.to)
         return _narrow(flight, negation(blocked))
     return flight
@@ -88,7 +79,7 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     """Drafts the loss of a message while an end is down: of a queue any message, not only the
     first."""
     down = negation(world.alive(flight.source))
-    if "stubborn" not in link.kinds:
+    if link.kind.delivery is not Delivery.STUBBORN:
         down = disj(down, negation(world.alive(flight.to)))
     if flight.queue is None:
         _draft(world, action_name(WHILE_DOWN, link), _narrow(flight, down))

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from checker.system import build, ir
-from checker.system.build import disj, entry, fresh, member, negation
-from checker.system.instantiate.world import Link, World, mark
-from checker.system.ir import FALSE, TRUE, Block, Expr, MarkKind, Param, VariableKind
-from checker.system.types import MapT, default
+from checker.instantiate.world import Link, World, mark
+from checker.language.link_kinds import Delivery
+from checker.model import build, ir
+from checker.model.build import disj, entry, fresh, member, negation
+from checker.model.ir import FALSE, TRUE, Block, Expr, MarkKind, Param, VariableKind
+from checker.model.types import MapT, default
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Flight:
 
 def remembers(link: Link) -> bool:
     """Tells whether what ``link`` has no room for may still be received."""
-    return {"fifo", "fair_loss"} <= link.kinds and link.capacity is not None
+    fair = link.kind.delivery is Delivery.FAIR_LOSS
+    return fair and link.kind.ordered and link.capacity is not None
 
 
 def variable(link: Link) -> str:
@@ -115,10 +117,10 @@ def as_lost(world: World, link: Link, flight: Flight) -> Flight:
     queue, _ = flight.queue
     source, to, message = flight.source, flight.to, flight.message
     others = ir.Apply(queue.type, ir.Op.TAIL, (queue,))
-    owed = remember(world, link, source, to, message, others)
+    remembered = remember(world, link, source, to, message, others)
     can_not = is_blocked(world, source, to)
     if can_not == FALSE:
         return flight
     *tail, _ = flight.removal
-    removal = (ir.If(can_not, (*owed, *tail), flight.removal),)
+    removal = (ir.If(can_not, (*remembered, *tail), flight.removal),)
     return replace(flight, removal=removal)

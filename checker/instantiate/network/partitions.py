@@ -7,10 +7,10 @@ fairness assumption.
 
 from __future__ import annotations
 
-from checker.system import build, ir
-from checker.system.build import conj, equal, fresh, negation
-from checker.system.instantiate.world import SPLIT, SPLITS, Draft, World, mark
-from checker.system.ir import (
+from checker.instantiate.world import SPLIT, SPLITS, Draft, World, mark
+from checker.model import build, ir
+from checker.model.build import conj, equal, fresh, negation
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -21,7 +21,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import IntT, SetT
+from checker.model.types import IntT, SetT
 
 SPLITTING = "the network splits: {0} cut off"
 """The text of a partition in a trace."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.system.instantiate import byzantine_requests
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Instance, World
+from checker.instantiate.faults import byzantine_requests
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, entry, equal, fresh, member, negation
-from checker.system.instantiate import calls, crash_prophecy
-from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
-from checker.system.instantiate.expressions import Env, exists, lower
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.type_sizes import enumerable, is_bounded
-from checker.system.instantiate.walk import histories_in, nodes
-from checker.system.instantiate.world import Instance, World
-from checker.system.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
-from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
+from checker.instantiate.oracles import crash_prophecy
+from checker.instantiate.oracles.clauses import Clause, bound_by, clause_of, request_of
+from checker.instantiate.protocol import calls
+from checker.instantiate.protocol.expressions import Env, exists, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.type_sizes import enumerable, is_bounded
+from checker.instantiate.protocol.walk import histories_in, nodes
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, entry, equal, fresh, member, negation
+from checker.model.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
+from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
 
 Event = tuple[str, str]
 """``request`` or ``indication``, and the operator's name."""

@@ -10,11 +10,11 @@ of the system).
 
 from __future__ import annotations
 
-from checker.system import build, ir
-from checker.system.build import conj, disj, fresh, member, negation
-from checker.system.instantiate.world import Draft, World, mark
-from checker.system.ir import TRUE, Action, ActionKind, Expr, Justice, MarkKind, Param, VariableKind
-from checker.system.types import BOOL, SetT
+from checker.instantiate.world import Draft, World, mark
+from checker.model import build, ir
+from checker.model.build import conj, disj, fresh, member, negation
+from checker.model.ir import TRUE, Action, ActionKind, Expr, Justice, MarkKind, Param, VariableKind
+from checker.model.types import BOOL, SetT
 
 DOOMED = "@doomed"
 TITLE = "foreseen to crash"

@@ -24,14 +24,14 @@ Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distr
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, disj, entry, equal, fresh, member, negation
-from checker.system.instantiate import calls
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import Root, run_call
-from checker.system.instantiate.world import IMMUNE, ORACLE, Draft, Instance, World, mark
-from checker.system.ir import (
+from checker.instantiate.protocol import calls
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.statements import Root, run_call
+from checker.instantiate.world import IMMUNE, ORACLE, Draft, Instance, World, mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, entry, equal, fresh, member, negation
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -44,7 +44,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
+from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
 
 SETTLED, WRONG = "@settled", "@wrong"
 
@@ -174,12 +174,12 @@ def _restore(world: World, instance: Instance) -> None:
         return
     self, other = _pair(world)
     mine, target = _mine(world, instance, self)
-    owed: Expr = TRUE
+    due: Expr = TRUE
     if detector.kind == "S":
-        owed = _is_immune(world, other) if detector.eventually else FALSE
+        due = _is_immune(world, other) if detector.eventually else FALSE
     may = conj(member(other, mine), world.alive(other))
     note = (ir.Assign(target, build.without_item(mine, other)),)
-    _word(world, instance, "restore", (self, other), may, owed, note)
+    _word(world, instance, "restore", (self, other), may, due, note)
 
 
 def _trust(world: World, instance: Instance) -> None:
@@ -208,7 +208,7 @@ def _word(
     op: str,
     pair: tuple[ir.Local, ir.Local],
     may: Expr,
-    owed: Expr,
+    due: Expr,
     note: Block,
 ) -> None:
     """Drafts the action by which the detector indicates ``op`` of the second of ``pair`` to the
@@ -231,7 +231,7 @@ def _word(
         Param(self.name, domain, world.may_step(self)),
         Param(other.name, ir.Universe(world.proc), may),
     )
-    promised = conj(owed, world.correct(self))
+    promised = conj(due, world.correct(self))
     fairness = Fairness(
         f"detector {instance.path.rstrip('.')}",
         (self, other),

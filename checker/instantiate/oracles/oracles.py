@@ -14,20 +14,16 @@ that is down later, could make false is refused.
 
 from __future__ import annotations
 
-from checker.system import ir
-from checker.system.build import conj, disj, equal, fresh, negation
-from checker.system.instantiate import calls, crash_prophecy, yields
-from checker.system.instantiate.contracts import Contract, contract_of
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import CallKey, Root, pick, run_call
-from checker.system.instantiate.type_sizes import enumerable, is_bounded
-from checker.system.instantiate.world import (
-    ORACLE,
-    Draft,
-    World,
-    mark,
-)
-from checker.system.ir import (
+from checker.instantiate.oracles import crash_prophecy
+from checker.instantiate.oracles.contracts import Contract, contract_of
+from checker.instantiate.protocol import calls, yields
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.statements import CallKey, Root, pick, run_call
+from checker.instantiate.protocol.type_sizes import enumerable, is_bounded
+from checker.instantiate.world import ORACLE, Draft, World, mark
+from checker.model import ir
+from checker.model.build import conj, disj, equal, fresh, negation
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -40,7 +36,7 @@ from checker.system.ir import (
     MarkKind,
     Param,
 )
-from checker.system.types import BOOL, cardinality
+from checker.model.types import BOOL, cardinality
 
 LARGEST = 65_536
 """The largest number of values among which an oracle may choose."""
@@ -214,7 +210,7 @@ def justice(world: World) -> tuple[Justice, ...]:
     """Returns the justice constraints of the oracles' obligations."""
     found = crash_prophecy.justice(world)
     for contract in _contracts(world):
-        for clause, owed in contract.obligations():
+        for clause, obligation in contract.obligations():
             text = f"the oracle `{contract.title}` keeps `{clause.name}` in the end"
-            found.append(Justice(negation(owed), text))
+            found.append(Justice(negation(obligation), text))
     return tuple(found)

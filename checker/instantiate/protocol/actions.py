@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import calls, fairness, receptions
-from checker.system.instantiate.dispatch import guard_of, run_handler
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import Root, run_call
-from checker.system.instantiate.type_sizes import enumerable
-from checker.system.instantiate.world import (
-    CLIENT,
-    REQUEST,
-    Draft,
-    Instance,
-    World,
-    mark,
-)
-from checker.system.ir import (
+from checker.instantiate import fairness
+from checker.instantiate.protocol import calls, receptions
+from checker.instantiate.protocol.dispatch import guard_of, run_handler
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.statements import Root, run_call
+from checker.instantiate.protocol.type_sizes import enumerable
+from checker.instantiate.world import CLIENT, REQUEST, Draft, Instance, World, mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, equal, fresh
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -32,7 +26,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import AtomT, IntT, MapT, SetT, Type, default
+from checker.model.types import AtomT, IntT, MapT, SetT, Type, default
 
 
 def self_param(world: World, role: typed.Role, instance: Instance) -> tuple[ir.Local, ir.Domain]:
@@ -77,9 +71,9 @@ def _condition(
     body = run_handler(handler, env, names, Root(world, self))
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
-    kind, owed = ActionKind.STEP, fairness.step(self)
-    promised = world.reliable(self) if handler.owed else FALSE
-    action = Action(name, kind, tuple(params), guard, body, promised, place, owed)
+    kind, constraint = ActionKind.STEP, fairness.step(self)
+    promised = world.reliable(self) if handler.is_fair else FALSE
+    action = Action(name, kind, tuple(params), guard, body, promised, place, constraint)
     world.drafts.append(Draft(action, self))
 
 
@@ -158,9 +152,9 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     name, promised = unique(world, f"request {op}"), world.reliable(self)
-    owed = fairness.client(self)
+    constraint = fairness.client(self)
     kind = ActionKind.REQUEST
-    action = Action(name, kind, params, TRUE, body, promised, fairness=owed)
+    action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, self))
 
 
@@ -214,7 +208,7 @@ def _is_accepted(
     args: tuple[Expr, ...],
 ) -> Expr:
     """Tells whether some handler accepts the request now; until then the client waits."""
-    from checker.system.instantiate.patterns import match_patterns
+    from checker.instantiate.protocol.patterns import match_patterns
 
     ways = []
     for role, handler in handlers:

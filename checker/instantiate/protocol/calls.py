@@ -5,12 +5,12 @@ A call executes them in place (see :mod:`.dispatch`).
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system.instantiate.stack import family
-from checker.system.instantiate.statements import CallKey
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Instance, World
-from checker.system.types import Type
+from checker.instantiate.protocol.stack import family
+from checker.instantiate.protocol.statements import CallKey
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
+from checker.model.types import Type
 
 
 def callees(world: World, caller: Instance, call: typed.Call) -> list[CallKey]:

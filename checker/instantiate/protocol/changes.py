@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from checker.system import build, ir
-from checker.system.build import conj, disj, equal, member, negation
-from checker.system.instantiate.world import World
-from checker.system.ir import FALSE, TRUE, Apply, Block, Expr, Op
-from checker.system.tree import nodes
-from checker.system.types import BOOL, IntT, MapT, SeqT
+from typing import assert_never
+
+from checker.instantiate.world import World
+from checker.model import build, ir
+from checker.model.build import conj, disj, equal, member, negation
+from checker.model.ir import FALSE, TRUE, Apply, Block, Expr, Op
+from checker.model.tree import nodes
+from checker.model.types import BOOL, IntT, MapT, SeqT
 
 
 def changes(world: World, block: Block) -> Expr:
@@ -63,6 +65,8 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
             return TRUE
         case ir.Mark() | ir.Emit():
             return _changes(world, rest, so_far)
+        case _:
+            assert_never(stmt)
 
 
 def _current(world: World, target: ir.Target) -> Expr:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.system import ir
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.world import Instance, World
-from checker.system.ir import TRUE, Block, Expr, MarkInfo, MarkKind, SourceLocation
-from checker.system.types import VariantT
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
+from checker.model import ir
+from checker.model.ir import TRUE, Block, Expr, MarkInfo, MarkKind, SourceLocation
+from checker.model.types import VariantT
 
 
 def register_messages(world: World) -> None:

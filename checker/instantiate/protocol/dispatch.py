@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, disj, member, negation
-from checker.system.instantiate import calls, receptions
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.indexed import match_index
-from checker.system.instantiate.patterns import match_pattern, match_patterns
-from checker.system.instantiate.statements import CallKey, Root, pick
-from checker.system.instantiate.world import Instance, World, handler_mark
-from checker.system.instantiate.yields import lower_handler
-from checker.system.ir import FALSE, TRUE, Block, Expr
-from checker.system.passes.rewrite import replace_emits
-from checker.system.types import SetT
+from checker.instantiate.protocol import calls, receptions
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.indexed import match_index
+from checker.instantiate.protocol.patterns import match_pattern, match_patterns
+from checker.instantiate.protocol.statements import CallKey, Root, pick
+from checker.instantiate.protocol.yields import lower_handler
+from checker.instantiate.world import Instance, World, handler_mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, member, negation
+from checker.model.ir import FALSE, TRUE, Block, Expr
+from checker.model.transforms.rewrite import replace_emits
+from checker.model.types import SetT
 
 NESTED = "calls within calls"
 """The capacity that bounds how often a handler may be entered before it returns."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.type_sizes import LARGEST
-from checker.system.instantiate.world import Instance, World
-from checker.system.ir import Apply, Const, Expr, Op, Quantifier
-from checker.system.types import (
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.type_sizes import LARGEST
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
+from checker.model.ir import Apply, Const, Expr, Op, Quantifier
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -184,7 +184,7 @@ def _range(lo: Expr, hi: Expr, span: Span) -> Expr:
 
 def _lower_received(expr: typed.Received, env: Env) -> Expr:
     """Returns the distinct senders of the matching receptions; see :mod:`.receptions`."""
-    from checker.system.instantiate.receptions import record_of
+    from checker.instantiate.protocol.receptions import record_of
 
     record, kept = record_of(env.world, env.instance, expr.message)
     owner = env.self if expr.owner is None else lower(expr.owner, env)
@@ -293,7 +293,7 @@ def bind_domain(
 ) -> tuple[str, ir.Domain, Expr, Env]:
     """Binds ``pattern in domain when where``: the local, its domain, its condition, the inner
     scope."""
-    from checker.system.instantiate.patterns import match_pattern
+    from checker.instantiate.protocol.patterns import match_pattern
 
     lowered = as_domain(domain, env)
     shown = pattern.name if isinstance(pattern, typed.Bind) else "_x"
@@ -366,6 +366,6 @@ def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -
 
 
 def _operation(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
-    from checker.system.instantiate.operations import operate
+    from checker.instantiate.protocol.operations import operate
 
     return operate(expr, env, expected)

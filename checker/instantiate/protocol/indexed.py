@@ -1,21 +1,21 @@
 """Resolves families of layers: one instance for each index, and which of them is meant.
 
 Where the index is a `Nat`, there are as many instances as have been needed so far: a call of one
-beyond them is a runtime error that enlarges a capacity (see :mod:`checker.pipeline`).
+beyond them is a runtime error that enlarges a capacity (see :mod:`checker.session.pipeline`).
 """
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import fresh
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.patterns import match_pattern
-from checker.system.instantiate.stack import family
-from checker.system.instantiate.statements import CallKey
-from checker.system.instantiate.world import Instance
-from checker.system.ir import TRUE, Block, Expr
-from checker.system.types import Type
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.patterns import match_pattern
+from checker.instantiate.protocol.stack import family
+from checker.instantiate.protocol.statements import CallKey
+from checker.instantiate.world import Instance
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import fresh
+from checker.model.ir import TRUE, Block, Expr
+from checker.model.types import Type
 
 
 def any_member(stmt: typed.Call, ways: list[tuple[CallKey, Block]], env: Env) -> Block:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import fresh
-from checker.system.instantiate.dispatch import run_unconditional
-from checker.system.instantiate.expressions import Env, as_domain, lower
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.stack import bottom_up, prefix_of
-from checker.system.instantiate.type_sizes import is_bounded
-from checker.system.instantiate.world import Instance, World, mark
-from checker.system.ir import TRUE, Block, Expr, MarkKind, VariableKind
-from checker.system.types import MapT, default
+from checker.instantiate.protocol.dispatch import run_unconditional
+from checker.instantiate.protocol.expressions import Env, as_domain, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.stack import bottom_up, prefix_of
+from checker.instantiate.protocol.type_sizes import is_bounded
+from checker.instantiate.world import Instance, World, mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import fresh
+from checker.model.ir import TRUE, Block, Expr, MarkKind, VariableKind
+from checker.model.types import MapT, default
 
 
 def declare_state(world: World) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import coerce, conj, disj, equal, hull, negation
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.sizes import refuse
-from checker.system.ir import Apply, Const, Expr, Op
-from checker.system.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import coerce, conj, disj, equal, hull, negation
+from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
 
 _LOGIC = {"and": conj, "or": disj}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj
-from checker.system.instantiate.expressions import Env, same
-from checker.system.ir import TRUE, Expr
-from checker.system.types import VariantT
+from checker.instantiate.protocol.expressions import Env, same
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj
+from checker.model.ir import TRUE, Expr
+from checker.model.types import VariantT
 
 
 def match_pattern(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:

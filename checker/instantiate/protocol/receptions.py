@@ -3,13 +3,13 @@ use."""
 
 from __future__ import annotations
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.instantiate import stable_storage
-from checker.system.instantiate.walk import expressions_of
-from checker.system.instantiate.world import Instance, World
-from checker.system.ir import Expr, VariableKind
-from checker.system.types import MapT, TupleT, Type, default
+from checker.instantiate.faults import stable_storage
+from checker.instantiate.protocol.walk import expressions_of
+from checker.instantiate.world import Instance, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.ir import Expr, VariableKind
+from checker.model.types import MapT, TupleT, Type, default
 
 
 def find(world: World, extra: tuple[typed.Expr, ...] = ()) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import typed
-from checker.lang.check_stack import layers_of, stands_for
-from checker.lang.parse_expr import LARGEST as LARGEST_NUMBER
-from checker.lang.world_settings import WORDS
+from checker.language.syntax import typed
+from checker.language.syntax.ast import LARGEST as LARGEST_NUMBER
+from checker.language.typecheck.layers import layers_of, stands_for
+from checker.language.typecheck.world_settings import WORDS
 
 LARGEST = 64
 """The largest number of processes: sets of them are machine words."""

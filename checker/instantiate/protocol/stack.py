@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checker.lang import typed
-from checker.system import ir
-from checker.system.instantiate.sizes import Sizes, refuse
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import ORACLE, Instance, World
-from checker.system.types import AtomT, Case, IntT, Type, VariantT, cardinality, universe
+from checker.diagnostics.english import listing
+from checker.instantiate.protocol.sizes import Sizes, refuse
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import ORACLE, Instance, World
+from checker.language.syntax import typed
+from checker.model import ir
+from checker.model.types import AtomT, Case, IntT, Type, VariantT, cardinality, universe
 
 DETECTORS = {"FailureDetector": ("P", "S"), "LeaderDetector": ("Omega",)}
 """Interfaces whose layers a check can leave to its `detector`, with the kinds that fit each."""
@@ -167,7 +168,7 @@ def _detector(world: World, layer: typed.Layer, interface: typed.Interface) -> s
     """Returns the kind of the check's detector, which must be one of ``interface``."""
     detector = world.check.detector
     kinds = DETECTORS[interface.name]
-    shown = " or ".join(f"`detector {'eventually ' if k == 'S' else ''}{k}`" for k in kinds)
+    shown = listing((f"`detector {'eventually ' if k == 'S' else ''}{k}`" for k in kinds), "or")
     if detector is None:
         message = f"the layer `{layer.name}` is a failure detector, and the check has none"
         raise refuse("C014", message, world.check.span, f"add {shown} to the check")

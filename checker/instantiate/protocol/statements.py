@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, fresh
-from checker.system.instantiate import coverage_marks, stable_storage, walk
-from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import ATOMIC, Instance, World
-from checker.system.ir import TRUE, Block, Expr, Target
-from checker.system.passes.rewrite import emits, replace_emits
-from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
+from checker.instantiate.faults import stable_storage
+from checker.instantiate.protocol import coverage_marks, walk
+from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain, lower, state_name
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import ATOMIC, Instance, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, fresh
+from checker.model.ir import TRUE, Block, Expr, Target
+from checker.model.transforms.rewrite import emits, replace_emits
+from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
 
 ROUNDS = 1000
 """A loop with more iterations than this is assumed not to terminate."""
@@ -112,7 +113,7 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
         case typed.Atomic():
             return _together(stmt, env, root), env
         case typed.Timer():
-            from checker.system.instantiate.timing import operate
+            from checker.instantiate.time.timing import operate
 
             return operate(stmt, env), env
         case typed.Yield(span):
@@ -155,7 +156,7 @@ def _entry_target(outer: Target, key: typed.Expr, env: Env) -> Target:
 
 
 def _send(stmt: typed.Send, env: Env) -> ir.Stmt:
-    from checker.system.instantiate.links import wrap_message
+    from checker.instantiate.network.links import wrap_message
 
     world = env.world
     receivers = lower(stmt.receivers, env)
@@ -241,8 +242,8 @@ def pick(ways: tuple[tuple[Expr, Block], ...], name: str) -> Block:
 
 
 def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
-    from checker.system.instantiate.calls import callees, fields_of
-    from checker.system.instantiate.indexed import any_member
+    from checker.instantiate.protocol.calls import callees, fields_of
+    from checker.instantiate.protocol.indexed import any_member
 
     world = env.world
     if stmt.layer is None and env.instance.above is None:
@@ -262,8 +263,8 @@ def _one_call(
     stmt: typed.Call, target: CallKey, args: tuple[Expr, ...], env: Env, root: Root
 ) -> Block:
     """Lowers the call of one instance; an effect where it is an oracle."""
-    from checker.system.instantiate.calls import to_oracle
-    from checker.system.instantiate.oracles import request
+    from checker.instantiate.oracles.oracles import request
+    from checker.instantiate.protocol.calls import to_oracle
 
     held, names = _evaluate_arguments(args)
     if to_oracle(env.world, target):
@@ -287,13 +288,13 @@ def _evaluate_arguments(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]
 
 def operator_types(world: World, at: Instance, stmt: typed.Call) -> tuple[Type, ...]:
     """Returns the types of the arguments of a call that ``at`` makes."""
-    from checker.system.instantiate.calls import operator
+    from checker.instantiate.protocol.calls import operator
 
     return tuple(t for _, t in operator(world, at, stmt))
 
 
 def run_call(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
     """Executes the handlers of a call in place."""
-    from checker.system.instantiate.dispatch import dispatch
+    from checker.instantiate.protocol.dispatch import dispatch
 
     return dispatch(target, args, root)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
-from checker.system.instantiate.sizes import refuse
-from checker.system.types import (
+from checker.instantiate.protocol.sizes import refuse
+from checker.model.types import (
     AtomT,
     BagT,
     BoolT,

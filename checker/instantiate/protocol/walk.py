@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.lang import typed
-from checker.system import tree
+from checker.language.syntax import typed
+from checker.model import tree
 
 
 def nodes(root: object) -> Iterator[object]:

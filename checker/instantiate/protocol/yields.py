@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, equal, fresh, negation
-from checker.system.instantiate import calls, fairness
-from checker.system.instantiate.expressions import Env
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import Root, lower_block, lower_on
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import WAITING, Draft, Instance, Later, World
-from checker.system.ir import (
+from checker.instantiate import fairness
+from checker.instantiate.protocol import calls
+from checker.instantiate.protocol.expressions import Env
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.statements import Root, lower_block, lower_on
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import WAITING, Draft, Instance, Later, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, equal, fresh, negation
+from checker.model.ir import (
     TRUE,
     Action,
     ActionKind,
@@ -31,7 +32,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
+from checker.model.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
 
 
 def declare(world: World) -> None:
@@ -229,7 +230,7 @@ def go_on(world: World) -> None:
 
 
 def _continuation(world: World, later: Later) -> None:
-    from checker.system.instantiate.dispatch import whole
+    from checker.instantiate.protocol.dispatch import whole
 
     self = ir.Local(world.proc, fresh("self"))
     stack = build.entry(world.read(WAITING), self)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, disj, entry, equal, fresh, member, negation
-from checker.system.instantiate import overflow
-from checker.system.instantiate.changes import changes, some
-from checker.system.instantiate.losses import WHILE_DOWN
-from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import World, mark
-from checker.system.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
-from checker.system.types import BagT, MapT, default
+from checker.instantiate.network import overflow
+from checker.instantiate.network.losses import WHILE_DOWN
+from checker.instantiate.protocol.changes import changes, some
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import World, mark
+from checker.language.link_kinds import LINK_KINDS, Delivery
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, entry, equal, fresh, member, negation
+from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
+from checker.model.types import BagT, MapT, default
 
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
@@ -21,17 +22,22 @@ _RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
 """The kinds of actions that wait for the timers of the round.  Losses do, too: a message that is
 lost before it could be received was never enabled, and a fair-loss link would have no obligation
 for it.  Losses while an end of the link is down are excluded by no fairness assumption."""
-_AGAIN = ("duplicating", "persistent", "stubborn")
 
 
 def check_links(world: World, timing: typed.Timing) -> None:
     """Refuses (C003) links that deliver repeatedly: no round would ever end."""
     for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
-        for kind in _AGAIN:
-            if kind in kinds:
-                message = f"rounds end when every message is received, and `{kind}` links keep them"
-                hint = "perfect, fifo, lossy or fair_loss links go with rounds"
-                raise refuse("C003", message, timing.span, hint)
+        for kind in kinds:
+            if kind.repeats:
+                message = f"rounds end when every message is received, and `{kind.name}` links keep"
+                raise refuse("C003", f"{message} them", timing.span, _kinds_for_rounds())
+
+
+def _kinds_for_rounds() -> str:
+    """Returns which kinds of links go with rounds; those that only restrict senders go with all."""
+    known = (kind for kind in LINK_KINDS.values() if not kind.repeats)
+    *names, last = (k.name for k in known if not (k.authenticates or k.has_capacity))
+    return f"{', '.join(names)} or {last} links go with rounds"
 
 
 # ---- the end of a round -----------------------------------------------------------------------
@@ -43,12 +49,11 @@ def empty_links(world: World) -> Block:
     Only messages that wait for the network to heal remain.
     """
     result: list[ir.Stmt] = []
-    lossy = {"lossy", "fair_loss"}
     faults = world.check.crash, world.check.omission, world.check.byzantine
     for link in world.links:
-        if all(world.bound(f) == 0 for f in faults) and not lossy & link.kinds:
+        if all(world.bound(f) == 0 for f in faults) and not link.kind.may_miss:
             continue
-        if lossy & link.kinds:
+        if link.kind.may_miss:
             result.extend(_tell_lost(world, world.read(link.variable)))
         names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
         for name in names:
@@ -64,7 +69,7 @@ def empty_links(world: World) -> Block:
 
 
 def _tell_lost(world: World, network: Expr) -> Block:
-    """Marks as lost what a lossy link still holds between processes that are correct."""
+    """Marks as lost what such a link still holds between processes that are correct."""
 
     def tell(source: Expr, to: Expr, message: Expr) -> Block:
         lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, message)
@@ -147,11 +152,12 @@ def promise_to_omitting(world: World, action: Action) -> Action:
 def _under_way(world: World) -> list[Expr]:
     """Returns for each kind of link whether it holds a message to be received in this round.
 
-    A lossy link has no delivery obligation: what it still holds may be lost when the round ends.
+    A link that promises nothing has no delivery obligation: what it still holds may be lost when
+    the round ends.
     """
     found: list[Expr] = []
     for link in world.links:
-        if "lossy" in link.kinds:
+        if link.kind.delivery is Delivery.NO_PROMISE:
             continue
         network = world.read(link.variable)
         if isinstance(network.type, MapT):

@@ -25,17 +25,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.diagnostics import SpecError
-from checker.lang import typed
-from checker.system import build, ir
-from checker.system.build import conj, disj, entry, equal, fresh, negation
-from checker.system.instantiate import synchronous_rounds
-from checker.system.instantiate.dispatch import choose_handler, guard_of, run_handler
-from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.sizes import evaluate_size, refuse
-from checker.system.instantiate.statements import Root
-from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Draft, Instance, World, mark
-from checker.system.ir import (
+from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.sizes import evaluate_size, refuse
+from checker.instantiate.protocol.statements import Root
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.time import synchronous_rounds
+from checker.instantiate.world import Draft, Instance, World, mark
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, entry, equal, fresh, negation
+from checker.model.ir import (
     FALSE,
     TRUE,
     Action,
@@ -48,7 +48,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
+from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
 
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
 
@@ -228,11 +228,11 @@ def draft(world: World) -> None:
             pass
 
 
-def _ways(world: World, timer: TimerOf, self: Expr, *, owed: bool | None = None) -> Expr:
-    """Returns whether a handler takes the timeout now; ``owed``: only those that are (or are not)
+def _ways(world: World, timer: TimerOf, self: Expr, *, fair: bool | None = None) -> Expr:
+    """Returns whether a handler takes the timeout now; ``fair``: only those that are (or are not)
     subject to fairness."""
     env = Env(world, timer.instance, self)
-    asked = [(r, h) for r, h in timer.handlers if owed in (None, h.owed)]
+    asked = [(r, h) for r, h in timer.handlers if fair in (None, h.is_fair)]
     return disj(*(guard_of(r, h, env, {}, TRUE)[0] for r, h in asked))
 
 
@@ -258,9 +258,9 @@ def _timeout(world: World, timer: TimerOf) -> None:
     for role, handler in timer.handlers:
         condition, _ = guard_of(role, handler, env, {}, TRUE)
         ways.append((condition, run_handler(handler, env, {}, root)))
-    if any(not handler.owed for _, handler in timer.handlers):
-        must = _ways(world, timer, self, owed=True)
-        ways.append((conj(_ways(world, timer, self, owed=False), negation(must)), ()))
+    if any(not handler.is_fair for _, handler in timer.handlers):
+        must = _ways(world, timer, self, fair=True)
+        ways.append((conj(_ways(world, timer, self, fair=False), negation(must)), ()))
     ready, promised, before = _when(world, timer, self)
     shown = mark(world, MarkKind.TIMEOUT, timer.title, ("self",), self)
     body = (shown, *before, *choose_handler(ways))
@@ -284,7 +284,7 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
     execute first."""
     if kind(world) == "asynchronous":
         if timer.name is None:
-            return _ways(world, timer, self), _ways(world, timer, self, owed=True), ()
+            return _ways(world, timer, self), _ways(world, timer, self, fair=True), ()
         mine, target = _mine(world, timer, self)
         return mine, TRUE, (ir.Assign(target, FALSE),)
     mine, target = _mine(world, timer, self)

@@ -13,18 +13,21 @@ from functools import cache
 from pathlib import Path
 
 from checker import diagnostics, resources
-from checker.lang import ast, ast_items, plain
+from checker.language.syntax import ast, ast_items, plain
 
+_NODES = (diagnostics, ast, ast_items)
+"""The modules that define what is in a syntax tree."""
 KEPT = 500
 """The largest number of cached files; the oldest are removed first."""
 
 
 def parse(text: str, file: str) -> ast_items.Spec:
-    """Returns what :func:`checker.lang.parse.parse` does, which is called only on a cache miss."""
+    """Returns what :func:`checker.language.parser.parse.parse` does, which is called only on a
+    cache miss."""
     path = _path(text, file)
     spec = _read(path)
     if spec is None:
-        from checker.lang.parse import parse as parse_text
+        from checker.language.parser.parse import parse as parse_text
 
         spec = parse_text(text, file)
         if path is not None:
@@ -34,14 +37,17 @@ def parse(text: str, file: str) -> ast_items.Spec:
 
 @cache
 def _parser_digest() -> bytes:
-    here = Path(__file__).resolve().parent
-    patterns = ("parse*.py", "ast*.py", "plain.py")
-    parts = (path for pattern in patterns for path in sorted(here.glob(pattern)))
-    sources = [resources.grammar(), *parts]
     digest = hashlib.sha256(repr(sys.version_info).encode())
-    for source in sources:
+    for source in sources():
         digest.update(source.read_bytes())
     return digest.digest()
+
+
+def sources() -> list[Path]:
+    """Returns the files that determine the result of parsing a text: the grammar, the parser and
+    the modules of the syntax tree."""
+    tree = (Path(str(module.__file__)) for module in (plain, *_NODES))
+    return [resources.grammar(), *sorted(Path(__file__).parent.glob("*.py")), *tree]
 
 
 def _path(text: str, file: str) -> Path | None:
@@ -66,4 +72,4 @@ def _read(path: Path | None) -> ast_items.Spec | None:
 
 @cache
 def _kinds() -> plain.Kinds:
-    return plain.kinds(diagnostics, ast, ast_items)
+    return plain.kinds(*_NODES)

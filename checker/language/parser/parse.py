@@ -18,12 +18,12 @@ from lark.lexer import TerminalDef
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast_items, plain
-from checker.lang.keywords import reserved_names
-from checker.lang.parse_build import Builder
-from checker.lang.parse_expr import DEPTH, LARGEST, NumberTooLarge, TooDeep
-from checker.lang.parse_recover import LIMIT, balance, blank_item, pieces, without_word_before
-from checker.lang.parse_words import MISSPELT, syntax_error
+from checker.language.parser.build import DEPTH, Builder, NumberTooLarge, TooDeep
+from checker.language.parser.keywords import reserved_names
+from checker.language.parser.recover import LIMIT, balance, blank_item, pieces, without_word_before
+from checker.language.parser.words import MISSPELT, syntax_error
+from checker.language.syntax import ast_items, plain
+from checker.language.syntax.ast import LARGEST
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200

@@ -8,7 +8,8 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from checker.diagnostics import Diagnostic, Span
-from checker.lang.parse_recover import word_before
+from checker.diagnostics.english import listing
+from checker.language.parser.recover import word_before
 
 _EXPRESSION = frozenset(
     [
@@ -113,13 +114,13 @@ _SETTINGS = frozenset(
         "TIMING",
         "DETECTOR",
         "GIVEN",
-        "CRASH_POINTS",
+        "_CRASH_POINTS",
         "CLIENTS",
         "PROVE",
         "EXPECT",
         "ALLOW",
         "SCENARIO",
-        "FOR_ALL",
+        "_FOR_ALL",
         "INVARIANT",
         "NAME",
     ]
@@ -147,14 +148,14 @@ _WORDS = {
     "PRODUCT": "`*`",
     "SETOP": "`union`",
     "QUANTIFIER": "`forall`",
-    "FAULT_BOUND": "`<=`",
+    "_FAULT_BOUND": "`<=`",
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",
     "ALL_OF": "`all` and a role",
     "GENERIC": "`set`",
     "SEQUENCE": "`seq`",
-    "CRASH_POINTS": "`crash points`",
+    "_CRASH_POINTS": "`crash points`",
     "$END": "the end of the file",
     "LPAR": "`(`",
     "RPAR": "`)`",
@@ -173,8 +174,8 @@ _WORDS = {
     "STAR": "`*`",
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
-    "FOR_ALL": "`for all`",
-    "FOR_EVER": "`for ever`",
+    "_FOR_ALL": "`for all`",
+    "_FOR_EVER": "`for ever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
@@ -281,7 +282,7 @@ def expectation(names: set[str]) -> str:
     known = [w for w in words if w]
     if len(known) > _MOST:
         return ", ".join([*known[:_MOST], "…"])
-    return " or ".join((", ".join(known[:-1]), known[-1])) if len(known) > 1 else "".join(known)
+    return listing(known, "or")
 
 
 def _telling(word: str) -> tuple[int, str]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 
+LARGEST = 1_000_000_000
+"""The largest number that can be written."""
+
 # ---- expressions ------------------------------------------------------------------------------
 
 
@@ -325,8 +328,8 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Perform:
-    value: Expr
     idempotent: bool
+    value: Expr
     span: Span
 
 
@@ -348,6 +351,8 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Yield:
+    """What follows is a step of its own; the same when typed."""
+
     span: Span
 
 

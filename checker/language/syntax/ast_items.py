@@ -1,11 +1,11 @@
-"""Defines the syntax tree of declarations and checks; see :mod:`checker.lang.ast`."""
+"""Defines the syntax tree of declarations and checks; see :mod:`checker.language.syntax.ast`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.lang import ast
+from checker.language.syntax import ast
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Uses:
     """``index``: of a family of layers, the type of its indices."""
 
     name: ast.Name
-    of: ast.Name
     index: ast.Type | None
+    of: ast.Name
     span: Span
 
 
@@ -130,7 +130,7 @@ class OnCondition:
 
 @dataclass(frozen=True, slots=True)
 class OnInit:
-    pass
+    """The same when typed, as is :class:`OnRecover`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,8 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    kind: ast.Name
     eventually: bool
+    kind: ast.Name
     noise: ast.Expr | None
     span: Span
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.lang import typed
+from checker.language.syntax import typed
 
 _BINDING = {
     "=>": 1, "or": 2, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5, ">=": 5,

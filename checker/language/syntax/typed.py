@@ -8,7 +8,9 @@ names.
 
 from __future__ import annotations
 
-from checker.lang.typed_check import (
+from checker.language.syntax.ast import Yield
+from checker.language.syntax.ast_items import OnInit, OnRecover
+from checker.language.syntax.typed_check import (
     Check,
     Claim,
     Client,
@@ -22,7 +24,7 @@ from checker.lang.typed_check import (
     Setting,
     Timing,
 )
-from checker.lang.typed_code import (
+from checker.language.syntax.typed_code import (
     Assign,
     Atomic,
     Block,
@@ -40,9 +42,7 @@ from checker.lang.typed_code import (
     MessageDecl,
     OnCondition,
     OnIndication,
-    OnInit,
     OnReceive,
-    OnRecover,
     OnRequest,
     OnTimeout,
     Operator,
@@ -57,9 +57,8 @@ from checker.lang.typed_code import (
     Stmt,
     Timer,
     While,
-    Yield,
 )
-from checker.lang.typed_expr import (
+from checker.language.syntax.typed_expr import (
     Acts,
     All,
     Binder,
@@ -93,7 +92,7 @@ from checker.lang.typed_expr import (
     Temporal,
     changes,
 )
-from checker.lang.typed_types import (
+from checker.language.syntax.typed_types import (
     Bag,
     Bind,
     Bool,

@@ -1,12 +1,13 @@
-"""Defines typed checks of protocols; see :mod:`checker.lang.typed`."""
+"""Defines typed checks of protocols; see :mod:`checker.language.syntax.typed`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Diagnostic, Span
-from checker.lang.typed_code import Interface, PropertyDef, Protocol
-from checker.lang.typed_expr import Expr
+from checker.language.link_kinds import LinkKind
+from checker.language.syntax.typed_code import Interface, PropertyDef, Protocol
+from checker.language.syntax.typed_expr import Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class LinkRule:
 
     sender: str
     receiver: str
-    kinds: tuple[str, ...]
+    kinds: tuple[LinkKind, ...]
     capacity: int | None
     span: Span
 
@@ -120,7 +121,7 @@ class Check:
     processes may recover (then the bound is of crashes, not of processes); ``omission``,
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``links``: the kinds as written,
-    ``("perfect",)`` where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
+    the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
     check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
     or generated, as ``exactly_once over effects``); ``crash_points``: ``inside`` or
     ``between_handlers``; ``allow_unused``: handlers that are never executed do not make a verdict
@@ -136,7 +137,7 @@ class Check:
     protocol: Protocol
     settings: tuple[Setting, ...]
     crash: Expr | None
-    links: tuple[str, ...]
+    links: tuple[LinkKind, ...]
     capacity: int | None
     clients: tuple[Client, ...]
     prove: tuple[PropertyDef, ...]

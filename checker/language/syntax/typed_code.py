@@ -1,12 +1,14 @@
-"""Defines typed statements, handlers and protocols; see :mod:`checker.lang.typed`."""
+"""Defines typed statements, handlers and protocols; see :mod:`checker.language.syntax.typed`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.lang.typed_expr import Expr
-from checker.lang.typed_types import Pattern, Type
+from checker.language.syntax.ast import Yield
+from checker.language.syntax.ast_items import OnInit, OnRecover
+from checker.language.syntax.typed_expr import Expr
+from checker.language.syntax.typed_types import Pattern, Type
 
 # ---- statements -------------------------------------------------------------------------------
 
@@ -134,13 +136,6 @@ class Atomic:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Yield:
-    """What follows is a step of its own."""
-
-    span: Span
-
-
 Stmt = (
     Assign
     | Send
@@ -228,21 +223,11 @@ class OnCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class OnInit:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
 class OnTimeout:
     """``timer`` ``None``: the anonymous timer, which every process has and which always runs: it
     expires at the end of each round, of each unit of time, or (asynchronous) at any time."""
 
     timer: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OnRecover:
-    pass
 
 
 Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
@@ -252,7 +237,7 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 class Handler:
     """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process.
 
-    ``owed``: fairness applies: a process at which it is continuously enabled eventually executes
+    ``is_fair``: fairness applies: a process at which it is continuously enabled eventually executes
     it, or another such handler; ``False``: it ``may``, and never has to.
     """
 
@@ -262,7 +247,7 @@ class Handler:
     when: Expr | None
     body: Block
     span: Span
-    owed: bool = True
+    is_fair: bool = True
 
 
 @dataclass(frozen=True, slots=True)

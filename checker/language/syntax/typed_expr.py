@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from checker.diagnostics import Span
-from checker.lang.typed_types import Pattern, Type
+from checker.language.syntax.typed_types import Pattern, Type
 
 
 @dataclass(frozen=True, slots=True)

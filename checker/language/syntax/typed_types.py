@@ -1,4 +1,4 @@
-"""Defines types and patterns of typed protocols; see :mod:`checker.lang.typed`."""
+"""Defines types and patterns of typed protocols; see :mod:`checker.language.syntax.typed`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.lang.typed_expr import Expr
+    from checker.language.syntax.typed_expr import Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.lang import ast_items, typed
-from checker.lang.check_expr import check
-from checker.lang.check_types import BOOL
-from checker.lang.scope import Hole, Home, Scope, suggestion
+from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.expressions import check
+from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.types import BOOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_expr import check, infer, mismatch, safe
-from checker.lang.check_history import HISTORY, history, history_names
-from checker.lang.check_pattern import received_pattern
-from checker.lang.check_types import BOOL, INT, MESSAGE, PROC, PROCS, show
-from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
-from checker.lang.typed import Bag, Expr, Option, Seq, Set, Type
+from checker.diagnostics.english import count
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Bag, Expr, Option, Seq, Set, Type
+from checker.language.typecheck.expressions import check, infer, mismatch, safe
+from checker.language.typecheck.histories import HISTORY, history, history_names
+from checker.language.typecheck.patterns import received_pattern
+from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
+from checker.language.typecheck.types import BOOL, INT, MESSAGE, PROC, PROCS, show
 
 ARITY = {
     "some": 1,
@@ -36,7 +37,7 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
     if name in HISTORY or name in history_names(scope.home.interface):
         return history(expr, scope)
     if name == "flip":
-        count(name, args, 0, span, scope)
+        require_arity(name, args, 0, span, scope)
         hint = "write `let c = flip()` before, and ask for `c`"
         scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
     if name not in ARITY:
@@ -49,15 +50,16 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
         if scope.mode == "property" and scope.home.interface is None:
             hint = "histories need an interface: `protocol P implements I`"
         scope.report.fail("N002", f"no function or message `{name}`", span, hint=hint)
-    count(name, args, ARITY[name], span, scope)
+    require_arity(name, args, ARITY[name], span, scope)
     return _function(name, expr, scope, expected)
 
 
-def count(name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope: Scope) -> None:
+def require_arity(
+    name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope: Scope
+) -> None:
     """Reports a wrong number of arguments and raises :class:`Hole`."""
     if len(args) != wanted:
-        plural = "" if wanted == 1 else "s"
-        message = f"`{name}` takes {wanted} argument{plural}, not {len(args)}"
+        message = f"`{name}` takes {count(wanted, 'argument')}, not {len(args)}"
         scope.report.fail("N006", message, span)
 
 
@@ -66,8 +68,7 @@ def construct(expr: ast.Apply, scope: Scope) -> Expr:
     fields = scope.home.messages[expr.name].fields
     if len(fields) != len(expr.args):
         wanted = f"{expr.name}({', '.join(n for n, _ in fields)})" if fields else expr.name
-        plural = "" if len(fields) == 1 else "s"
-        message = f"`{expr.name}` has {len(fields)} field{plural}, not {len(expr.args)}"
+        message = f"`{expr.name}` has {count(len(fields), 'field')}, not {len(expr.args)}"
         scope.report.fail("N006", message, expr.span, wanted)
     pairs = zip(expr.args, fields, strict=True)
     args = tuple(safe(arg, scope, type_) for arg, (_, type_) in pairs)
@@ -78,7 +79,7 @@ def check_received(
     args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span
 ) -> Expr:
     """Types ``received(M(…))``."""
-    count("received", args, 1, span, scope)
+    require_arity("received", args, 1, span, scope)
     if owner is None and scope.mode != "code":
         hint = "say whose: `p.received(…)`"
         scope.report.fail("N021", "`received` is about one process", span, hint=hint)
@@ -90,8 +91,7 @@ def check_received(
     fields = scope.home.messages[name].fields
     inner = pattern.args if isinstance(pattern, ast.Apply) else ()
     if len(inner) != len(fields):
-        plural = "" if len(fields) == 1 else "s"
-        message = f"`{name}` has {len(fields)} field{plural}, not {len(inner)}"
+        message = f"`{name}` has {count(len(fields), 'field')}, not {len(inner)}"
         wanted = f"{name}({', '.join('_' for _ in fields)})" if fields else name
         scope.report.fail("N006", message, pattern.span, wanted)
     pairs = zip(inner, fields, strict=True)

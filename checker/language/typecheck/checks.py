@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_client import clients_of
-from checker.lang.check_every import every_of, require_general
-from checker.lang.check_expr import check
-from checker.lang.check_interface import find_shared_property, has_same_operators
-from checker.lang.check_once import OVER, NotHere, is_once, once
-from checker.lang.check_protocol import own_properties
-from checker.lang.check_scenario import scenarios_of
-from checker.lang.check_stack import World, check_given, stack_of
-from checker.lang.check_types import INT, PROC
-from checker.lang.check_world import detector_of, faults_of, links_of, rules_of, timing_of
-from checker.lang.library import Library
-from checker.lang.scope import Hole, Home, Reporter, Scope, suggestion
+from checker.language.library import Library
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.all_sizes import every_of, require_general
+from checker.language.typecheck.clients import clients_of
+from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
+from checker.language.typecheck.expressions import check
+from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
+from checker.language.typecheck.layers import World, check_given, stack_of
+from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.scenarios import scenarios_of
+from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
+from checker.language.typecheck.types import INT, PROC
+from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
 VERDICTS = ("holds", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")

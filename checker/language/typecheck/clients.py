@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import check
-from checker.lang.check_types import MSG
-from checker.lang.scope import Hole, Home, Scope, suggestion
-from checker.lang.typed import Expr, Operator, Type
+from checker.diagnostics.english import count
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax.typed import Expr, Operator, Type
+from checker.language.typecheck.expressions import check
+from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.types import MSG
 
 
 def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client, ...]:
@@ -59,8 +60,7 @@ def _arguments(expr: ast.Expr, operator: Operator, home: Home) -> tuple[Expr, ..
         given = expr.items
     if len(given) != len(operator.fields):
         wanted = ", ".join(n for n, _ in operator.fields)
-        count = len(operator.fields)
-        message = f"`{operator.name}` takes {count} argument{'' if count == 1 else 's'}"
+        message = f"`{operator.name}` takes {count(len(operator.fields), 'argument')}"
         home.report.add("N006", message, expr.span, f"({wanted})")
         return None
     try:

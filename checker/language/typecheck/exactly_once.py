@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.lang.check_history import entry_type
-from checker.lang.check_types import BOOL, PROC, PROCS, fits, show
-from checker.lang.typed import Expr, Operator, Seq, Set, Tuple, Type
+from checker.language.syntax import typed
+from checker.language.syntax.typed import Expr, Operator, Seq, Set, Tuple, Type
+from checker.language.typecheck.histories import entry_type
+from checker.language.typecheck.types import BOOL, PROC, PROCS, fits, show
 
 TIMES = ("at_most_once", "at_least_once", "exactly_once")
 OVER = ("deliveries", "processings", "effects")
@@ -160,23 +160,23 @@ def _elsewhere(over: str, protocol: typed.Protocol, request: Operator) -> bool:
             event = handler.event
             if isinstance(event, typed.OnRequest) and event.op == request.name:
                 takes.add(role.name)
-            if any(_does(over, stmt) for stmt in _statements(handler.body)):
+            if any(_does(over, stmt) for stmt in statements_of(handler.body)):
                 does.add(role.name)
     return bool(does) and not takes & does
 
 
-def _statements(block: typed.Block) -> Iterator[typed.Stmt]:
+def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
     """Yields the statements of ``block``, also those inside others."""
     for stmt in block:
         yield stmt
         match stmt:
             case typed.If(_, then, otherwise, _):
-                yield from _statements(then + otherwise)
+                yield from statements_of(then + otherwise)
             case typed.For(body=body) | typed.While(body=body) | typed.Atomic(body=body):
-                yield from _statements(body)
+                yield from statements_of(body)
             case typed.Either(alternatives, _):
                 for _, body in alternatives:
-                    yield from _statements(body)
+                    yield from statements_of(body)
             case _:
                 pass
 

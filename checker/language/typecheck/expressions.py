@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_history import is_acts
-from checker.lang.check_names import check_name, field_of
-from checker.lang.check_types import BOOL, INT, PROC, fits, show
-from checker.lang.scope import UNKNOWN, Hole, Scope
-from checker.lang.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
+from checker.language.typecheck.histories import is_acts
+from checker.language.typecheck.names import check_name, field_of
+from checker.language.typecheck.scope import UNKNOWN, Hole, Scope
+from checker.language.typecheck.types import BOOL, INT, PROC, fits, show
 
 
 def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
@@ -57,8 +57,8 @@ def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
     """Infers the type of ``expr``; ``expected`` is only a hint.  Raises :class:`Hole` after
     reporting an error."""
-    from checker.lang.check_apply import check_apply, check_apply_on
-    from checker.lang.check_operate import check_operator, conditional
+    from checker.language.typecheck.applications import check_apply, check_apply_on
+    from checker.language.typecheck.operators import check_operator, conditional
 
     match expr:
         case ast.Name(_, _):
@@ -304,7 +304,7 @@ def bind_one(
     pattern: ast.Expr, domain: ast.Expr, scope: Scope
 ) -> tuple[typed.Pattern, Expr, Scope]:
     """Types ``pattern in domain``; returns the pattern, the domain, the scope behind."""
-    from checker.lang.check_pattern import binder_pattern
+    from checker.language.typecheck.patterns import binder_pattern
 
     over = members_of(domain, scope)
     role = over.role if isinstance(over, typed.Processes) else None

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from checker.diagnostics import Span
-from checker.lang import ast
+from checker.language.syntax import ast
 
 _ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import check, safe
-from checker.lang.check_pattern import Names, handler_patterns, pattern_of
-from checker.lang.check_stmt import below_fields, block, layer_called, require_instance
-from checker.lang.check_types import BOOL, PROC
-from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.expressions import check, safe
+from checker.language.typecheck.patterns import Names, handler_patterns, pattern_of
+from checker.language.typecheck.scope import Hole, Home, Known, Reporter, Scope, suggestion
+from checker.language.typecheck.statements import (
+    below_fields,
+    block,
+    layer_called,
+    require_instance,
+)
+from checker.language.typecheck.types import BOOL, PROC
 
 _OF_THEMSELVES = typed.OnCondition | typed.OnTimeout
 """Events that no other process or layer causes, so that they may be exempt from fairness."""
@@ -50,12 +55,10 @@ def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
             return _on_indication(decl.event, scope, names)
         case ast_items.OnCondition(condition):
             return _on_condition(condition, scope, names)
-        case ast_items.OnInit():
-            return typed.OnInit()
+        case (ast_items.OnInit() | ast_items.OnRecover()) as event:
+            return event
         case ast_items.OnTimeout(timer):
             return typed.OnTimeout(None if timer is None else timer.text)
-        case ast_items.OnRecover():
-            return typed.OnRecover()
 
 
 def _on_request(

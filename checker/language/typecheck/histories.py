@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_types import BOOL, MSG, PROC, PROCS
-from checker.lang.scope import Hole, Scope
-from checker.lang.typed import Expr, Operator, Seq, Tuple, Type
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Expr, Operator, Seq, Tuple, Type
+from checker.language.typecheck.scope import Hole, Scope
+from checker.language.typecheck.types import BOOL, MSG, PROC, PROCS
 
 HISTORY = {
     "before": 3,
@@ -66,13 +66,13 @@ def entry_type(operator: Operator) -> Type:
 
 def history(expr: ast.Apply, scope: Scope) -> Expr:
     """Types a function of the history; only in properties."""
-    from checker.lang.check_apply import count
-    from checker.lang.check_expr import check, item_of
+    from checker.language.typecheck.applications import require_arity
+    from checker.language.typecheck.expressions import check, item_of
 
     name, args, span = expr.name, expr.args, expr.span
     if scope.mode != "property":
         scope.report.fail("N018", f"`{name}(…)` can only stand in a property", span)
-    count(name, args, HISTORY.get(name, 1), span, scope)
+    require_arity(name, args, HISTORY.get(name, 1), span, scope)
     match name:
         case "correct" | "crashed" | "faulty":
             return typed.Correct(BOOL, name, check(args[0], scope, PROC), span)

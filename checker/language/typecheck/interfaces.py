@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import ast_items, typed
-from checker.lang.check_protocol import own_properties
-from checker.lang.check_types import INT, field_names, resolve, show
-from checker.lang.scope import Home, Reporter, suggestion
+from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.scope import Home, Reporter, suggestion
+from checker.language.typecheck.types import INT, field_names, resolve, show
 
 
 def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, Span
-from checker.lang import ast_items, typed
-from checker.lang.check_interface import has_same_operators
-from checker.lang.library import DETECTORS, Library
-from checker.lang.scope import Reporter, suggestion
+from checker.language.library import DETECTORS, Library
+from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.interfaces import has_same_operators
+from checker.language.typecheck.scope import Reporter, suggestion
 
 ORACLE = "oracle"
 _LEADERS = "LeaderDetector"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_history import acts, is_acts
-from checker.lang.check_types import MESSAGE, MSG, PROC, PROCS, show
-from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
-from checker.lang.typed import Enum, Expr, Set, Type
+from checker.diagnostics.english import count, listing
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Enum, Expr, Set, Type
+from checker.language.typecheck.histories import acts, is_acts
+from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
+from checker.language.typecheck.types import MESSAGE, MSG, PROC, PROCS, show
 
 
 def check_name(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
@@ -69,7 +70,7 @@ def _check_declared(expr: ast.Name, scope: Scope) -> Expr | None:
         fields = home.messages[name].fields
         if fields:
             wanted = ", ".join(n for n, _ in fields)
-            message = f"`{name}` has {len(fields)} field{'s' if len(fields) > 1 else ''}"
+            message = f"`{name}` has {count(len(fields), 'field')}"
             scope.report.fail("N006", message, span, f"{name}({wanted})")
         return typed.Construct(MESSAGE, name, (), span)
     if is_acts(name, scope):
@@ -102,7 +103,7 @@ def _label_or_process(expr: ast.Name, scope: Scope, expected: Type | None) -> Ex
     if len(enums) == 1:
         return _label(enums[0], name, span)
     if enums:
-        shown = " and ".join(show(e) for e in enums)
+        shown = listing(show(e) for e in enums)
         message = f"`{name}` is a label of several types: {shown}"
         scope.report.fail("N008", message, span, hint="compare it with something of that type")
     role = home.process_role(name)
@@ -142,7 +143,7 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
 
 def field_of(expr: ast.FieldOf, scope: Scope) -> Expr:
     """Types ``base.name``: a record's field, or a process's state variable."""
-    from checker.lang.check_expr import infer
+    from checker.language.typecheck.expressions import infer
 
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
         message = f"`{expr.base.text}` is a layer; only its requests can be used, as statements"
@@ -206,7 +207,7 @@ def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
         return home.process_role(base.name)
     having = [r for r in home.roles if expr.name in home.states.get(r, {})]
     if len(having) > 1:
-        roles = " and ".join(f"`{r}`" for r in having)
+        roles = listing(f"`{r}`" for r in having)
         message = f"`{expr.name}` is a variable of {roles}"
         hint = f"quantify over one role: `forall p in {having[0]}: …`"
         scope.report.fail("N008", message, expr.span, hint=hint)

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import NoReturn
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_expr import check, infer, members_of, mismatch, needs_type, safe
-from checker.lang.check_types import BOOL, INT, PROC, fits, show
-from checker.lang.scope import UNKNOWN, Hole, Scope
-from checker.lang.typed import Bag, Expr, Seq, Set, Type
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Bag, Expr, Seq, Set, Type
+from checker.language.typecheck.expressions import (
+    check,
+    infer,
+    members_of,
+    mismatch,
+    needs_type,
+    safe,
+)
+from checker.language.typecheck.scope import UNKNOWN, Hole, Scope
+from checker.language.typecheck.types import BOOL, INT, PROC, fits, show
 
 _TEMPORAL = ("always", "eventually", "~>")
 

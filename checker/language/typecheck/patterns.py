@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_types import MESSAGE, fits, show
-from checker.lang.scope import UNKNOWN, Known, Scope, suggestion
-from checker.lang.typed import Type
+from checker.diagnostics.english import count
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Type
+from checker.language.typecheck.scope import UNKNOWN, Known, Scope, suggestion
+from checker.language.typecheck.types import MESSAGE, fits, show
 
 Names = dict[str, Known]
 
@@ -69,8 +70,7 @@ def handler_patterns(
     """Types the patterns of a handler's event and adds to ``names``; raises :class:`Hole`."""
     if len(args) != len(fields):
         wanted = f"{what}({', '.join(n for n, _ in fields)})" if fields else what
-        plural = "" if len(fields) == 1 else "s"
-        message = f"`{what}` has {len(fields)} argument{plural}, not {len(args)}"
+        message = f"`{what}` has {count(len(fields), 'argument')}, not {len(args)}"
         scope.report.fail("N006", message, span, wanted)
     pairs = zip(args, fields, strict=True)
     return tuple(pattern_of(arg, type_, scope, names) for arg, (_, type_) in pairs)
@@ -91,7 +91,7 @@ def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.
         case ast.Name(text, span) | ast.Apply(text, _, span) if type_ == MESSAGE:
             return _constructor(text, arg, span, scope, names)
         case _:
-            from checker.lang.check_expr import check
+            from checker.language.typecheck.expressions import check
 
             if isinstance(arg, ast.Name):
                 _require_fit(arg, type_, scope)
@@ -129,7 +129,7 @@ def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
 def _constructor(text: str, arg: ast.Expr, span: Span, scope: Scope, names: Names) -> typed.Pattern:
     if text not in scope.home.messages:
         if isinstance(arg, ast.Name):
-            from checker.lang.check_expr import check
+            from checker.language.typecheck.expressions import check
 
             return typed.Equals(MESSAGE, check(arg, scope.bind(names), MESSAGE))
         hint = suggestion(text, scope.home.messages)
@@ -142,7 +142,7 @@ def _constructor(text: str, arg: ast.Expr, span: Span, scope: Scope, names: Name
 
 def received_pattern(arg: ast.Expr, type_: Type, scope: Scope) -> typed.Pattern:
     """Types a field in ``received(M(…))``: ``_``, or a value in which fresh names are bound."""
-    from checker.lang.check_expr import check
+    from checker.language.typecheck.expressions import check
 
     if isinstance(arg, ast.Name) and arg.text == "_":
         return typed.Ignore(type_)

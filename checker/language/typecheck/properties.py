@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Span
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import bind, safe
-from checker.lang.check_types import BOOL
-from checker.lang.scope import Hole, Home, Scope
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.expressions import bind, safe
+from checker.language.typecheck.scope import Hole, Home, Scope
+from checker.language.typecheck.types import BOOL
 
 _TEMPORAL = ("always", "eventually", "~>")
 _BOOLEAN = ("not", "and", "or", "=>")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import check
-from checker.lang.check_handler import blocks_of, handler
-from checker.lang.check_property import invariant_of, property_of
-from checker.lang.check_state import infer_state_type, init_choices, initial_value
-from checker.lang.check_stmt import below as seen_from_above
-from checker.lang.check_types import BOOL, INT, enums_in, field_names, resolve, size_of
-from checker.lang.scope import UNKNOWN, Hole, Home, Reporter, Scope
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.expressions import check
+from checker.language.typecheck.handlers import blocks_of, handler
+from checker.language.typecheck.properties import invariant_of, property_of
+from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Reporter, Scope
+from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
+from checker.language.typecheck.statements import below as seen_from_above
+from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
 Layers = Callable[[ast.Name], tuple[typed.Interface, typed.Protocol | None] | None]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Set
 from difflib import get_close_matches
 
 from checker.diagnostics import SpecError
-from checker.lang import ast_items, typed_check
-from checker.lang.parse import parse
-from checker.lang.scope import Reporter
+from checker.language.parser.cache import parse
+from checker.language.syntax import ast_items, typed_check
+from checker.language.typecheck.scope import Reporter
 
 OF_PROPERTIES = ("violated", "holds")
 """The claims that a scenario can make about a property."""

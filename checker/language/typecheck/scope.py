@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from checker.diagnostics import Diagnostic, Span
-from checker.lang import typed
+from checker.language.syntax import typed
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Span
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import check, infer, item_of, members_of, mismatch, safe
-from checker.lang.check_types import BOOL, INT, fits
-from checker.lang.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
-from checker.lang.typed import Bag, Map, Option, Seq, Set, Tuple, Type
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax.typed import Bag, Map, Option, Seq, Set, Tuple, Type
+from checker.language.typecheck.expressions import check, infer, item_of, members_of, mismatch, safe
+from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
+from checker.language.typecheck.types import BOOL, INT, fits
 
 
 def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Type:

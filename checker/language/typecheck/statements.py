@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.check_expr import bind_one, check, infer, item_of, members_of, safe
-from checker.lang.check_operate import add_to
-from checker.lang.check_pattern import fresh
-from checker.lang.check_types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
-from checker.lang.flips import lift_flips
-from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
-from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
+from checker.diagnostics.english import count
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
+from checker.language.typecheck.expressions import bind_one, check, infer, item_of, members_of, safe
+from checker.language.typecheck.flips import lift_flips
+from checker.language.typecheck.operators import add_to
+from checker.language.typecheck.patterns import fresh
+from checker.language.typecheck.scope import UNKNOWN, Hole, Known, Scope, suggestion
+from checker.language.typecheck.types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
 
 
 def block(stmts: ast.Block, scope: Scope) -> typed.Block:
@@ -69,8 +70,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_timer(stmt, scope),), scope
         case ast.Atomic(body, span):
             return (typed.Atomic(block(body, scope), span),), scope
-        case ast.Yield(span):
-            return (typed.Yield(span),), scope
+        case ast.Yield():
+            return (stmt,), scope
         case _:
             assert_never(stmt)
 
@@ -341,8 +342,7 @@ def _arguments(
 ) -> tuple[Expr, ...]:
     if len(stmt.args) != len(fields):
         wanted = f"{what}({', '.join(n for n, _ in fields)})"
-        plural = "" if len(fields) == 1 else "s"
-        message = f"`{what}` takes {len(fields)} argument{plural}, not {len(stmt.args)}"
+        message = f"`{what}` takes {count(len(fields), 'argument')}, not {len(stmt.args)}"
         scope.report.fail("N006", message, stmt.span, wanted)
     made = []
     for arg, (_, type_) in zip(stmt.args, fields, strict=True):

@@ -6,9 +6,21 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import ast, typed
-from checker.lang.scope import UNKNOWN, Hole, Home, Scope, suggestion
-from checker.lang.typed import Bag, Bool, Enum, Int, Map, Msg, Option, Proc, Seq, Set, Tuple
+from checker.language.syntax import ast, typed
+from checker.language.syntax.typed import (
+    Bag,
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Msg,
+    Option,
+    Proc,
+    Seq,
+    Set,
+    Tuple,
+)
+from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Scope, suggestion
 
 BOOL = Bool()
 INT = Int(None, None)
@@ -192,7 +204,7 @@ def enums_in(type_: typed.Type) -> Iterator[Enum]:
 
 def size_of(expr: ast.Expr, home: Home) -> typed.Expr:
     """Types a size: numbers and parameters only.  Errors are reported."""
-    from checker.lang.check_expr import check
+    from checker.language.typecheck.expressions import check
 
     scope = Scope(home, "constant")
     try:

@@ -4,44 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.lang import ast, ast_items, typed
-from checker.lang.check_expr import check
-from checker.lang.check_types import INT
-from checker.lang.scope import Hole, Home, Scope, suggestion
+from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
+from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.expressions import check
+from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.types import INT
 
-LINKS = (
-    "perfect",
-    "fifo",
-    "lossy",
-    "fair_loss",
-    "stubborn",
-    "duplicating",
-    "persistent",
-    "authenticated",
-    "bounded",
-)
 FAULTS = ("crash", "recover", "omission", "byzantine", "partition")
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
-_FAIRNESS = "their fairness contradicts itself"
-_CONTRADICT = {
-    ("perfect", "lossy"): "",
-    ("perfect", "fair_loss"): "what is lost now and then is not delivered at once",
-    ("perfect", "stubborn"): "a perfect link delivers once, a stubborn one again and again",
-    ("perfect", "duplicating"): "",
-    ("perfect", "persistent"): "",
-    ("fifo", "persistent"): "",
-    ("fifo", "duplicating"): "",
-    ("fifo", "stubborn"): "what is delivered again and again has no order",
-    ("bounded", "persistent"): "what stays for ever fills the link",
-    ("bounded", "stubborn"): "what stays for ever fills the link",
-    ("fair_loss", "lossy"): f"{_FAIRNESS}: one promises that something arrives, the other nothing",
-    ("stubborn", "lossy"): f"{_FAIRNESS}: one delivers for ever, the other promises nothing",
-    ("stubborn", "fair_loss"): f"{_FAIRNESS}: a stubborn link loses nothing",
-    ("stubborn", "persistent"): f"{_FAIRNESS}: both keep messages, and only one promises delivery",
-    ("fair_loss", "persistent"): "what stays in the link for ever can't be lost",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +84,37 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 # ---- links ------------------------------------------------------------------------------------
 
 
-def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[str, ...], int | None]:
-    """Returns the kinds of links, ``perfect`` where none is given, and the capacity of
-    ``bounded``."""
+def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, ...], int | None]:
+    """Returns the kinds of links, those of a perfect link where none is given, and the capacity of
+    the kind that has one."""
     report = home.report
-    kinds: list[str] = []
+    kinds: list[LinkKind] = []
     capacity: int | None = None
     for item in items:
-        kind, span = item.kind.text, item.kind.span
-        if kind not in LINKS:
-            hint = suggestion(kind, LINKS)
-            report.add("C004", f"no kind of link `{kind}`", span, hint=hint)
+        name, span = item.kind.text, item.kind.span
+        kind = LINK_KINDS.get(name)
+        if kind is None:
+            hint = suggestion(name, LINK_KINDS)
+            report.add("C004", f"no kind of link `{name}`", span, hint=hint)
         elif kind in kinds:
-            report.add("C009", f"`{kind}` is there twice", span)
-        elif (kind == "bounded") != (item.capacity is not None):
-            message = "how many messages fit?" if kind == "bounded" else "only `bounded` has a size"
-            report.add("C010", message, item.span, "`bounded 2`")
+            report.add("C009", f"`{name}` is there twice", span)
+        elif kind.has_capacity != (item.capacity is not None):
+            sized = [k.name for k in LINK_KINDS.values() if k.has_capacity]
+            message = f"only {' and '.join(f'`{s}`' for s in sized)} has a size"
+            if kind.has_capacity:
+                sized, message = [name], "how many messages fit?"
+            report.add("C010", message, item.span, f"`{sized[0]} 2`")
         elif item.capacity == 0:
             report.add("C010", "a link that holds nothing carries nothing", item.span)
         else:
-            for (one, other), reason in _CONTRADICT.items():
-                if kind in (one, other) and (one if kind == other else other) in kinds:
-                    there = one if kind == other else other
-                    message = f"links can't be both {there} and {kind}"
+            for other in kinds:
+                reason = contradiction(other, kind)
+                if reason:
+                    message = f"links can't be both {other.name} and {name}"
                     report.add("C003", message, span, hint=reason)
             kinds.append(kind)
-            capacity = item.capacity if kind == "bounded" else capacity
-    return tuple(kinds) or ("perfect",), capacity
+            capacity = item.capacity if kind.has_capacity else capacity
+    return tuple(kinds) or (PERFECT,), capacity
 
 
 def rules_of(items: list[ast_items.LinkRule], home: Home) -> tuple[typed.LinkRule, ...]:

@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast_items
-from checker.lang.parse_cache import parse
+from checker.language.parser.cache import parse
+from checker.language.syntax import ast_items
 
 BOUNDS = ("crash", "omission", "byzantine", "partition")
 WORDS = {

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.system import build, ir
-from checker.system.build import fresh, member
-from checker.system.ir import TRUE, Block, Expr, TransitionSystem
-from checker.system.passes.commuting_loops import commutes
-from checker.system.run_errors import can_fault
-from checker.system.tree import nodes
-from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
+from checker.model import build, ir
+from checker.model.build import fresh, member
+from checker.model.ir import TRUE, Block, Expr, TransitionSystem
+from checker.model.names import assigned_in, locals_in, reads_in, stored_in
+from checker.model.run_errors import can_fault
+from checker.model.transforms.commuting_loops import commutes
+from checker.model.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
 
 
 def in_any_order(system: TransitionSystem) -> TransitionSystem:
@@ -78,10 +78,8 @@ def _split_condition(loop: ir.For) -> tuple[Expr, Block]:
     body."""
     match loop.body:
         case (ir.If(condition, then, ()),) if not can_fault(condition):
-            changed = {s.target.name for s in nodes(then) if isinstance(s, ir.Assign)}
-            looked = {n.variable for n in nodes(condition) if isinstance(n, ir.Read)}
-            looked |= {n.name for n in nodes(condition) if isinstance(n, ir.Local)}
-            if not changed & looked:
+            changed = assigned_in(then) | stored_in(then)
+            if changed.isdisjoint(reads_in(condition) | locals_in(condition)):
                 return condition, then
         case _:
             pass

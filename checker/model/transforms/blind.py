@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from checker.system import ir
-from checker.system.build import conj, negation
-from checker.system.ir import Automaton, AutomatonEdge, Expr, Formula, Property, PropertyKind
+from checker.model import ir
+from checker.model.build import conj, negation
+from checker.model.ir import Automaton, AutomatonEdge, Expr, Formula, Property, PropertyKind
 
 
 def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:

@@ -25,15 +25,15 @@ as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Expr, Op
-from checker.system.run_errors import block_can_fault, can_fault
-from checker.system.tree import placeless
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Expr, Op
+from checker.model.names import scoped_parts
+from checker.model.run_errors import block_can_fault, can_fault
+from checker.model.tree import placeless
 
 Path = tuple[ir.Key | ir.Pos, ...]
 Own = tuple[int, frozenset[tuple[int, int]]]
@@ -246,7 +246,7 @@ class _Body:
                 access.looked = True
                 access.own.add(self.own(path))
             return
-        for part, bound in _inner(expr):
+        for part, bound in scoped_parts(expr):
             known = bound in self.private
             self.shadowed |= bound in self.parts
             if bound is not None:
@@ -274,33 +274,6 @@ def _chain(expr: Expr) -> tuple[bool, str, Path] | None:
             return None if inner is None else (inner[0], inner[1], (*inner[2], ir.Pos(position)))
         case _:
             return None
-
-
-def _inner(expr: Expr) -> Iterator[tuple[Expr, str | None]]:
-    """Yields the parts of ``expr``, each with the name that is bound in it."""
-    match expr:
-        case ir.Const() | ir.Local() | ir.Read():
-            return
-        case ir.Index(_, base, key):
-            yield from ((base, None), (key, None))
-        case ir.Item(base=base) | ir.IsCase(base=base) | ir.CaseField(base=base):
-            yield base, None
-        case ir.Apply(args=args) | ir.Make(args=args):
-            yield from ((arg, None) for arg in args)
-        case ir.Let(_, name, value, body):
-            yield from ((value, None), (body, name))
-        case ir.Quant(_, name, domain, body):
-            if not isinstance(domain, ir.Universe):
-                yield domain.of, None
-            yield body, name
-        case ir.SetOf(_, name, domain, where, item):
-            if not isinstance(domain, ir.Universe):
-                yield domain.of, None
-            yield from ((where, name), (item, name))
-        case ir.MapOf(_, name, body):
-            yield body, name
-        case _:
-            assert_never(expr)
 
 
 def _match_accumulation(target: ir.Target, value: Expr) -> tuple[str, Expr] | None:

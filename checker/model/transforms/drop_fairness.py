@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from checker.system import build, ir
-from checker.system.build import conj, equal, negation
-from checker.system.ir import Action, Property, TransitionSystem
-from checker.system.types import IntT
-from checker.system.verify import verify
+from checker.model import build, ir
+from checker.model.build import conj, equal, negation
+from checker.model.ir import Action, Property, TransitionSystem
+from checker.model.types import IntT
+from checker.model.verify import verify
 
 UNPROMISED = "@unpromised"
 """The variable that holds the number of the group."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from checker.system import ir
-from checker.system.ir import Action, Block
+from checker.model import ir
+from checker.model.ir import Action, Block
 
 
 @dataclass(frozen=True, slots=True)

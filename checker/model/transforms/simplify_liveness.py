@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.system import interpreter, ir
-from checker.system.ir import (
+from checker.model import interpreter, ir
+from checker.model.ir import (
     Automaton,
     AutomatonEdge,
     Connective,
@@ -25,8 +25,8 @@ from checker.system.ir import (
     PropertyKind,
     TransitionSystem,
 )
-from checker.system.tree import nodes
-from checker.system.types import BOOL
+from checker.model.tree import nodes
+from checker.model.types import BOOL
 
 _LASTS = Automaton(
     2,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from checker.system import ir
-from checker.system.build import fresh
-from checker.system.ir import Block, Expr
-from checker.system.tree import branches, nodes
-from checker.system.types import BOOL
+from checker.model import ir
+from checker.model.build import fresh
+from checker.model.ir import Block, Expr
+from checker.model.names import BINDERS
+from checker.model.tree import mapped, nodes, with_fields
+from checker.model.types import BOOL
 
 
 def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
@@ -24,37 +24,28 @@ def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
 
 def _introduced_names(block: Block) -> list[str]:
     """Returns the names that statements and binders of ``block`` introduce."""
-    return [node.name for node in nodes(block) if isinstance(node, _BINDERS)]
-
-
-_BINDERS = (ir.Declare, ir.For, ir.Choose, ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
+    return [node.name for node in nodes(block) if isinstance(node, BINDERS)]
 
 
 def _replace(node: Any, meaning: dict[str, Expr]) -> Any:
     if isinstance(node, ir.Local):
-        found = meaning.get(node.name)
-        if found is None:
-            return node
-        if isinstance(found, ir.Local):
-            return ir.Local(node.type, found.name)
-        return found
-    if isinstance(node, tuple):
-        return tuple(_replace(part, meaning) for part in node)
-    changes = {name: _replace(getattr(node, name), meaning) for name in branches(type(node)) or ()}
-    if isinstance(node, _BINDERS) or (isinstance(node, ir.Target) and not node.is_state):
+        value = meaning.get(node.name)
+        if isinstance(value, ir.Local):
+            return ir.Local(node.type, value.name)
+        return node if value is None else value
+    found = mapped(node, lambda part: _replace(part, meaning))
+    if isinstance(node, BINDERS) or (isinstance(node, ir.Target) and not node.is_state):
         local = meaning.get(node.name)
         if isinstance(local, ir.Local):
-            changes["name"] = local.name
-    return replace(node, **changes) if changes else node
+            return with_fields(found, {"name": local.name})
+    return found
 
 
 def at_place(node: Any, place: ir.SourceLocation | None) -> Any:
     """Returns ``node`` with errors reported at ``place``, where that is known."""
     if place is None:
         return node
-    if isinstance(node, tuple):
-        return tuple(at_place(part, place) for part in node)
-    changes = {name: at_place(getattr(node, name), place) for name in branches(type(node)) or ()}
+    found = mapped(node, lambda part: at_place(part, place))
     if isinstance(node, ir.Fault | ir.Apply) and node.place is not None:
-        changes["place"] = place
-    return replace(node, **changes) if changes else node
+        return with_fields(found, {"place": place})
+    return found

@@ -1,7 +1,7 @@
 """Linear terms and conditions over names: builds, rewrites and evaluates them.
 
-What goes in and comes out are the types of :mod:`checker.threshold.automaton`.  All numbers are
-integers of any size.
+What goes in and comes out are the types of :mod:`checker.parametric.automaton.automaton`.  All
+numbers are integers of any size.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or
+from checker.parametric.automaton.automaton import And, AtLeast, Condition, Linear, Not, Or
 
 TRUE = And()
 FALSE = Or()

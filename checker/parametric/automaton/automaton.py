@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checker.system.ir import SourceLocation
+from checker.model.ir import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Quotient:
 class Kind:
     """A kind of message: ``name`` is unique, such as ``ECHO`` or ``PROPOSE(1)``.
 
-    ``message`` and ``fields`` (Python values as in :mod:`checker.system.types`; a payload by its
+    ``message`` and ``fields`` (Python values as in :mod:`checker.model.types`; a payload by its
     name): what it is in the spec.  ``sender``: the one process that can send it, where it is
     counted from that one only (``p1``), else ``None``.  ``forged``: the number of processes that
     may send it without being in any location: Byzantine ones.
@@ -139,7 +139,7 @@ class Rule:
 
     ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
     time by this process; ``label``: the handler, as written; ``place``: its position.
-    ``indications``: what it indicates to the layer above, in order, as shown; ``owed``: it has a
+    ``indications``: what it indicates to the layer above, in order, as shown; ``is_fair``: it has a
     justice constraint: a correct process for which it stays enabled forever eventually moves on.
     """
 
@@ -150,7 +150,7 @@ class Rule:
     label: str
     place: SourceLocation | None = None
     indications: tuple[str, ...] = ()
-    owed: bool = True
+    is_fair: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A burst lets several processes take one rule each.  Here they do so one by one: 
 what the rule's guard needs, from those that have sent it or from Byzantine ones, and then its
 handler runs.  Each time the cheapest way is searched: as few forged messages as possible, then as
 few from processes that will crash, then as few steps.  The result is an execution like any other,
-which :mod:`checker.witness.replay` replays and judges; where the system can't follow, because a
+which :mod:`checker.results.replay` replays and judges; where the system can't follow, because a
 location or a guard has abstracted from something that matters, :class:`ConcretizationFailed` says
 where.
 """
@@ -18,21 +18,21 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.world import BYZANTINE, CRASHED
-from checker.system.interpreter import State, Transition
-from checker.system.ir import ActionKind, MarkKind, Property, PropertyKind, TransitionSystem
-from checker.threshold.arithmetic import names
-from checker.threshold.automaton import AcceleratedRun, Automaton, Mode, Question, Rule
-from checker.threshold.location_matching import (
+from checker.instantiate.world import BYZANTINE, CRASHED
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, Transition
+from checker.model.ir import ActionKind, MarkKind, Property, PropertyKind, TransitionSystem
+from checker.parametric.automaton.arithmetic import names
+from checker.parametric.automaton.automaton import AcceleratedRun, Automaton, Mode, Question, Rule
+from checker.parametric.automaton.location_matching import (
     Fitting,
     restrict_start,
     restrict_to_process,
     text_of,
 )
-from checker.witness.answer import Path
-from checker.witness.fair_lasso import Unfair, satisfies
+from checker.results.answer import Path
+from checker.results.fair_lasso import Unfair, satisfies
 
 PATIENCE = 20_000
 """Transitions that are computed at most for one step of one process."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.threshold.arithmetic import linear, rewritten
-from checker.threshold.automaton import Automaton, Linear, Location, Mode, Rule
+from checker.parametric.automaton.arithmetic import linear, rewritten
+from checker.parametric.automaton.automaton import Automaton, Linear, Location, Mode, Rule
 
 
 def strengthen(automaton: Automaton) -> Automaton:

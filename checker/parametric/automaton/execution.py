@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import assert_never
 
-from checker.threshold.arithmetic import comparisons, holds, names, value
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import comparisons, holds, names, value
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     AllOf,
     And,
@@ -139,7 +139,7 @@ def can_take(automaton: Automaton, values: Mapping[str, int], at: Configuration,
     """Returns whether a process in the rule's source can have received what its guard needs."""
     taken = automaton.rules[rule]
     needed = And((taken.guard, *automaton.locations[taken.source].known))
-    return _receivable(automaton, values, at, taken.source, needed, owed=False)
+    return _receivable(automaton, values, at, taken.source, needed, reliable=False)
 
 
 def unstable_locations(
@@ -151,10 +151,10 @@ def unstable_locations(
         correct = automaton.groups[location.group].mode is Mode.CORRECT
         if not at.where[index] or location.crashed or not correct:
             continue
-        owed = [rule for rule in automaton.rules if rule.source == index and rule.owed]
-        leaving = [Not(rule.guard) for rule in owed]
+        fair = [rule for rule in automaton.rules if rule.source == index and rule.is_fair]
+        leaving = [Not(rule.guard) for rule in fair]
         stays = And((*leaving, *location.known))
-        if leaving and not _receivable(automaton, values, at, index, stays, owed=True):
+        if leaving and not _receivable(automaton, values, at, index, stays, reliable=True):
             yield index
 
 
@@ -180,9 +180,9 @@ def _receivable(
     location: int,
     condition: Condition,
     *,
-    owed: bool,
+    reliable: bool,
 ) -> bool:
-    """Returns whether some receipts satisfy ``condition``; ``owed``: with all from correct
+    """Returns whether some receipts satisfy ``condition``; ``reliable``: with all from correct
     processes."""
     used = names(condition)
     receipts = [receipt for receipt in automaton.receipts if receipt.name in used]
@@ -190,7 +190,7 @@ def _receivable(
     told: dict[int, range] = {}
     for kind in sorted({kind for receipt in receipts for kind in receipt.kinds}):
         mine = 1 if kind in own else 0
-        least = max(0, at.correct[kind] - mine) if owed else 0
+        least = max(0, at.correct[kind] - mine) if reliable else 0
         told[kind] = range(least, at.correct[kind] + at.crashing[kind] - mine + 1)
     return any(
         holds(condition, {**values, **heard})

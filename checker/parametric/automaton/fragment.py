@@ -11,15 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
+from checker.instantiate.protocol.walk import nodes
+from checker.language.link_kinds import Delivery, LinkKind
+from checker.language.syntax import typed
 
-LOSING = {
-    "lossy": "messages can be lost for ever",
-    "fair_loss": "a message that is sent once can be lost",
-    "persistent": "nothing is promised to arrive",
-    "bounded": "a full link stops its sender",
-}
+_READ_OFF = frozenset({"ordered", "keeps", "duplicates", "delivery", "authenticates"})
+"""The traits with which links still deliver, sooner or later, exactly what was sent."""
 
 
 class Leaves(Exception):
@@ -78,12 +75,28 @@ def _links(check: typed.Check) -> Iterator[Leaves]:
         message = "links that differ from pair to pair"
         yield Leaves("T002", message, rule.span, "the same links for all")
     for kind in check.links:
-        if kind in LOSING:
+        reason = why_outside(kind)
+        if reason:
             hint = "`links perfect`, or `links authenticated` for Byzantine faults"
-            yield Leaves("T002", f"on `{kind}` links {LOSING[kind]}", check.span, hint)
-    if check.byzantine is not None and "authenticated" not in check.links and not _zero(check):
+            yield Leaves("T002", f"on `{kind.name}` links {reason}", check.span, hint)
+    anonymous = not any(kind.authenticates for kind in check.links)
+    if check.byzantine is not None and anonymous and not _zero(check):
         message = "links that do not tell who has sent a message: one liar counts as many"
         yield Leaves("T002", message, check.byzantine.span, "`links authenticated`")
+
+
+def why_outside(kind: LinkKind) -> str:
+    """Returns why what was received can't be read off from what was sent on links of ``kind``;
+    empty where it can be."""
+    if kind.delivery is Delivery.FAIR_LOSS:
+        return "a message that is sent once can be lost"
+    if kind.delivery is Delivery.NO_PROMISE:
+        return "messages can be lost for ever" if kind.loses else "nothing is promised to arrive"
+    if kind.has_capacity:
+        return "a full link stops its sender"
+    if not kind.traits <= _READ_OFF:
+        return "messages are not known to arrive as they were sent"
+    return ""
 
 
 def _zero(check: typed.Check) -> bool:

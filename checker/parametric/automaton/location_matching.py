@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from checker.system import ir
-from checker.system.build import conj, equal, item
-from checker.system.instantiate.world import BYZANTINE, CRASHED
-from checker.system.interpreter import State
-from checker.system.ir import Block, Expr, TransitionSystem, domain_item
-from checker.system.types import (
+from checker.instantiate.world import BYZANTINE, CRASHED
+from checker.model import ir
+from checker.model.build import conj, equal, item
+from checker.model.interpreter import State
+from checker.model.ir import Block, Expr, TransitionSystem, domain_item
+from checker.model.types import (
     AtomT,
     BoolT,
     MapT,
@@ -28,7 +28,7 @@ from checker.system.types import (
     default,
     universe,
 )
-from checker.threshold.automaton import Location
+from checker.parametric.automaton.automaton import Location
 
 
 def same(type_: Type, value: Value, given: object) -> bool:

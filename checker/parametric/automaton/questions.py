@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
-from checker.threshold.automaton import Automaton, Question, StateFormula
-from checker.threshold.extract_world import Settings, for_every, settings_of
-from checker.threshold.fragment import FragmentErrors, Leaves
-from checker.threshold.questions_stability import Steadiness
-from checker.threshold.questions_states import (
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.parametric.automaton.automaton import Automaton, Question, StateFormula
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves
+from checker.parametric.automaton.questions_stability import Steadiness
+from checker.parametric.automaton.questions_states import (
     FALSE,
     TRUE,
     Cast,
@@ -28,6 +27,7 @@ from checker.threshold.questions_states import (
     inverse,
     names_read,
 )
+from checker.parametric.extract.world import Settings, for_every, settings_of
 
 Binders = tuple[typed.Binder, ...]
 
@@ -46,8 +46,8 @@ class Shape:
 def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
     """Returns a question for each property that ``check`` requires, in its order.
 
-    ``automaton`` is :func:`~checker.threshold.extract.extract`'s.  Raises :class:`SpecError` with a
-    diagnostic (T013, T014) for each property that can't be expressed.
+    ``automaton`` is :func:`~checker.parametric.extract.extract.extract`'s.  Raises
+    :class:`SpecError` with a diagnostic (T013, T014) for each property that can't be expressed.
     """
     found = FragmentErrors()
     check = for_every(check)

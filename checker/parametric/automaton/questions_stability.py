@@ -5,15 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
-from checker.threshold.automaton import Automaton
-from checker.threshold.extract_values import (
-    Who,
-)
-from checker.threshold.extract_world import Settings
-from checker.threshold.fragment import Leaves
-from checker.threshold.questions_states import (
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.parametric.automaton.automaton import Automaton
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.automaton.questions_states import (
     Cast,
     CounterAbstraction,
     Look,
@@ -21,6 +17,8 @@ from checker.threshold.questions_states import (
     names_read,
     over_processes,
 )
+from checker.parametric.extract.values import Who
+from checker.parametric.extract.world import Settings
 
 Scope = tuple[typed.Binder, ...]
 

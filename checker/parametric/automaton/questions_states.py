@@ -12,10 +12,10 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from checker.lang import typed
-from checker.lang.check_history import history_name
-from checker.system.instantiate.walk import nodes
-from checker.threshold.automaton import (
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
+from checker.parametric.automaton.automaton import (
     AllOf,
     AnyOf,
     Automaton,
@@ -24,19 +24,11 @@ from checker.threshold.automaton import (
     Somebody,
     StateFormula,
 )
-from checker.threshold.extract_binders import (
-    domain,
-    match_pattern,
-)
-from checker.threshold.extract_start import initial_values
-from checker.threshold.extract_values import (
-    ME,
-    Scene,
-    Who,
-    evaluate,
-)
-from checker.threshold.extract_world import Settings
-from checker.threshold.fragment import Leaves
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.binders import domain, match_pattern
+from checker.parametric.extract.start import initial_values
+from checker.parametric.extract.values import ME, Scene, Who, evaluate
+from checker.parametric.extract.world import Settings
 
 TRUE: StateFormula = AllOf(())
 FALSE: StateFormula = AnyOf(())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from checker.threshold.arithmetic import to_nnf
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import to_nnf
+from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AnyOf,
@@ -207,8 +207,3 @@ def constant_names(automaton: Automaton, group: int) -> frozenset[str]:
             for name, value in location.values:
                 values.setdefault(name, set()).add(value)
     return frozenset(name for name, found in values.items() if len(found) == 1)
-
-
-def at_numbers(values: Mapping[str, int], names: Iterable[str]) -> str:
-    """Returns ``n = 4, T = 1``."""
-    return ", ".join(f"{name} = {values[name]}" for name in names if name in values)

@@ -2,7 +2,7 @@
 
 Each group of processes has a band of its own; a location is a box that names what is true of a
 process there, with a thick edge where it is initial; arrows carry the letters of the steps that are
-explained below, as in :func:`checker.threshold.text_drawing.draw_text`.
+explained below, as in :func:`checker.parametric.drawing.text_drawing.draw_text`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from checker.threshold.automaton import Automaton, Question
-from checker.threshold.automaton_wording import Words, constant_names, facts
-from checker.threshold.graph_layout import GraphLayout, lay_out
-from checker.threshold.text_drawing import (
+from checker.parametric.automaton.automaton import Automaton, Question
+from checker.parametric.automaton.wording import Words, constant_names, facts
+from checker.parametric.drawing.graph_layout import GraphLayout, lay_out
+from checker.parametric.drawing.text_drawing import (
     group_in_words,
     rule_effects,
     same_steps,

@@ -1,7 +1,7 @@
 """A threshold automaton as text: its numbers, locations, rules and questions.
 
 What is drawn is what the queries are about, in the words of the spec.  For the picture see
-:mod:`checker.threshold.svg_drawing`.
+:mod:`checker.parametric.drawing.svg_drawing`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from checker.threshold.automaton import Automaton, Group, Question, Rule
-from checker.threshold.automaton_wording import Words, constant_names, facts
+from checker.parametric.automaton.automaton import Automaton, Group, Question, Rule
+from checker.parametric.automaton.wording import Words, constant_names, facts
 
 WIDTH = 100
 """Columns at most."""
@@ -90,7 +90,7 @@ def same_steps(automaton: Automaton) -> list[list[int]]:
     """Groups the rules by their effect: same handler, guard, messages and indications."""
     found: dict[object, list[int]] = {}
     for number, rule in enumerate(automaton.rules):
-        step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications, rule.owed)
+        step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications, rule.is_fair)
         found.setdefault(step, []).append(number)
     return list(found.values())
 
@@ -103,7 +103,7 @@ def rule_effects(rule: Rule, words: Words) -> list[str]:
         parts.append(f"sends {', '.join(words.automaton.kinds[k].name for k in rule.sends)}")
     if rule.indications:
         parts.append(f"indicates {', '.join(rule.indications)}")
-    if not rule.owed:
+    if not rule.is_fair:
         parts.append("never has to")
     return parts
 

@@ -6,23 +6,13 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import permutations
 
-from checker.lang import typed
-from checker.threshold.arithmetic import TRUE
-from checker.threshold.automaton import Condition
-from checker.threshold.extract_numbers import (
-    both,
-    either,
-    inverse,
-)
-from checker.threshold.extract_operations import equal_values
-from checker.threshold.extract_values import (
-    Scene,
-    condition,
-    evaluate,
-    no_count,
-    truth,
-)
-from checker.threshold.fragment import Leaves
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import TRUE
+from checker.parametric.automaton.automaton import Condition
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.numbers import both, either, inverse
+from checker.parametric.extract.operations import equal_values
+from checker.parametric.extract.values import Scene, condition, evaluate, no_count, truth
 
 MOST_ORDERS = 120
 """Orders at most of a loop over an unordered collection."""

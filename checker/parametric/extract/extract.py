@@ -13,42 +13,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import islice
 
-from checker.lang import typed
-from checker.lang.check_history import history_name
-from checker.system.instantiate.walk import nodes
-from checker.system.ir import SourceLocation
-from checker.threshold.arithmetic import FALSE
-from checker.threshold.automaton import (
-    Automaton,
-    Kind,
-    Linear,
-    Location,
-    Receipt,
-    Rule,
-)
-from checker.threshold.extract_local_states import (
-    History,
-    LocalState,
-    Step,
-)
-from checker.threshold.extract_merge import Chart, merge_locations
-from checker.threshold.extract_numbers import receipts_in, without
-from checker.threshold.extract_operations import (
-    fits,
-)
-from checker.threshold.extract_start import check_states
-from checker.threshold.extract_steps import (
-    Steps,
-)
-from checker.threshold.extract_values import (
-    OTHERS,
-    Count,
-    Made,
-    Who,
-    value_text,
-)
-from checker.threshold.extract_world import Settings, for_every, settings_of
-from checker.threshold.fragment import FragmentErrors, Leaves, survey
+from checker.diagnostics.english import listing
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.language.typecheck.histories import history_name
+from checker.model.ir import SourceLocation
+from checker.parametric.automaton.arithmetic import FALSE
+from checker.parametric.automaton.automaton import Automaton, Kind, Linear, Location, Receipt, Rule
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves, survey
+from checker.parametric.extract.local_states import History, LocalState, Step
+from checker.parametric.extract.merge import Chart, merge_locations
+from checker.parametric.extract.numbers import receipts_in, without
+from checker.parametric.extract.operations import fits
+from checker.parametric.extract.start import check_states
+from checker.parametric.extract.steps import Steps
+from checker.parametric.extract.values import OTHERS, Count, Made, Who, value_text
+from checker.parametric.extract.world import Settings, for_every, settings_of
 
 LARGEST = 3_000
 """Locations at most."""
@@ -248,7 +228,7 @@ class _Drawn:
             if len(counted & spot.sent) > 1:
                 decls = self.settings.check.protocol.messages
                 span = next(d.span for d in decls if d.name == count.message)
-                two = " and ".join(sorted(_name(made) for made in counted & spot.sent))
+                two = listing(sorted(_name(made) for made in counted & spot.sent))
                 message = f"one process may send {two}, and `{count.name}` counts both once"
                 found.add(Leaves("T007", message, span, "a count for each of them"))
                 return
@@ -342,7 +322,7 @@ class _Drawn:
             label=step.label,
             place=self._place(step),
             indications=step.indications,
-            owed=step.owed,
+            is_fair=step.is_fair,
         )
 
     def _place(self, step: Step) -> SourceLocation | None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
-from checker.threshold.automaton import Condition, Group
-from checker.threshold.extract_paths import Effect, Path, Sending, Telling, Walker
-from checker.threshold.extract_values import (
-    Made,
-    Scene,
-)
-from checker.threshold.extract_world import Settings
-from checker.threshold.fragment import FragmentErrors
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.parametric.automaton.automaton import Condition, Group
+from checker.parametric.automaton.fragment import FragmentErrors
+from checker.parametric.extract.paths import Effect, Path, Sending, Telling, Walker
+from checker.parametric.extract.values import Made, Scene
+from checker.parametric.extract.world import Settings
 
 Wanted = tuple[int, str]
 """A handler, by its number, and the name of the count for which it waits."""
@@ -53,7 +50,7 @@ class Step:
     """A step to another local state.
 
     ``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the message
-    that it takes; ``handler``: its number, or -1; ``owed``: see :class:`Rule`.
+    that it takes; ``handler``: its number, or -1; ``is_fair``: see :class:`Rule`.
     """
 
     target: LocalState
@@ -64,7 +61,7 @@ class Step:
     handler: int = -1
     wanted: Wanted | None = None
     indications: tuple[str, ...] = ()
-    owed: bool = True
+    is_fair: bool = True
 
 
 class ExtractionContext:

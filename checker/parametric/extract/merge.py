@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from checker.lang import typed
-from checker.threshold.arithmetic import TRUE
-from checker.threshold.automaton import AtLeast, Condition, Linear
-from checker.threshold.extract_local_states import (
-    LocalState,
-    Step,
-    Wanted,
-)
-from checker.threshold.extract_numbers import (
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import TRUE
+from checker.parametric.automaton.automaton import AtLeast, Condition, Linear
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.local_states import LocalState, Step, Wanted
+from checker.parametric.extract.numbers import (
     ONE,
     at_least,
     atoms,
@@ -26,10 +23,7 @@ from checker.threshold.extract_numbers import (
     receipts_in,
     simplify_under,
 )
-from checker.threshold.extract_values import (
-    Made,
-)
-from checker.threshold.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.values import Made
 
 
 @dataclass
@@ -119,7 +113,7 @@ def _covers(less: Step, more: Step, steps: Mapping[LocalState, list[Step]]) -> b
 
 
 def _step_effect(step: Step) -> tuple[object, ...]:
-    return step.sends, step.indications, step.owed
+    return step.sends, step.indications, step.is_fair
 
 
 def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list[Step]]) -> bool:

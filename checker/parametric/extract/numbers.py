@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from checker.threshold.arithmetic import (
+from checker.parametric.automaton.arithmetic import (
     FALSE,
     TRUE,
     comparisons,
@@ -18,7 +18,7 @@ from checker.threshold.arithmetic import (
     plus,
     times,
 )
-from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or
+from checker.parametric.automaton.automaton import And, AtLeast, Condition, Linear, Not, Or
 
 RECEIVED = "#"
 ONE = Linear((), 1)

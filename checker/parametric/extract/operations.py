@@ -6,10 +6,11 @@ import itertools
 from dataclasses import replace
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.threshold.arithmetic import FALSE, TRUE, plus, times
-from checker.threshold.automaton import Condition, Linear
-from checker.threshold.extract_numbers import (
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import FALSE, TRUE, plus, times
+from checker.parametric.automaton.automaton import Condition, Linear
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.numbers import (
     as_linear,
     both,
     comparison,
@@ -18,7 +19,7 @@ from checker.threshold.extract_numbers import (
     minus,
     plain,
 )
-from checker.threshold.extract_values import (
+from checker.parametric.extract.values import (
     EVERYTHING,
     ME,
     PEER,
@@ -32,7 +33,6 @@ from checker.threshold.extract_values import (
     no_count,
     truth,
 )
-from checker.threshold.fragment import Leaves
 
 # ---- numbers ----------------------------------------------------------------------------------
 

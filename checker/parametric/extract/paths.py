@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.threshold.arithmetic import FALSE
-from checker.threshold.automaton import Condition, Linear
-from checker.threshold.extract_binders import binding, bindings, orders
-from checker.threshold.extract_numbers import both, inverse
-from checker.threshold.extract_operations import (
-    equal_values,
-)
-from checker.threshold.extract_values import (
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import FALSE
+from checker.parametric.automaton.automaton import Condition, Linear
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.binders import binding, bindings, orders
+from checker.parametric.extract.numbers import both, inverse
+from checker.parametric.extract.operations import equal_values
+from checker.parametric.extract.values import (
     EVERYTHING,
     ME,
     PEER,
@@ -28,7 +27,6 @@ from checker.threshold.extract_values import (
     is_condition,
     members,
 )
-from checker.threshold.fragment import Leaves
 
 
 @dataclass(frozen=True, slots=True)

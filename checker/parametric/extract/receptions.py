@@ -12,31 +12,17 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.lang import typed
-from checker.threshold.arithmetic import FALSE, TRUE
-from checker.threshold.automaton import Condition
-from checker.threshold.extract_binders import (
-    match_pattern,
-    match_patterns,
-)
-from checker.threshold.extract_local_states import ExtractionContext, LocalState, Wanted
-from checker.threshold.extract_numbers import (
-    both,
-    receipts_in,
-    rises,
-)
-from checker.threshold.extract_paths import Path, begin_path, handler_guard
-from checker.threshold.extract_start import senders
-from checker.threshold.extract_values import (
-    PEER,
-    Count,
-    Made,
-    Scene,
-    Who,
-    condition,
-    members,
-)
-from checker.threshold.fragment import Leaves
+from checker.language.link_kinds import Delivery
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import FALSE, TRUE
+from checker.parametric.automaton.automaton import Condition
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.binders import match_pattern, match_patterns
+from checker.parametric.extract.local_states import ExtractionContext, LocalState, Wanted
+from checker.parametric.extract.numbers import both, receipts_in, rises
+from checker.parametric.extract.paths import Path, begin_path, handler_guard
+from checker.parametric.extract.start import senders
+from checker.parametric.extract.values import PEER, Count, Made, Scene, Who, condition, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +44,9 @@ class Receptions:
         faulty = self.settings.faulty
         nobody = not faulty.terms and faulty.constant == 0
         # Stubborn links need not deliver messages of a faulty process again.
-        self.again = nobody and "stubborn" in ground.settings.check.links
+        self.again = nobody and any(
+            kind.delivery is Delivery.STUBBORN for kind in ground.settings.check.links
+        )
         self._messages: dict[str, tuple[Made, ...]] = {}
         self._wanted: set[Wanted] | None = None
         self._at: dict[tuple[int, tuple[object, ...]], list[Reception]] = {}

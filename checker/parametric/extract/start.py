@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.lang import typed
-from checker.system.instantiate.walk import nodes
-from checker.threshold.arithmetic import TRUE
-from checker.threshold.extract_binders import (
-    bindings,
-)
-from checker.threshold.extract_values import (
-    OTHERS,
-    Scale,
-    Scene,
-    evaluate,
-    members,
-)
-from checker.threshold.fragment import FragmentErrors, Leaves
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import TRUE
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.binders import bindings
+from checker.parametric.extract.values import OTHERS, Scale, Scene, evaluate, members
 
 
 def check_states(role: typed.Role, scale: Scale, found: FragmentErrors) -> None:

@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.lang import typed
-from checker.threshold.arithmetic import FALSE, TRUE
-from checker.threshold.automaton import Condition, Group, Linear, Mode
-from checker.threshold.extract_local_states import (
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import FALSE, TRUE
+from checker.parametric.automaton.automaton import Condition, Group, Linear, Mode
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.local_states import (
     ExtractionContext,
     History,
     LocalState,
@@ -21,17 +22,9 @@ from checker.threshold.extract_local_states import (
     Wanted,
     sent_after,
 )
-from checker.threshold.extract_numbers import (
-    both,
-    comparison,
-    lasting,
-    simplify_under,
-    without,
-)
-from checker.threshold.extract_operations import (
-    fits,
-)
-from checker.threshold.extract_paths import (
+from checker.parametric.extract.numbers import both, comparison, lasting, simplify_under, without
+from checker.parametric.extract.operations import fits
+from checker.parametric.extract.paths import (
     Effect,
     Path,
     Sending,
@@ -39,16 +32,10 @@ from checker.threshold.extract_paths import (
     begin_path,
     handler_guard,
 )
-from checker.threshold.extract_receptions import Reception, Receptions
-from checker.threshold.extract_start import initial_values
-from checker.threshold.extract_values import (
-    OTHERS,
-    Scene,
-    members,
-    value_text,
-)
-from checker.threshold.extract_world import Settings, taking
-from checker.threshold.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.receptions import Reception, Receptions
+from checker.parametric.extract.start import initial_values
+from checker.parametric.extract.values import OTHERS, Scene, members, value_text
+from checker.parametric.extract.world import Settings, taking
 
 
 class Steps(ExtractionContext):
@@ -150,9 +137,9 @@ class Steps(ExtractionContext):
         for number, path in self._open_paths(spot):
             label = self.role.handlers[number].label
             steps = self._steps_of_path(spot, path, label, number, None, receptions)
-            owed = self.role.handlers[number].owed
-            moving += [replace(step, owed=owed) for step in steps]
-            if not steps and owed:
+            is_fair = self.role.handlers[number].is_fair
+            moving += [replace(step, is_fair=is_fair) for step in steps]
+            if not steps and is_fair:
                 idle.append(path.guard)
         if moving:
             for guard in idle:

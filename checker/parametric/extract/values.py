@@ -12,13 +12,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Span
-from checker.lang import typed
-from checker.threshold.arithmetic import FALSE, TRUE
-from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or, Quotient
-from checker.threshold.extract_numbers import (
-    term,
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import FALSE, TRUE
+from checker.parametric.automaton.automaton import (
+    And,
+    AtLeast,
+    Condition,
+    Linear,
+    Not,
+    Or,
+    Quotient,
 )
-from checker.threshold.fragment import Leaves
+from checker.parametric.automaton.fragment import Leaves
+from checker.parametric.extract.numbers import term
 
 LARGEST = 64
 """Values of a type at most."""
@@ -207,8 +213,8 @@ def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]
 
 def evaluate(expr: typed.Expr, scene: Scene) -> object:
     """Returns the value of ``expr``; raises :class:`Leaves`."""
-    from checker.threshold.extract_binders import collect_items, evaluate_quantified
-    from checker.threshold.extract_operations import operation
+    from checker.parametric.extract.binders import collect_items, evaluate_quantified
+    from checker.parametric.extract.operations import operation
 
     match expr:
         case typed.Literal(_, value, _):

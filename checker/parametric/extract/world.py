@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from checker.lang import typed
-from checker.system.instantiate.stack import payloads
-from checker.system.instantiate.walk import nodes
-from checker.threshold.arithmetic import TRUE, plus
-from checker.threshold.automaton import Condition, Group, Linear, Mode
-from checker.threshold.extract_binders import (
-    match_patterns,
-)
-from checker.threshold.extract_numbers import (
+from checker.instantiate.protocol.stack import payloads
+from checker.instantiate.protocol.walk import nodes
+from checker.language.syntax import typed
+from checker.parametric.automaton.arithmetic import TRUE, plus
+from checker.parametric.automaton.automaton import Condition, Group, Linear, Mode
+from checker.parametric.automaton.fragment import FragmentErrors, Leaves
+from checker.parametric.extract.binders import match_patterns
+from checker.parametric.extract.numbers import (
     as_linear,
     at_least,
     both,
@@ -23,7 +22,7 @@ from checker.threshold.extract_numbers import (
     minus,
     term,
 )
-from checker.threshold.extract_values import (
+from checker.parametric.extract.values import (
     ME,
     OTHERS,
     Cases,
@@ -34,7 +33,6 @@ from checker.threshold.extract_values import (
     evaluate,
     is_condition,
 )
-from checker.threshold.fragment import FragmentErrors, Leaves
 
 FORGED = ("forged", "forged by nobody")
 """The payload that no client requests to send, as the finite system calls it."""
@@ -55,7 +53,7 @@ class Settings:
 
     ``requests``: the requests to each process with a name, in order, and to every other one;
     ``liars``: how many Byzantine processes there are, by sender as in
-    :class:`~checker.threshold.extract_values.Count`; ``byzantine``: whether there may be any;
+    :class:`~checker.parametric.extract.values.Count`; ``byzantine``: whether there may be any;
     ``faulty``: how many processes may be faulty in any way.
     """
 

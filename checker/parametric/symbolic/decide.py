@@ -1,9 +1,9 @@
 """Decides whether threshold protocols satisfy their properties for every number of processes.
 
-:func:`decide` decides a property of a threshold automaton by one formula for all its executions
-(:mod:`checker.engines.symbolic.thresholds_runs`).  Proofs are rechecked with a more direct encoding
-(:mod:`checker.engines.symbolic.thresholds_recheck`); violations come with an execution that was
-computed step by step without z3 (:mod:`checker.threshold.execution`).
+:class:`ParametricChecker` decides a property of a threshold automaton by one formula for all its
+executions (:mod:`checker.parametric.symbolic.runs`).  Proofs are rechecked with a more direct
+encoding (:mod:`checker.parametric.symbolic.recheck`); violations come with an execution that was
+computed step by step without z3 (:mod:`checker.parametric.automaton.execution`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,8 @@ from typing import TypeAlias
 import z3
 
 from checker.engines.symbolic.interruptible import interruptible
-from checker.engines.symbolic.thresholds_guards import Counted
-from checker.engines.symbolic.thresholds_queries import Answer, SolverQueries, Unanswered
-from checker.engines.symbolic.thresholds_recheck import Plain
-from checker.engines.symbolic.thresholds_refinement import Refining
-from checker.engines.symbolic.thresholds_runs import Runs, accelerate, begin, resting, total
-from checker.threshold.arithmetic import TRUE, linear, times
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import TRUE, linear, times
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     And,
     AtLeast,
@@ -34,7 +29,12 @@ from checker.threshold.automaton import (
     Question,
     StateFormula,
 )
-from checker.threshold.execution import NotARun, require_run
+from checker.parametric.automaton.execution import NotARun, require_run
+from checker.parametric.symbolic.guards import Counted
+from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswered
+from checker.parametric.symbolic.recheck import Plain
+from checker.parametric.symbolic.refinement import Refining
+from checker.parametric.symbolic.runs import Runs, accelerate, begin, resting, total
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7
@@ -236,43 +236,3 @@ def _amount(run: AcceleratedRun, name: str | None) -> int:
     if name is not None:
         return dict(run.values)[name]
     return sum(burst.times for segment in run.segments for burst in segment)
-
-
-def decide(
-    automaton: Automaton,
-    question: Question,
-    *,
-    seconds: float | None = None,
-    fixed: Mapping[str, int] = NOTHING,
-    resilience: Condition | None = None,
-) -> Decision:
-    """Decides one question as :meth:`ParametricChecker.decide` does."""
-    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
-    return counting.decide(question)
-
-
-def smallest(
-    automaton: Automaton,
-    question: Question,
-    run: AcceleratedRun,
-    *,
-    seconds: float | None = None,
-    fixed: Mapping[str, int] = NOTHING,
-    resilience: Condition | None = None,
-) -> AcceleratedRun:
-    """Minimises one violation as :meth:`ParametricChecker.smallest` does."""
-    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
-    return counting.smallest(question, run)
-
-
-def reachable(
-    automaton: Automaton,
-    formula: StateFormula,
-    *,
-    seconds: float | None = None,
-    fixed: Mapping[str, int] = NOTHING,
-    resilience: Condition | None = None,
-) -> AcceleratedRun | Unanswered | None:
-    """Decides reachability of one configuration as :meth:`ParametricChecker.reachable` does."""
-    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
-    return counting.reachable(formula)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.threshold.arithmetic import (
+from checker.parametric.automaton.arithmetic import (
     comparisons,
     conjunction,
     names,
@@ -28,7 +28,7 @@ from checker.threshold.arithmetic import (
     times,
     to_nnf,
 )
-from checker.threshold.automaton import (
+from checker.parametric.automaton.automaton import (
     And,
     AtLeast,
     Automaton,
@@ -46,12 +46,13 @@ from checker.threshold.automaton import (
 class Choice:
     """There are receipts that satisfy ``condition``, of a process that has sent ``own`` to others.
 
-    ``owed``: reliable delivery applies: they include all messages that correct processes have sent.
+    ``reliable``: reliable delivery applies: they include all messages that correct processes have
+    sent.
     """
 
     condition: Condition
     own: frozenset[int]
-    owed: bool
+    reliable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def possible(automaton: Automaton, rule: Rule) -> Counted:
     never fewer.)
     """
     source = automaton.locations[rule.source]
-    eliminator = Eliminator(automaton, source, owed=False)
+    eliminator = Eliminator(automaton, source, reliable=False)
     grown = _receipt_names(automaton)
     guard = to_nnf(rule.guard)
     seen = [known for known in source.known if not _grows(to_nnf(known), grown)]
@@ -105,7 +106,7 @@ def stuck_condition(automaton: Automaton, location: Location, rules: Iterable[Ru
     """Returns when a correct process can stay in ``location`` forever, which ``rules`` leave: it
     has received all that correct processes have sent, and no guard is true.
     """
-    eliminator = Eliminator(automaton, location, owed=True)
+    eliminator = Eliminator(automaton, location, reliable=True)
     refused = [Not(rule.guard) for rule in rules]
     return eliminator.of(to_nnf(And((*refused, *location.known))))
 
@@ -145,13 +146,13 @@ def _bounds_above(condition: Condition, grown: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Eliminator:
-    """Eliminates receipts of processes in ``location``; ``owed``: they include all that correct
+    """Eliminates receipts of processes in ``location``; ``reliable``: they include all that correct
     processes sent.
     """
 
     automaton: Automaton
     location: Location
-    owed: bool
+    reliable: bool
 
     def of(self, condition: Condition) -> Counted:
         """Returns when there are receipts that satisfy ``condition`` (it is without ``Not``)."""
@@ -176,7 +177,7 @@ class Eliminator:
 
     def lowest(self, receipt: Receipt) -> Linear:
         """Returns the least possible number of receipts."""
-        if not self.owed:
+        if not self.reliable:
             return Linear()
         sent = (
             plus(Linear(((correct_senders_name(kind), 1),)), self._mine(kind))
@@ -241,7 +242,7 @@ class Eliminator:
             if compared is not None:
                 return compared
         kinds = {kind for receipt in receipts for kind in receipt.kinds}
-        return Choice(condition, self.location.own & kinds, self.owed)
+        return Choice(condition, self.location.own & kinds, self.reliable)
 
     def _eliminate_bounds(self, receipt: Receipt, condition: Condition) -> Counted | None:
         """Compares each lower bound with each upper one, where there are only such bounds."""

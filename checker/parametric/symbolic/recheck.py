@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker.engines.symbolic.thresholds_guards import Choice
-from checker.engines.symbolic.thresholds_queries import SolverQueries
-from checker.engines.symbolic.thresholds_runs import Runs, advance, begin, reachable_rules
-from checker.threshold.arithmetic import TRUE, comparisons, names
-from checker.threshold.automaton import And, Automaton, Condition, Not, Rule
+from checker.parametric.automaton.arithmetic import TRUE, comparisons, names
+from checker.parametric.automaton.automaton import And, Automaton, Condition, Not, Rule
+from checker.parametric.symbolic.guards import Choice
+from checker.parametric.symbolic.queries import SolverQueries
+from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules
 
 
 @dataclass
@@ -87,7 +87,7 @@ def _asks(automaton: Automaton, rule: Rule) -> Choice:
         asked = And((rule.guard,))
     used = names(asked)
     kinds = {kind for each in automaton.receipts if each.name in used for kind in each.kinds}
-    return Choice(asked, source.own & kinds, owed=False)
+    return Choice(asked, source.own & kinds, reliable=False)
 
 
 def _waits(automaton: Automaton, rule: Rule) -> Choice | None:

@@ -18,7 +18,9 @@ from typing import TypeAlias, assert_never
 
 import z3
 
-from checker.engines.symbolic.thresholds_guards import (
+from checker.parametric.automaton.arithmetic import holds
+from checker.parametric.automaton.automaton import AcceleratedRun, AtLeast, Automaton, Burst, Mode
+from checker.parametric.symbolic.guards import (
     All,
     Any,
     Choice,
@@ -27,16 +29,8 @@ from checker.engines.symbolic.thresholds_guards import (
     possible,
     senders_name,
 )
-from checker.engines.symbolic.thresholds_queries import SolverQueries, Unanswered
-from checker.engines.symbolic.thresholds_runs import (
-    Runs,
-    accelerate,
-    ranks,
-    reachable_rules,
-    rising,
-)
-from checker.threshold.arithmetic import holds
-from checker.threshold.automaton import AcceleratedRun, AtLeast, Automaton, Burst, Mode
+from checker.parametric.symbolic.queries import SolverQueries, Unanswered
+from checker.parametric.symbolic.runs import Runs, accelerate, ranks, reachable_rules, rising
 
 Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
 """The condition on executions, in terms of their formula."""

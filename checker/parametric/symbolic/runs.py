@@ -23,19 +23,7 @@ from typing import assert_never
 
 import z3
 
-from checker.engines.symbolic.thresholds_guards import (
-    All,
-    Any,
-    Choice,
-    Counted,
-    byzantine_senders,
-    correct_senders_name,
-    counts,
-    leaves,
-    senders_name,
-    stuck_condition,
-)
-from checker.threshold.automaton import (
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     AllOf,
     And,
@@ -52,6 +40,18 @@ from checker.threshold.automaton import (
     Rule,
     Somebody,
     StateFormula,
+)
+from checker.parametric.symbolic.guards import (
+    All,
+    Any,
+    Choice,
+    Counted,
+    byzantine_senders,
+    correct_senders_name,
+    counts,
+    leaves,
+    senders_name,
+    stuck_condition,
 )
 
 
@@ -138,7 +138,7 @@ class Runs:
         for kind in sorted({kind for receipt in receipts for kind in receipt.kinds}):
             told[kind], lied[kind] = self.variable("told"), self.variable("lied")
             mine = 1 if kind in choice.own else 0
-            least = sent[correct_senders_name(kind)] - mine if choice.owed else z3.IntVal(0)
+            least = sent[correct_senders_name(kind)] - mine if choice.reliable else z3.IntVal(0)
             parts += [
                 told[kind] >= least,
                 told[kind] >= 0,
@@ -287,7 +287,7 @@ def resting(automaton: Automaton) -> dict[Counted, list[int]]:
     found: dict[Counted, list[int]] = {}
     leaving: dict[int, list[Rule]] = {}
     for rule in automaton.rules:
-        if rule.owed:
+        if rule.is_fair:
             leaving.setdefault(rule.source, []).append(rule)
     for index, rules in leaving.items():
         location = automaton.locations[index]

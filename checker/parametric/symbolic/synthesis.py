@@ -13,9 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.threshold.arithmetic import conjunction, holds, linear, names, plus, times, to_nnf
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import (
+    conjunction,
+    holds,
+    linear,
+    names,
+    plus,
+    times,
+    to_nnf,
+)
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     And,
     AtLeast,
@@ -26,6 +33,7 @@ from checker.threshold.automaton import (
     Question,
     Quotient,
 )
+from checker.parametric.symbolic.decide import ParametricChecker
 
 LARGEST = 8
 """The largest factor of a parameter in a condition on sizes."""

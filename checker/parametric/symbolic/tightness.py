@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.threshold.arithmetic import TRUE, conjunction, plus, to_nnf
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import TRUE, conjunction, plus, to_nnf
+from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     And,
     AtLeast,
@@ -17,6 +16,7 @@ from checker.threshold.automaton import (
     Outcome,
     Question,
 )
+from checker.parametric.symbolic.decide import ParametricChecker
 
 
 @dataclass(frozen=True, slots=True)

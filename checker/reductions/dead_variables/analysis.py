@@ -48,21 +48,15 @@ SAS 1999; here a variable may be live for one process and dead for another.  Stu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
-from checker.reductions.dead_conditions import Blockers, Meeting, VariablePart, cell, simplest
-from checker.reductions.dead_messages import MessageEffects, alone
-from checker.reductions.dead_monotone_variables import progresses, trends
-from checker.reductions.dead_monotonicity import Direction, Trend, Trends
-from checker.reductions.dead_program_points import ProgramPoint, program_points
-from checker.reductions.dead_reset import Reset, reset_statements
-from checker.reductions.dead_terms import mentions
-from checker.reductions.dead_uses import VariableUse, now, uses_in
-from checker.reductions.reduction_plan import Kind, Unused
-from checker.system import ir
-from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
-from checker.system.tree import nodes, placeless
-from checker.system.types import (
+from checker.model import ir
+from checker.model.ir import Block, Expr, TransitionSystem, VariableKind
+from checker.model.memo import an_analysis, by_identity
+from checker.model.names import reads_in
+from checker.model.tree import nodes, placeless
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -77,15 +71,29 @@ from checker.system.types import (
     VariantT,
     cardinality,
 )
+from checker.reductions.dead_variables.conditions import (
+    Blockers,
+    Meeting,
+    VariablePart,
+    cell,
+    simplest,
+)
+from checker.reductions.dead_variables.messages import MessageEffects, alone
+from checker.reductions.dead_variables.monotone_variables import progresses, trends
+from checker.reductions.dead_variables.monotonicity import Direction, Trend, Trends
+from checker.reductions.dead_variables.program_points import ProgramPoint, program_points
+from checker.reductions.dead_variables.reset import Reset, reset_statements
+from checker.reductions.dead_variables.uses import VariableUse, now, uses_in
 
 WIDE = 256
 """Of sets over more values no single members are dead."""
 
 
-def find_dead(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
+@an_analysis()
+def find_dead(system: TransitionSystem) -> tuple[Block, tuple[str, ...]]:
     """The statements that reset dead parts; and what prevents more."""
     if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
-        return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
+        return (), ("effects are still to be lowered",)
     return DeadVariableAnalysis(placeless(system)).block()
 
 
@@ -94,7 +102,7 @@ class DeadVariableAnalysis:
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system, self.sites = system, program_points(system)
-        self.unused: list[Unused] = []
+        self.unused: list[str] = []
         moves = trends(system, self.sites).variables
         self.links = {
             v.name for v in system.variables
@@ -106,8 +114,11 @@ class DeadVariableAnalysis:
         for site in self.sites:
             for reading in uses_in(site):
                 self.readings[reading.variable].append(reading)
+        self._alone = by_identity(lambda action: alone(self.system, action))
+        self._met: dict[tuple[str, int], Meeting] = {}
+        self._stores: dict[str, list[Meeting]] = {}
 
-    def block(self) -> tuple[Block, tuple[Unused, ...]]:
+    def block(self) -> tuple[Block, tuple[str, ...]]:
         rising, others, links = list[ir.Variable](), list[ir.Variable](), list[ir.Variable]()
         for variable in self.system.variables:
             if variable.name in self.links:
@@ -152,7 +163,7 @@ class DeadVariableAnalysis:
         if self._finite(variable, receiving=True):
             return True
         why = f"`{variable.title or variable.name}`: what is sent may be sent for ever"
-        self.unused.append(Unused(Kind.DEAD, why))
+        self.unused.append(why)
         return False
 
     def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
@@ -166,7 +177,7 @@ class DeadVariableAnalysis:
             if site.action is None:
                 return False
             action = self.system.actions[site.action]
-            if action.promised == ir.FALSE or alone(self.system, action):
+            if action.promised == ir.FALSE or self._alone(action):
                 continue
             if receiving and self._consumes_parameter(site, node):
                 continue
@@ -197,6 +208,8 @@ class DeadVariableAnalysis:
         later.
         """
         left = {v.name: v for v in variables}
+        if len(left) == 1:
+            return [(variables[0], frozenset())]
         asks = {n: self._mentioned_variables(v) & set(left) - {n} for n, v in left.items()}
         found: list[tuple[ir.Variable, frozenset[str]]] = []
         while left:
@@ -207,7 +220,7 @@ class DeadVariableAnalysis:
 
     def _mentioned_variables(self, variable: ir.Variable) -> set[str]:
         clauses = self._clauses(variable, frozenset())
-        return {name for clause in clauses or () for part in clause for name in mentions(part)}
+        return {name for clause in clauses or () for part in clause for name in reads_in(part)}
 
     def _clauses(self, variable: ir.Variable, hidden: frozenset[str]) -> list[list[Expr]] | None:
         items = (
@@ -222,7 +235,7 @@ class DeadVariableAnalysis:
             if reading.among is not None and part.item is not None:
                 more = effects.clauses(part, reading)
             else:
-                clause = blockers.of(Meeting(part, reading))
+                clause = blockers.of(self._meeting(part, reading))
                 more = [clause] if clause else None
             if more is None or any(not clause for clause in more):
                 return None
@@ -232,9 +245,30 @@ class DeadVariableAnalysis:
         idle = self._freezing_conditions(part, blockers)
         return simplest([p for p in clause if p not in idle] for clause in clauses)
 
+    def _meeting(self, part: VariablePart, reading: VariableUse) -> Meeting:
+        """The meeting of a part of a variable with one of ``self.readings`` of that variable."""
+        at = part.variable, id(reading)
+        if at not in self._met:
+            self._met[at] = Meeting(part, reading)
+        return self._met[at]
+
     def _freezing_conditions(self, part: VariablePart, blockers: Blockers) -> set[Expr]:
         """Conditions that never change and under which the part never does: they gain nothing."""
+        if part.variable not in self._stores:
+            self._stores[part.variable] = list(self._stores_to(part))
         common: set[Expr] | None = None
+        for stored in self._stores[part.variable]:
+            found = blockers.of(stored)
+            common = set(found) if common is None else common & set(found)
+        still = self.trends.way
+        return {
+            p
+            for p in common or ()
+            if still(p) is Direction.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
+        }
+
+    def _stores_to(self, part: VariablePart) -> Iterator[Meeting]:
+        """The assignments to a part, as readings of what is stored."""
         for site in self.sites:
             node = site.node
             if not (isinstance(node, ir.Assign) and node.target.name == part.variable):
@@ -248,15 +282,7 @@ class DeadVariableAnalysis:
                     path = (*path, ir.Apply(BOOL, ir.Op.EQ, (item, what)))
                 case _:
                     pass
-            stored = VariableUse(part.variable, keys, path, (), site, item)
-            found = blockers.of(Meeting(part, stored))
-            common = set(found) if common is None else common & set(found)
-        still = self.trends.way
-        return {
-            p
-            for p in common or ()
-            if still(p) is Direction.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
-        }
+            yield Meeting(part, VariableUse(part.variable, keys, path, (), site, item))
 
     def _rest(self, variable: ir.Variable, hidden: frozenset[str], way: Direction) -> list[Reset]:
         clauses = self._clauses(variable, hidden)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from checker.reductions.dead_monotonicity import Trends
-from checker.reductions.dead_terms import conjuncts, free, mentions, replace_all, same, simple
-from checker.reductions.dead_uses import VariableUse
-from checker.system import ir
-from checker.system.build import conj, disj, equal, member, negation
-from checker.system.ir import Apply, Expr, Op
-from checker.system.run_errors import fits, risky
-from checker.system.tree import nodes
-from checker.system.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
+from checker.model import ir
+from checker.model.build import conj, disj, equal, member, negation
+from checker.model.ir import Apply, Expr, Op
+from checker.model.memo import in_an_analysis
+from checker.model.names import Names, bound_in, free_in, reads_in
+from checker.model.run_errors import fits, risky
+from checker.model.tree import nodes
+from checker.model.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
+from checker.reductions.dead_variables.monotonicity import Trends
+from checker.reductions.dead_variables.terms import conjuncts, replace_all, same, simple
+from checker.reductions.dead_variables.uses import VariableUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,26 @@ def cell(variable: ir.Variable, items: bool) -> VariablePart:
     return VariablePart(variable.name, tuple(keys), expr, item)
 
 
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A condition under which a reading makes no difference, now and forever.
+
+    ``reads``: the variables that what it is derived from mentions; ``tested``: it is false of a
+    condition in the reading's path.
+    """
+
+    holds: Expr
+    reads: Names
+    tested: bool
+
+
 @dataclass(slots=True)
 class Meeting:
     """A reading of a cell's variable where it reads that very cell.
 
     ``path``, ``around``: those of the reading, in the cell's names where these are known;
-    ``apart``: conditions on the cell's names under which the reading is of another cell.
+    ``apart``: conditions on the cell's names under which the reading is of another cell;
+    ``blockers``: what :class:`Blockers` has found.
     """
 
     cell: VariablePart
@@ -60,6 +76,7 @@ class Meeting:
     path: list[Expr] = field(default_factory=list)
     around: list[Expr] = field(default_factory=list)
     apart: list[Expr] = field(default_factory=list)
+    blockers: list[Blocker] | None = None
 
     def __post_init__(self) -> None:
         self.path, self.around = list(self.reading.path), list(self.reading.around)
@@ -79,7 +96,7 @@ class Meeting:
                     pairs.append((arg, ir.Item(ours.type.items[i], ours, i)))
             elif self._open(theirs):
                 self._replace(theirs, ours, pairs)
-            elif not free(theirs) - self.cell.names and not mentions(theirs):
+            elif not free_in(theirs) - self.cell.names and not reads_in(theirs):
                 if not same(theirs, ours):
                     self.apart.append(simple(negation(equal(ours, theirs))))
 
@@ -95,10 +112,10 @@ class Meeting:
             if not (isinstance(narrow, AtomT) and isinstance(wide, AtomT) and fits(narrow, wide)):
                 return
             self.apart.append(negation(within_type(ours, narrow)))
-        names = free(theirs)
+        names = free_in(theirs)
         for exprs in (self.path, self.around):
-            open_ = (expr for expr in exprs if not _bound_names(expr) & names)
-            exprs[:] = [replace_all(e, theirs, ours) if names <= free(e) else e for e in open_]
+            open_ = (expr for expr in exprs if not bound_in(expr) & names)
+            exprs[:] = [replace_all(e, theirs, ours) if names <= free_in(e) else e for e in open_]
         pairs[:] = [(replace_all(t, theirs, ours), o) for t, o in pairs]
 
     def _equations(self) -> Iterator[tuple[Expr, Expr]]:
@@ -107,7 +124,7 @@ class Meeting:
             if not (isinstance(test, Apply) and test.op is Op.EQ):
                 continue
             for theirs, ours in (test.args, test.args[::-1]):
-                known = not free(ours) - self.cell.names and not mentions(ours)
+                known = not free_in(ours) - self.cell.names and not reads_in(ours)
                 if known and not same(theirs, ours) and self._solvable(theirs, ours):
                     yield theirs, ours
                     return
@@ -135,40 +152,49 @@ class Blockers:
 
     def of(self, meeting: Meeting) -> list[Expr]:
         """Sufficient conditions, one of which has to hold."""
+        if meeting.blockers is None:
+            meeting.blockers = list(self._find(meeting))
+        hidden = self.hidden | {meeting.cell.variable}
+        found = [
+            one.holds
+            for one in meeting.blockers
+            if one.reads.isdisjoint(hidden if one.tested else self.hidden)
+        ]
+        return [f for f in dict.fromkeys((*meeting.apart, *found)) if f != ir.FALSE]
+
+    def _find(self, meeting: Meeting) -> Iterator[Blocker]:
         own = meeting.cell.variable
-        found = list(meeting.apart)
         for test in meeting.path:
-            found += self.usable(meeting, self.trends.never(test), self.hidden | {own})
+            yield from self._usable(meeting, self.trends.never(test), True)
         for test in meeting.around:
             for decided in (self.trends.never(test), self.trends.ever(test)):
-                for literal in self.usable(meeting, decided, self.hidden):
-                    if _looks(literal, own) <= 1:
-                        found.append(literal)
-        return [f for f in dict.fromkeys(found) if f != ir.FALSE]
+                for blocker in self._usable(meeting, decided, False):
+                    if _looks(blocker.holds, own) <= 1:
+                        yield blocker
 
-    def usable(self, meeting: Meeting, decided: Expr, hidden: frozenset[str]) -> Iterator[Expr]:
+    def _usable(self, meeting: Meeting, decided: Expr, tested: bool) -> Iterator[Blocker]:
         """The disjuncts that can be evaluated for the cell alone."""
-        for part in _disjuncts(simple(decided)):
+        for part in _simple_disjuncts(decided):
             if part in (ir.TRUE, ir.FALSE):
                 if part == ir.TRUE:
-                    yield part
+                    yield Blocker(part, frozenset(), tested)
                 continue
-            if free(part) - meeting.cell.names or mentions(part) & hidden:
+            if free_in(part) - meeting.cell.names:
                 continue
             sides = self.trends.sides(part)
             if sides is None or (sides and self._ending(meeting, part)):
                 continue
             if not all(any(same(negation(test), side) for test in meeting.path) for side in sides):
                 continue
-            guarded = in_range(disj(part, *sides))
+            guarded = in_range(disj(part, *sides) if sides else part)
             own = _own(meeting.cell)
             if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
-                yield guarded
+                yield Blocker(guarded, reads_in(part), tested)
 
     def _ending(self, meeting: Meeting, part: Expr) -> bool:
         """Whether what ``part`` derives may no longer hold when the reading is reached."""
         site = meeting.reading.site
-        ends = (self.trends.variables[name].ends for name in mentions(part))
+        ends = (self.trends.variables[name].ends for name in reads_in(part))
         return site.action is None or (site.body and any(site.action in e for e in ends))
 
 
@@ -178,7 +204,14 @@ def _own(cell: VariablePart) -> Expr:
 
 
 def _looks(expr: Expr, variable: str) -> int:
+    if variable not in reads_in(expr):
+        return 0
     return sum(isinstance(n, ir.Read) and n.variable == variable for n in nodes(expr))
+
+
+@in_an_analysis
+def _simple_disjuncts(expr: Expr) -> tuple[Expr, ...]:
+    return _disjuncts(simple(expr))
 
 
 def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
@@ -187,16 +220,17 @@ def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
     return (expr,)
 
 
+@in_an_analysis
 def in_range(expr: Expr) -> Expr | None:
     """``expr`` where no index in it can be out of its map and each field is of the right case.
 
     ``None`` where that is unknown.
     """
     tests: list[Expr] = []
-    bare, bound = expr, _bound_names(expr)
+    bare, bound = expr, bound_in(expr)
     for node in nodes(expr):
         if isinstance(node, ir.CaseField):
-            if bound & free(node.base) or mentions(node.base):
+            if bound & free_in(node.base) or reads_in(node.base):
                 return None
             tests.append(ir.IsCase(node.base, node.case))
     for node in nodes(expr):
@@ -206,17 +240,13 @@ def in_range(expr: Expr) -> Expr | None:
                 continue
             ranked = isinstance(key.type, AtomT | IntT) and isinstance(wanted, AtomT | IntT)
             plain = all(isinstance(n, ir.Local | ir.Item | ir.Const) for n in nodes(key))
-            if not (ranked and plain) or bound & free(key):
+            if not (ranked and plain) or bound & free_in(key):
                 return None
             tests.append(within_type(key, wanted))
             bare = replace_all(bare, node, ir.Local(node.type, "@there"))
     if risky(bare):
         return None
     return conj(*dict.fromkeys(tests), expr)
-
-
-def _bound_names(expr: Expr) -> set[str]:
-    return {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf | ir.Let)}
 
 
 def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:

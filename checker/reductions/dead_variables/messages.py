@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.reductions.dead_conditions import Blockers, Meeting, VariablePart
-from checker.reductions.dead_program_points import ProgramPoint
-from checker.reductions.dead_terms import same
-from checker.reductions.dead_uses import VariableUse, now
-from checker.system import ir
-from checker.system.build import member, negation
-from checker.system.ir import Apply, Expr, Op, TransitionSystem
-from checker.system.run_errors import risky
-from checker.system.tree import nodes
-from checker.system.types import BoolT, SetT
+from checker.model import ir
+from checker.model.build import member, negation
+from checker.model.ir import Apply, Expr, Op, TransitionSystem
+from checker.model.run_errors import risky
+from checker.model.tree import nodes
+from checker.model.types import BoolT, SetT
+from checker.reductions.dead_variables.conditions import Blockers, Meeting, VariablePart
+from checker.reductions.dead_variables.program_points import ProgramPoint
+from checker.reductions.dead_variables.terms import same
+from checker.reductions.dead_variables.uses import VariableUse, now
 
 
 class MessageEffects:
@@ -145,8 +145,7 @@ def alone(system: TransitionSystem, action: ir.Action) -> bool:
     fairness = ir.fairness_of(action)
     if fairness.kind is not ir.FairnessKind.WEAK:
         return False
-    block = (*action.body, *system.monitor)
-    if any(isinstance(node, ir.Choose) for stmt in block for node in nodes(stmt)):
+    if any(isinstance(node, ir.Choose) for node in nodes((action.body, system.monitor))):
         return False
     promised = [a for a in system.actions if a.promised != ir.FALSE]
     if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.reductions.dead_monotonicity import KEY, Direction, Trend, Trends, not_below
-from checker.reductions.dead_program_points import ProgramPoint
-from checker.reductions.dead_terms import free, mentions, replace_all, same
-from checker.reductions.dead_uses import now
-from checker.system import ir
-from checker.system.build import member, negation
-from checker.system.ir import Apply, Expr, Op, TransitionSystem
-from checker.system.types import BOOL, BoolT, IntT, SetT
+from checker.model import ir
+from checker.model.build import member, negation
+from checker.model.ir import Apply, Expr, Op, TransitionSystem
+from checker.model.names import free_in, reads_in
+from checker.model.types import BOOL, BoolT, IntT, SetT
+from checker.reductions.dead_variables.monotonicity import KEY, Direction, Trend, Trends, not_below
+from checker.reductions.dead_variables.program_points import ProgramPoint
+from checker.reductions.dead_variables.terms import replace_all, same
+from checker.reductions.dead_variables.uses import now
 
 _Store = tuple[ProgramPoint, ir.Assign]
 
@@ -70,9 +71,9 @@ def _ends(
     """Conditions that become permanently true in the step of an assignment, before it happens."""
     site, stmt = store
     first = stmt.target.path[0] if stmt.target.path else None
-    if not isinstance(first, ir.Key) or first.key_type is None or mentions(first.key):
+    if not isinstance(first, ir.Key) or first.key_type is None or reads_in(first.key):
         return
-    if free(first.key) & site.mutable:
+    if free_in(first.key) & site.mutable:
         return
     for name, found in stores.items():
         if plain[name].way is not Direction.UP:
@@ -85,7 +86,7 @@ def _ends(
                 continue
             for holds in _established(setter):
                 there = replace_all(holds, first.key, KEY)
-                closed = free(there) == {KEY.name}
+                closed = free_in(there) == {KEY.name}
                 fresh = any(same(negation(test), holds) for test in site.path)
                 if closed and fresh:
                     yield there

@@ -16,13 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import assert_never
 
-from checker.reductions.dead_terms import free, mentions, replace_all, same
-from checker.system import ir
-from checker.system.build import conj, disj, negation
-from checker.system.ir import Apply, Expr, Op
-from checker.system.tree import nodes
-from checker.system.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
+from checker.model import ir
+from checker.model.build import conj, disj, negation
+from checker.model.ir import Apply, Expr, Op
+from checker.model.memo import by_identity
+from checker.model.names import bound_in, free_in, reads_in
+from checker.model.tree import nodes
+from checker.model.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
+from checker.reductions.dead_variables.terms import replace_all, same
 
 
 class Direction(Enum):
@@ -68,12 +71,18 @@ class Trends:
 
     def __init__(self, variables: Mapping[str, Trend]) -> None:
         self.variables = variables
+        self._way_alone = by_identity(lambda expr: self._way(expr, {}))
+        self._known_ever = by_identity(self._ever)
+        self._known_never = by_identity(self._never)
+        self._known_sides = by_identity(self._sides)
 
     def way(self, expr: Expr, names: Mapping[str, Direction] | None = None) -> Direction:
         """The direction of ``expr``'s value; ``names``: those of local names, where they move at
         all.
         """
-        names = names or {}
+        return self._way(expr, names) if names else self._way_alone(expr)
+
+    def _way(self, expr: Expr, names: Mapping[str, Direction]) -> Direction:
         match expr:
             case ir.Const():
                 return Direction.STILL
@@ -101,13 +110,15 @@ class Trends:
                 return joint(self._over(domain, names), self.way(where, names))
             case ir.MapOf(body=body):
                 return self.way(body, names)
-            case _:
+            case ir.Make() | ir.IsCase() | ir.CaseField():
                 return self._still(expr, names)
+            case _:
+                assert_never(expr)
 
     def _still(self, expr: Expr, names: Mapping[str, Direction]) -> Direction:
         """Constant where nothing in it moves, otherwise unknown."""
-        reads = [self.variables[v].way for v in mentions(expr)]
-        local = [names.get(name, Direction.STILL) for name in free(expr)]
+        reads = [self.variables[v].way for v in reads_in(expr)]
+        local = [names.get(name, Direction.STILL) for name in free_in(expr)]
         return (
             Direction.STILL if all(w is Direction.STILL for w in reads + local) else Direction.ANY
         )
@@ -119,6 +130,8 @@ class Trends:
             case ir.Members(of=of) | ir.Subsets(of=of):
                 way = self.way(of, names)
                 return way if way is Direction.STILL or isinstance(of.type, SetT) else Direction.ANY
+            case _:
+                assert_never(domain)
 
     def _apply_trend(self, expr: Apply, names: Mapping[str, Direction]) -> Direction:
         op, args = expr.op, expr.args
@@ -158,6 +171,9 @@ class Trends:
 
     def ever(self, expr: Expr) -> Expr:
         """A condition under which ``expr`` is true, now and forever."""
+        return self._known_ever(expr)
+
+    def _ever(self, expr: Expr) -> Expr:
         way = self.way(expr)
         if way in (Direction.STILL, Direction.UP):
             return expr
@@ -182,6 +198,9 @@ class Trends:
 
     def never(self, expr: Expr) -> Expr:
         """A condition under which ``expr`` is false, now and forever."""
+        return self._known_never(expr)
+
+    def _never(self, expr: Expr) -> Expr:
         way = self.way(expr)
         if way in (Direction.STILL, Direction.DOWN):
             return negation(expr)
@@ -236,6 +255,11 @@ class Trends:
 
         ``None`` where the first key of such a variable is not known.
         """
+        return self._known_sides(expr)
+
+    def _sides(self, expr: Expr) -> tuple[Expr, ...] | None:
+        if all(self.variables[name].until is None for name in reads_in(expr)):
+            return ()
         found: list[Expr] = []
         seen = 0
         for node in nodes(expr):
@@ -245,10 +269,9 @@ class Trends:
                     seen += 1
                     found.append(at_key(until, node.key))
         every = [n for n in nodes(expr) if isinstance(n, ir.Read)]
-        bound = {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf)}
         if seen != sum(self.variables[n.variable].until is not None for n in every):
             return None
-        if any(free(side) & bound for side in found):
+        if any(free_in(side) & bound_in(expr) for side in found):
             return None
         return tuple(dict.fromkeys(found))
 

@@ -10,16 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, assert_never
 
-from checker.reductions.dead_terms import conjuncts, free, mentions
-from checker.system import ir
-from checker.system.build import member, negation
-from checker.system.evaluate import key_rank
-from checker.system.ir import Action, Block, Expr, Stmt, TransitionSystem
-from checker.system.run_errors import risky
-from checker.system.tree import nodes, rewritten
-from checker.system.types import MapT
+from checker.model import ir
+from checker.model.build import member, negation
+from checker.model.evaluate import key_rank
+from checker.model.ir import Action, Block, Expr, Stmt, TransitionSystem
+from checker.model.names import (
+    Names,
+    assigned_in,
+    free_in,
+    introduced_in,
+    locals_in,
+    reads_in,
+    stored_in,
+)
+from checker.model.run_errors import risky
+from checker.model.tree import mapped, nodes, rewritten
+from checker.model.types import MapT
+from checker.reductions.dead_variables.terms import conjuncts
 
 UNROLLED = 8
 """The maximum number of constant values of a parameter that is replaced by each of them."""
@@ -70,24 +79,21 @@ class PointWalk:
     def assuming(self, *conditions: Expr) -> PointWalk:
         """The walk with more conditions known."""
         more = tuple(c for condition in conditions for c in conjuncts(condition))
-        sure = tuple(c for c in more if not free(c) & self.mutable)
+        sure = tuple(c for c in more if not free_in(c) & self.mutable)
         return replace(self, path=(*self.path, *sure), facts=(*self.facts, *more),
                        meaning=dict(self.meaning))  # fmt: skip
 
-    def forget(self, variables: set[str], names: set[str]) -> None:
+    def forget(self, variables: Names, names: Names) -> None:
         """Drops what is known of variables and names that change."""
         self.facts = tuple(
-            f for f in self.facts if not (mentions(f) & variables or free(f) & names)
+            f for f in self.facts if not (reads_in(f) & variables or free_in(f) & names)
         )
 
     def inline(self, node: Any) -> Any:
-        if not self.meaning:
-            return node
-
-        def change(part: Any) -> Any:
-            return self.meaning.get(part.name) if isinstance(part, ir.Local) else None
-
-        return rewritten(node, change)
+        """``node`` with the values of those locals that stand for one expression."""
+        if isinstance(node, ir.Local):
+            return self.meaning.get(node.name, node)
+        return node if locals_in(node).isdisjoint(self.meaning) else mapped(node, self.inline)
 
     def block(self, block: Block) -> None:
         """Every program point of ``block``, in order."""
@@ -99,17 +105,14 @@ class PointWalk:
             case ir.Declare(name, _, value):
                 value = self.inline(value)
                 self.note(ir.Declare(name, raw.type, value))
-                self.forget(set(), {name})
-                if name not in self.mutable and not mentions(value) and value.type == raw.type:
-                    if not free(value) & self.mutable and not risky(value, self.path):
+                self.forget(frozenset(), frozenset({name}))
+                if name not in self.mutable and not reads_in(value) and value.type == raw.type:
+                    if not free_in(value) & self.mutable and not risky(value, self.path):
                         self.meaning[name] = value
             case ir.Assign():
                 stmt = self.inline(raw)
                 self.note(stmt)
-                target = stmt.target
-                self.forget(
-                    *(({target.name}, set()) if target.is_state else (set(), {target.name}))
-                )
+                self.forget(assigned_in(stmt), stored_in(stmt))
             case ir.If(condition, then, otherwise):
                 condition = self.inline(condition)
                 self.note(condition)
@@ -138,6 +141,8 @@ class PointWalk:
                 self.path, self.facts = known.path, known.facts
             case ir.Fault() | ir.Emit() | ir.Mark():
                 self.note(self.inline(raw))
+            case _:
+                assert_never(raw)
 
 
 def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
@@ -147,13 +152,9 @@ def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
     return ()
 
 
-def _assigned_names(node: Any) -> tuple[set[str], set[str]]:
-    targets = [n.target for n in nodes(node) if isinstance(n, ir.Assign)]
-    names = {n.name for n in nodes(node) if isinstance(n, ir.Declare | ir.For | ir.Choose)}
-    return (
-        {t.name for t in targets if t.is_state},
-        names | {t.name for t in targets if not t.is_state},
-    )
+def _assigned_names(node: Any) -> tuple[Names, Names]:
+    """The state variables, and the locals, to which ``node`` gives values."""
+    return assigned_in(node), stored_in(node) | introduced_in(node)
 
 
 def program_points(system: TransitionSystem) -> list[ProgramPoint]:
@@ -250,7 +251,7 @@ def unroll(action: Action) -> list[Action]:
 
 
 def _and(left: Expr, right: Expr) -> Expr:
-    from checker.system.build import conj
+    from checker.model.build import conj
 
     return conj(left, right)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.reductions.dead_conditions import VariablePart
-from checker.reductions.dead_monotonicity import Direction
-from checker.reductions.dead_terms import free, replace_all
-from checker.system import ir
-from checker.system.build import conj, disj, member
-from checker.system.ir import Apply, Block, Expr, Op
-from checker.system.tree import nodes
-from checker.system.types import BagT, BoolT, SetT, TupleT, Type, default, universe
+from checker.model import ir
+from checker.model.build import conj, disj, member
+from checker.model.ir import Apply, Block, Expr, Op
+from checker.model.names import free_in
+from checker.model.tree import nodes
+from checker.model.types import BagT, BoolT, SetT, TupleT, Type, default, universe
+from checker.reductions.dead_variables.conditions import VariablePart
+from checker.reductions.dead_variables.monotonicity import Direction
+from checker.reductions.dead_variables.terms import replace_all
 
 COPIES = 1000
 """The maximum number of copies of one message."""
@@ -77,7 +78,7 @@ def _reset_items(rest: Reset, item: ir.Local) -> Block:
     entry = rest.cell.entry
     all_, some = list[list[Expr]](), list[list[Expr]]()
     for clause in rest.clauses:
-        (some if any(item.name in free(part) for part in clause) else all_).append(clause)
+        (some if any(item.name in free_in(part) for part in clause) else all_).append(clause)
     if not some:
         full = ir.Const(entry.type, frozenset(universe(item.type)))
         return _if(all_, (_assign(rest.cell, full),))

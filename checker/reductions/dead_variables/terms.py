@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from checker.system import ir
-from checker.system.build import conj, disj, negation
-from checker.system.ir import Apply, Expr, Op
-from checker.system.run_errors import can_fault
-from checker.system.tree import nodes, parts, rewritten
+from checker.model import ir
+from checker.model.build import conj, disj, negation
+from checker.model.ir import Apply, Expr, Op
+from checker.model.memo import in_an_analysis, in_an_analysis_with
+from checker.model.names import locals_in, reads_in
+from checker.model.run_errors import can_fault
+from checker.model.tree import mapped
 
 
+@in_an_analysis_with
 def replace_all(expr: Expr, pattern: Expr, value: Expr) -> Expr:
     """``expr`` with ``value`` for every ``pattern``."""
-    kind = type(pattern)
+    kind, names, reads = type(pattern), locals_in(pattern), reads_in(pattern)
 
     def change(node: Any) -> Any:
-        return value if type(node) is kind and node == pattern else None
+        if type(node) is kind and node == pattern:
+            return value
+        return mapped(node, change) if _has(node, names, reads) else node
 
-    result: Expr = rewritten(expr, change)
+    result: Expr = change(expr)
     return result
+
+
+def _has(node: Any, names: frozenset[str], reads: frozenset[str]) -> bool:
+    return names <= locals_in(node) and (not reads or reads <= reads_in(node))
 
 
 def same(left: Expr | None, right: Expr) -> bool:
@@ -29,28 +38,6 @@ def same(left: Expr | None, right: Expr) -> bool:
     return left == right
 
 
-def mentions(expr: Any) -> set[str]:
-    """The state variables that it mentions."""
-    return {n.variable for n in nodes(expr) if isinstance(n, ir.Read)}
-
-
-def free(expr: Any) -> set[str]:
-    """The local names that it does not bind."""
-    match expr:
-        case ir.Local(name=name):
-            return {name}
-        case ir.Quant(name=name, domain=domain, body=body):
-            return free(domain) | free(body) - {name}
-        case ir.SetOf(name=name, domain=domain, where=where, item=item):
-            return free(domain) | (free(where) | free(item)) - {name}
-        case ir.MapOf(name=name, body=body):
-            return free(body) - {name}
-        case ir.Let(name=name, value=value, body=body):
-            return free(value) | free(body) - {name}
-        case _:
-            return {name for part in parts(expr) for name in free(part)}
-
-
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     """The operands of a conjunction."""
     if isinstance(expr, Apply) and expr.op is Op.AND:
@@ -58,6 +45,7 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     return () if expr == ir.TRUE else (expr,)
 
 
+@in_an_analysis
 def simple(expr: Expr) -> Expr:
     """``expr`` without comparisons of an expression with itself and without constants in
     connectives.

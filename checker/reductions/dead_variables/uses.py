@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import assert_never
 
-from checker.reductions.dead_program_points import ProgramPoint
-from checker.reductions.dead_terms import conjuncts, mentions, replace_all, same
-from checker.system import ir
-from checker.system.build import member, negation
-from checker.system.ir import Apply, Expr, Op
-from checker.system.run_errors import risky
-from checker.system.tree import parts
-from checker.system.types import BagT, BoolT, MapT, SeqT, SetT
+from checker.model import ir
+from checker.model.build import member, negation
+from checker.model.ir import Apply, Expr, Op
+from checker.model.names import reads_in
+from checker.model.run_errors import risky
+from checker.model.tree import parts
+from checker.model.types import BagT, BoolT, MapT, SeqT, SetT
+from checker.reductions.dead_variables.program_points import ProgramPoint
+from checker.reductions.dead_variables.terms import conjuncts, replace_all, same
 
 _numbers = count()
 
@@ -101,7 +103,7 @@ def purges(stmt: ir.Stmt) -> bool:
         case ir.For(name=name, domain=ir.Members(of=of, item=item), body=body):
             return place(of) is not None and _takes(body, of, ir.Local(item, name))
         case ir.While(condition=Apply(op=Op.IN, args=(item, of)), body=body):
-            return place(of) is not None and not mentions(item) and _takes(body, of, item)
+            return place(of) is not None and not reads_in(item) and _takes(body, of, item)
         case _:
             return False
 
@@ -267,6 +269,8 @@ def _bound(
             return at
         case ir.Universe():
             return at
+        case _:
+            assert_never(domain)
 
 
 def _collection(of: Expr) -> bool:

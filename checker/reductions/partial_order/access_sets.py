@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import assert_never
 
-from checker.reductions.partial_order_logic import UNKNOWN, Binder, is_known, substitute
-from checker.system import ir
-from checker.system.ir import Apply, Const, Expr, Op
-from checker.system.types import BOOL, BagT, IntT, SetT, Type
+from checker.model import ir
+from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.types import BOOL, BagT, IntT, SetT, Type
+from checker.reductions.partial_order.logic import UNKNOWN, Binder, is_known, substitute
 
 
 class AccessKind(Enum):

@@ -28,36 +28,36 @@ What is preserved, and why:
 * *What was reached* (premises, marks) is no more than is reachable, but may be less: an engine
   that misses something searches again without this.
 
-It is decided by pairs of accesses (:mod:`checker.reductions.effects`) that do not commute, and a
-condition over the state under which the other one can't happen any more.  A literal that is false
-stays false unless a step that helps it can happen, see :class:`Future`.
+It is decided by pairs of accesses (:mod:`checker.reductions.partial_order.effects`) that do not
+commute, and a condition over the state under which the other one can't happen any more.  A literal
+that is false stays false unless a step that helps it can happen, see :class:`Future`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.reductions.access_sets import Access, AccessKind, accesses_of
-from checker.reductions.dead_messages import alone
-from checker.reductions.effects import Effects, effects
-from checker.reductions.partial_order_cycle_proviso import may_progress, progressing
-from checker.reductions.partial_order_equivalent_actions import are_equivalent
-from checker.reductions.partial_order_logic import (
+from checker.model import ir
+from checker.model.build import conj, negation
+from checker.model.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
+from checker.model.memo import an_analysis, by_identity
+from checker.model.names import free_in
+from checker.model.run_errors import can_fault
+from checker.model.types import BOOL
+from checker.reductions.dead_variables.messages import alone
+from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
+from checker.reductions.partial_order.cycle_proviso import may_progress, progressing
+from checker.reductions.partial_order.effects import Effects, effects
+from checker.reductions.partial_order.equivalent_actions import are_equivalent
+from checker.reductions.partial_order.logic import (
     Case,
     conjuncts,
-    forget,
-    free_of,
     key_of,
     size,
     some,
 )
-from checker.reductions.partial_order_may_enable import Future, clash, may_change, rename_bound
-from checker.reductions.reduction_plan import AmpleAction, Kind, Unused
-from checker.system import ir
-from checker.system.build import conj, negation
-from checker.system.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
-from checker.system.run_errors import can_fault
-from checker.system.types import BOOL
+from checker.reductions.partial_order.may_enable import Future, clash, may_change, rename_bound
+from checker.reductions.reduction_plan import AmpleAction
 
 LARGEST = 3_000
 """A condition of more nodes than this takes longer than it saves."""
@@ -70,19 +70,13 @@ PATIENCE = 1_200
 """The maximum number of cases for all actions together; the remaining actions are not eager."""
 
 
-def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unused, ...]]:
+@an_analysis()
+def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[str, ...]]:
     """The eager actions; and why there are no more."""
-    try:
-        return _find(system)
-    finally:
-        forget()
-
-
-def _find(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unused, ...]]:
     known = [effects(system, action) for action in system.actions]
     unclear = [e.action.name for e in known if not e.clear]
     if unclear:
-        return (), (Unused(Kind.ORDER, f"it is not known what `{unclear[0]}` does"),)
+        return (), (f"it is not known what `{unclear[0]}` does",)
     search = _Search(system, known)
     found: list[AmpleAction] = []
     reasons: list[str] = []
@@ -102,7 +96,7 @@ def _find(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unus
     if found:
         return tuple(found), ()
     why = reasons[0] if reasons else "no step is known to commute with all others"
-    return (), (Unused(Kind.ORDER, why),)
+    return (), (why,)
 
 
 _Pair = tuple[Access, Access, tuple[Expr, ...]]
@@ -142,6 +136,8 @@ class _Search:
         bad = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
         self.left = PATIENCE
         self.seen = [a for b in bad for a in accesses_of(b, None if can_fault(b) else True)]
+        self.may_progress = by_identity(may_progress)
+        self.others = [rename_bound(one, f"~{tag}") for tag, one in enumerate(known, 1)]
 
     def eager(self, number: int) -> tuple[Expr, str]:
         """The condition under which instances of an action are eager; and why they never are."""
@@ -153,7 +149,7 @@ class _Search:
             return FALSE, f"`{rival}` may keep the promise of {name} and change nothing"
         if not mine.single:
             return FALSE, f"{name} has a choice"
-        if not may_progress(mine):
+        if not self.may_progress(mine):
             return FALSE, f"{name} may go round"
         for access in mine.accesses:
             if access.writes and any(may_change(look, access) for look in self.seen):
@@ -163,7 +159,10 @@ class _Search:
             parts = conjuncts(mine.action.promised)
         accesses = [*mine.accesses, *self._promise(mine)]
         future = Future(self.system, self.known, mine, accesses)
-        others = [self._meeting(mine, accesses, other, future.tag()) for other in self.known]
+        others = [
+            self._meeting(mine, accesses, theirs, other)
+            for theirs, other in zip(self.known, self.others, strict=True)
+        ]
         for other in sorted(others, key=lambda one: one.cost):
             if self.left <= 0:
                 return FALSE, f"it takes long to see when {name} commutes with the others"
@@ -175,7 +174,7 @@ class _Search:
                 return FALSE, text
             parts.append(negation(clashes))
         when = conj(*dict.fromkeys(parts))
-        if free_of(when) - {param for param, _ in mine.binders}:
+        if free_in(when) - {param for param, _ in mine.binders}:
             return FALSE, f"it is not known what {name} does"
         if size(when) > LARGEST:
             return FALSE, f"it takes long to see when {name} commutes with the others"
@@ -194,7 +193,7 @@ class _Search:
                 continue
             if other is action and alone(self.system, action):
                 continue
-            if not may_progress(one):
+            if not self.may_progress(one):
                 return other.name
         return None
 
@@ -218,10 +217,10 @@ class _Search:
         return found
 
     def _meeting(
-        self, mine: Effects, accesses: list[Access], theirs: Effects, tag: str
+        self, mine: Effects, accesses: list[Access], theirs: Effects, other: Effects
     ) -> _Meeting:
-        """The accesses where an instance of ``theirs`` does not commute, however it is enabled."""
-        other = rename_bound(theirs, tag)
+        """The accesses where an instance of ``theirs`` does not commute, however it is enabled;
+        ``other``: ``theirs`` with names of its own."""
         apart: tuple[Expr, ...] = ()
         if theirs.action is mine.action or are_equivalent(mine, theirs):
             equal = [

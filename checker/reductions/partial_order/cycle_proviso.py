@@ -7,10 +7,10 @@ steps would leave fewer messages than there were.
 
 from __future__ import annotations
 
-from checker.reductions.access_sets import Access, AccessKind, accesses_of
-from checker.reductions.effects import Effects
-from checker.system import ir
-from checker.system.ir import Apply, Const, Expr, Op
+from checker.model import ir
+from checker.model.ir import Apply, Const, Expr, Op
+from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
+from checker.reductions.partial_order.effects import Effects
 
 
 def progressing(known: list[Effects]) -> list[bool]:

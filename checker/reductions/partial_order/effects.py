@@ -11,21 +11,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.access_sets import Access, AccessKind, accesses_of, known_keys
-from checker.reductions.partial_order_logic import (
+from checker.model import ir
+from checker.model.build import negation
+from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.names import assigned_in, reads_in, stored_in
+from checker.model.run_errors import can_fault
+from checker.model.types import BOOL, BagT, SetT
+from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of, known_keys
+from checker.reductions.partial_order.logic import (
     UNKNOWN,
     Binder,
     conjuncts,
     is_known,
-    reads_of,
     substitute,
 )
-from checker.system import ir
-from checker.system.build import negation
-from checker.system.ir import Apply, Const, Expr, Op
-from checker.system.run_errors import can_fault
-from checker.system.tree import nodes
-from checker.system.types import BOOL, BagT, SetT
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class EffectWalk:
     def before_step(self, node: Expr) -> Expr:
         """``node`` over the state before the step, where that is known."""
         found: Expr = substitute(node, self.meaning)
-        return ir.Local(found.type, UNKNOWN) if reads_of(found) & self.dirty else found
+        return ir.Local(found.type, UNKNOWN) if reads_in(found) & self.dirty else found
 
     def membership(self, name: str, domain: ir.Domain) -> tuple[Expr, ...]:
         """The conditions known of a member of a domain."""
@@ -172,14 +171,8 @@ class EffectWalk:
 
     def forget(self, block: ir.Block) -> None:
         """Drops what is known of all that ``block`` may write."""
-        for node in nodes(block):
-            if isinstance(node, ir.Target):
-                if node.is_state:
-                    self.dirty.add(node.name)
-                else:
-                    self.meaning[node.name] = ir.Local(BOOL, UNKNOWN)
-            elif isinstance(node, ir.Declare):
-                self.meaning[node.name] = ir.Local(BOOL, UNKNOWN)
+        self.dirty |= assigned_in(block)
+        self.meaning.update(dict.fromkeys(stored_in(block), ir.Local(BOOL, UNKNOWN)))
 
     def assign(
         self, stmt: ir.Assign, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from checker.reductions.effects import Effects
-from checker.system import ir
+from checker.model import ir
+from checker.model.memo import in_an_analysis
+from checker.model.names import ROLES
+from checker.reductions.partial_order.effects import Effects
 
 
 def are_equivalent(a: Effects, b: Effects) -> bool:
@@ -17,6 +19,7 @@ def are_equivalent(a: Effects, b: Effects) -> bool:
     return bool(_shape(a) == _shape(b))
 
 
+@in_an_analysis
 def _shape(one: Effects) -> Any:
     names = {name: i for i, (name, _) in enumerate(one.binders)}
     return _normalize(one.action.body, names)
@@ -42,14 +45,4 @@ def _normalize(node: Any, names: dict[str, int]) -> Any:
     return tuple(parts)
 
 
-_NAMING = (
-    ir.Local,
-    ir.Target,
-    ir.Declare,
-    ir.For,
-    ir.Choose,
-    ir.Quant,
-    ir.SetOf,
-    ir.MapOf,
-    ir.Let,
-)
+_NAMING = tuple(k for k, roles in ROLES.items() if roles.refers or roles.writes or roles.binds)

@@ -1,5 +1,5 @@
 """Conditions over a state, simplified as they are built, for
-:mod:`checker.reductions.partial_order`.
+:mod:`checker.reductions.partial_order.ample_sets`.
 
 A condition is a disjunction of :class:`Case`: some values of ``binders`` satisfy all of ``parts``.
 Leaving parts out makes a condition weaker; that is always allowed here, since these conditions
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any
 
-from checker.system import ir
-from checker.system.build import conj, disj, negation
-from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
-from checker.system.tree import nodes
-from checker.system.types import (
+from checker.model import ir
+from checker.model.build import conj, disj, negation
+from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.model.memo import analysis_table, in_an_analysis, in_an_analysis_with
+from checker.model.names import BINDERS, locals_in
+from checker.model.tree import branches, fold, mapped
+from checker.model.types import (
     BOOL,
     SeqT,
     SetT,
@@ -44,124 +46,77 @@ class Case:
     parts: tuple[Expr, ...]
 
 
-_LEAVES = (type, str, int, ir.SourceLocation, ir.Const, *get_args(Type))
+_numbers = analysis_table()
+_against = analysis_table()
+_substituted = analysis_table()
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def _parts(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node that may contain other nodes."""
-    if kind not in _FIELDS:
-        names = (one.name for one in fields(kind))
-        _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
-    return _FIELDS[kind]
-
-
-_LOCALS: dict[int, tuple[Any, frozenset[str]]] = {}
-
-
-def locals_of(node: Any) -> frozenset[str]:
-    """The names of locals that occur in ``node``."""
-    if isinstance(node, tuple):
-        return frozenset[str]().union(*(locals_of(part) for part in node))
-    if isinstance(node, ir.Local):
-        return frozenset((node.name,))
-    if node is None or isinstance(node, _LEAVES):
-        return frozenset()
-    found = _LOCALS.get(id(node))
-    if found is None or found[0] is not node:
-        below = (locals_of(getattr(node, name)) for name in _parts(type(node)))
-        found = _LOCALS[id(node)] = (node, frozenset[str]().union(*below))
-    return found[1]
-
-
-def free_of(node: Any) -> frozenset[str]:
-    """The names of locals in ``node`` that nothing in it binds."""
-    if isinstance(node, tuple):
-        return frozenset[str]().union(*(free_of(part) for part in node))
-    if isinstance(node, ir.Local):
-        return frozenset((node.name,))
-    if node is None or isinstance(node, _LEAVES):
-        return frozenset()
-    below = frozenset[str]().union(*(free_of(getattr(node, n)) for n in _parts(type(node))))
-    return below - {node.name} if isinstance(node, _BINDING) else below
-
-
-_BINDING = (ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
-_KEYS: dict[int, tuple[Any, int]] = {}
-_KNOWN: dict[object, int] = {}
-_AGAINST: dict[int, int] = {}
-
-
+@in_an_analysis
 def key_of(node: Any) -> int:
-    """A number that equal expressions share, and only they."""
-    found = _KEYS.get(id(node))
-    if found is None or found[0] is not node:
-        found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
-    return found[1]
+    """A number that equal expressions share, and only they, within one analysis; places are not
+    compared, nor are types, which follow."""
+    kind = type(node)
+    if kind is Const:
+        return int(_numbers.setdefault((kind, type(node.type).__name__, node.value), len(_numbers)))
+    said = tuple([_said(getattr(node, name)) for name in _compared(kind)])
+    return int(_numbers.setdefault((kind, said), len(_numbers)))
+
+
+def _said(value: Any) -> object:
+    """What a field says, with keys for nodes."""
+    kind = type(value)
+    if kind is tuple:
+        return tuple([_said(part) for part in value])
+    return value if branches(kind) is None else key_of(value)
+
+
+_compared_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _compared(kind: Any) -> tuple[str, ...]:
+    if kind not in _compared_fields:
+        names = (one.name for one in fields(kind))
+        _compared_fields[kind] = tuple(name for name in names if name not in ("type", "place"))
+    return _compared_fields[kind]
 
 
 def _key_against(node: Expr) -> int:
     """The key of the negation."""
     key = key_of(node)
-    if key not in _AGAINST:
-        _AGAINST[key] = key_of(negation(node))
-    return _AGAINST[key]
-
-
-def _structure(node: Any) -> object:
-    if isinstance(node, tuple):
-        return tuple(key_of(part) for part in node)
-    if isinstance(node, ir.Const):
-        return ir.Const, type(node.type).__name__, node.value
-    if node is None or isinstance(node, _LEAVES):
-        return node
-    return type(node).__name__, *(key_of(getattr(node, name)) for name in _parts(type(node)))
-
-
-def forget() -> None:
-    """Frees the caches about expressions."""
-    for known_ones in (_LOCALS, _KEYS, _KNOWN, _AGAINST):
-        known_ones.clear()
-
-
-def reads_of(node: Any) -> frozenset[str]:
-    """The variables that ``node`` reads."""
-    return frozenset(n.variable for n in nodes(node) if isinstance(n, ir.Read))
+    if key not in _against:
+        _against[key] = key_of(negation(node))
+    return int(_against[key])
 
 
 def is_known(node: Any) -> bool:
     """Whether no value in ``node`` is unknown."""
-    return UNKNOWN not in locals_of(node)
+    return UNKNOWN not in locals_in(node)
 
 
 def substitute(node: Any, meaning: Mapping[str, Expr]) -> Any:
     """``node`` with locals replaced, and simplified where that changes something."""
-    if isinstance(node, ir.Local):
-        return meaning.get(node.name, node)
-    if isinstance(node, tuple):
-        return tuple(substitute(part, meaning) for part in node)
-    if node is None or isinstance(node, _LEAVES) or locals_of(node).isdisjoint(meaning):
-        return node
-    inner = meaning
-    if isinstance(node, ir.Quant | ir.SetOf | ir.MapOf | ir.Let) and node.name in meaning:
-        inner = {name: value for name, value in meaning.items() if name != node.name}
-    return _simple(
-        _rebuilt(node, [substitute(getattr(node, n), inner) for n in _parts(type(node))])
-    )
-
-
-def _rebuilt(node: Any, parts: list[Any]) -> Any:
-    """``node`` with other parts."""
     kind = type(node)
-    if kind is Apply:
-        op, args = parts
-        return Apply(node.type, op, args, node.place)
-    if kind is ir.Index:
-        base, key = parts
-        return ir.Index(node.type, base, key, node.place)
-    return replace(node, **dict(zip(_parts(kind), parts, strict=True)))
+    if kind is tuple:
+        return tuple([substitute(part, meaning) for part in node])
+    if kind is ir.Local:
+        return meaning.get(node.name, node)
+    if locals_in(node).isdisjoint(meaning):
+        return node
+    if kind in BINDERS and node.name in meaning:
+        meaning = {name: value for name, value in meaning.items() if name != node.name}
+    return _simple(mapped(node, lambda part: substitute(part, meaning)))
+
+
+def _substitute_once(node: Expr, meaning: Mapping[str, Expr]) -> Expr:
+    """Does the same as :func:`substitute`, once for each node with the same values of its locals:
+    the cases of a condition have most of their parts in common."""
+    names = locals_in(node)
+    values = [(name, value) for name, value in meaning.items() if name in names]
+    at = id(node), *[(name, id(value)) for name, value in values]
+    if at not in _substituted:
+        _substituted[at] = node, values, substitute(node, dict(values))
+    found: Expr = _substituted[at][2]
+    return found
 
 
 def _simple(node: Any) -> Any:
@@ -278,19 +233,16 @@ def normalize_binders(expr: Expr) -> Expr:
     return made
 
 
-def _normalize(node: Any) -> tuple[Any, int]:
-    if isinstance(node, tuple):
-        parts = [_normalize(part) for part in node]
-        return tuple(part for part, _ in parts), max((below for _, below in parts), default=0)
-    if node is None or isinstance(node, (*_LEAVES, ir.Local, ir.Read)):
-        return node, 0
-    changes: dict[str, Any] = {}
+def _normalize(node: Expr) -> tuple[Expr, int]:
     height = 0
-    for name in _parts(type(node)):
-        changes[name], below = _normalize(getattr(node, name))
-        height = max(height, below)
-    if height or isinstance(node, ir.Quant):
-        node = replace(node, **changes)
+
+    def below(part: Expr) -> Expr:
+        nonlocal height
+        found, inner = _normalize(part)
+        height = max(height, inner)
+        return found
+
+    node = mapped(node, below)
     if not isinstance(node, ir.Quant):
         return node, height
     height += 1
@@ -306,8 +258,8 @@ def close_case(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
     if not _add_parts(case.parts, parts, facts):
         return FALSE
     while (meaning := _next(binders, list(parts.values()))) is not None:
-        touched = [key for key, part in parts.items() if not locals_of(part).isdisjoint(meaning)]
-        changed = [substitute(parts.pop(key), meaning) for key in touched]
+        touched = [key for key, part in parts.items() if not locals_in(part).isdisjoint(meaning)]
+        changed = [_substitute_once(parts.pop(key), meaning) for key in touched]
         if not _add_parts(changed, parts, facts):
             return FALSE
     return _quantify(binders, list(parts.values()))
@@ -336,7 +288,7 @@ def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None
                 del binders[name]
                 inner = [(f"{name}:{i}", item) for i, item in enumerate(items)]
                 binders.update(inner)
-                found[name] = Apply(type_, Op.TUPLE, tuple(ir.Local(t, n) for n, t in inner))
+                found[name] = _parts_of_tuple(type_, name)
             case VariantT(cases=cases):
                 case = _required_case(name, parts)
                 if case is None and len(cases) == 1:
@@ -345,9 +297,22 @@ def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None
                     del binders[name]
                     inner = [(f"{name}:{i}", t) for i, (_, t) in enumerate(cases[case].fields)]
                     binders.update(inner)
-                    made = tuple(ir.Local(t, n) for n, t in inner)
-                    found[name] = ir.Make(type_, case, made)
+                    found[name] = _fields_of_case(type_, name, case)
     return found or _equalities(binders, parts)
+
+
+@in_an_analysis_with
+def _parts_of_tuple(type_: TupleT, name: str) -> Expr:
+    """The value of a tuple's binder, from those of its components."""
+    inner = (ir.Local(item, f"{name}:{i}") for i, item in enumerate(type_.items))
+    return Apply(type_, Op.TUPLE, tuple(inner))
+
+
+@in_an_analysis_with
+def _fields_of_case(type_: VariantT, name: str, case: int) -> Expr:
+    """The value of a variant's binder, from those of its fields."""
+    inner = (ir.Local(t, f"{name}:{i}") for i, (_, t) in enumerate(type_.cases[case].fields))
+    return ir.Make(type_, case, tuple(inner))
 
 
 def _equalities(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
@@ -360,7 +325,7 @@ def _equalities(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] 
                 for one, other in ((left, right), (right, left)):
                     if not isinstance(one, ir.Local) or one.name not in binders:
                         continue
-                    within = locals_of(other)
+                    within = locals_in(other)
                     if one.name in within or one.name in used or one.type != other.type:
                         continue
                     if within.isdisjoint(found):
@@ -381,13 +346,13 @@ def _required_case(name: str, parts: list[Expr]) -> int | None:
 
 def _quantify(binders: dict[str, Type], parts: list[Expr]) -> Expr:
     """Quantifiers for the remaining binders, those over few values outside."""
-    used = {name: type_ for name, type_ in binders.items() if name in locals_of(tuple(parts))}
+    used = {name: type_ for name, type_ in binders.items() if name in locals_in(tuple(parts))}
     domains: dict[str, ir.Domain] = {}
     for name, type_ in used.items():
         if _small(type_):
             domains[name] = ir.Universe(type_)
     for name in sorted(set(used) - set(domains)):
-        parts = [part for part in parts if name not in locals_of(part)]
+        parts = [part for part in parts if name not in locals_in(part)]
     ordered = sorted(domains, key=lambda name: (cardinality(used[name]), name))
     return _nest_quantifiers(ordered, domains, parts)
 
@@ -397,13 +362,13 @@ def _nest_quantifiers(names: list[str], domains: dict[str, ir.Domain], parts: li
     if not names:
         return conj(*parts)
     free = set(names)
-    outside = [part for part in parts if not locals_of(part) & free]
-    inside = [part for part in parts if locals_of(part) & free]
+    outside = [part for part in parts if not locals_in(part) & free]
+    inside = [part for part in parts if locals_in(part) & free]
     if not inside:
         return conj(*outside)
     name, domain = names[0], domains[names[0]]
     body = _nest_quantifiers(names[1:], domains, inside)
-    if name in locals_of(body):
+    if name in locals_in(body):
         body = ir.Quant(ir.Quantifier.EXISTS, name, domain, body, BOOL)
     return conj(*outside, body)
 
@@ -414,6 +379,5 @@ def _small(type_: Type) -> bool:
     return cardinality_up_to(type_, MANY + 1) <= MANY
 
 
-def size(node: Any) -> int:
-    """The size of an expression."""
-    return sum(not isinstance(n, Const) for n in nodes(node))
+size = fold(lambda node, below: sum(below, start=type(node) not in (Const, tuple)))
+"""Gives the number of nodes of an expression that are no constants."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count, product
+from typing import Any
 
-from checker.reductions.access_sets import Access, AccessKind, accesses_of
-from checker.reductions.effects import Effects
-from checker.reductions.partial_order_logic import (
+from checker.model import ir
+from checker.model.build import conj, disj, negation
+from checker.model.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
+from checker.model.memo import by_identity
+from checker.model.names import reads_in
+from checker.model.run_errors import can_fault
+from checker.model.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
+from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
+from checker.reductions.partial_order.effects import Effects
+from checker.reductions.partial_order.logic import (
     MANY,
     Binder,
     Case,
     is_known,
     key_of,
     may_be_same,
-    reads_of,
     some,
     substitute,
 )
-from checker.system import ir
-from checker.system.build import conj, disj, negation
-from checker.system.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
-from checker.system.run_errors import can_fault
-from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
 
 DEPTH = 2
 """The depth of the search for helping steps; beyond it everything may happen."""
@@ -122,28 +124,43 @@ def overlap(a: Access, b: Access, items: bool = True) -> tuple[Expr, ...]:
 
 def rename_bound(theirs: Effects, tag: str) -> Effects:
     """``theirs`` with all bound names renamed."""
-    accesses = tuple(_rename_access(access, tag) for access in theirs.accesses)
-    binders, meaning = _names(theirs.binders, tag)
-    return replace(
-        theirs, binders=binders, enabling=substitute(theirs.enabling, meaning), accesses=accesses
-    )
+    renaming = _Renaming(tag)
+    binders, renamed = renaming.of(theirs.binders)
+    accesses = tuple(renaming.access(access) for access in theirs.accesses)
+    return replace(theirs, binders=binders, enabling=renamed(theirs.enabling), accesses=accesses)
 
 
-def _names(binders: tuple[Binder, ...], tag: str) -> tuple[tuple[Binder, ...], dict[str, Expr]]:
-    made = tuple((name + tag, type_) for name, type_ in binders)
-    meaning: dict[str, Expr] = {name: ir.Local(type_, name + tag) for name, type_ in binders}
-    return made, meaning
+class _Renaming:
+    """Appends ``tag`` to bound names; expressions that accesses share are renamed once."""
 
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self.of = by_identity(self._of)
+        """Gives for some binders the renamed ones, and the renaming of what mentions them."""
 
-def _rename_access(access: Access, tag: str) -> Access:
-    binders, meaning = _names(access.binders, tag)
-    return replace(
-        access,
-        keys=substitute(access.keys, meaning),
-        item=None if access.item is None else substitute(access.item, meaning),
-        path=substitute(access.path, meaning),
-        binders=binders,
-    )
+    def _of(self, binders: tuple[Binder, ...]) -> tuple[tuple[Binder, ...], Callable[[Any], Any]]:
+        made = tuple((name + self.tag, type_) for name, type_ in binders)
+        meaning: dict[str, Expr] = {
+            name: ir.Local(type_, name + self.tag) for name, type_ in binders
+        }
+
+        def rename(node: Any) -> Any:
+            if type(node) is tuple:
+                return tuple([renamed(part) for part in node])
+            return substitute(node, meaning)
+
+        renamed = by_identity(rename)
+        return made, renamed
+
+    def access(self, access: Access) -> Access:
+        binders, renamed = self.of(access.binders)
+        return replace(
+            access,
+            keys=renamed(access.keys),
+            item=None if access.item is None else renamed(access.item),
+            path=renamed(access.path),
+            binders=binders,
+        )
 
 
 class Future:
@@ -178,7 +195,7 @@ class Future:
             and all(key_of(part) in enabling for part in a.path)
         ]
         self._pairs: dict[int, list[_Pair]] = {}
-        self._numbers = count(1)
+        self._numbers = count(len(everyone) + 1)  # those before are of `everyone`, renamed
         self.left = EFFORT
 
     def tag(self) -> str:
@@ -239,8 +256,8 @@ class Future:
     def _comes(self, one: Effects, look: Access, write: Access, depth: int) -> list[Case]:
         """The cases in which ``write`` may happen to the entry that ``look`` reads."""
         tag = self.tag()
-        look = _rename_access(look, tag + "l")
-        now, others = _rename_access(write, tag), self._apart(one, write, tag)
+        look = _Renaming(tag + "l").access(look)
+        now, others = _Renaming(tag).access(write), self._apart(one, write, tag)
         parts = (*overlap(look, now), *others)
         return [
             Case((*look.binders, *now.binders, *case.binders), (*parts, *case.parts))
@@ -254,7 +271,7 @@ class Future:
             self._pairs[at] = list(self._clashing(one, write))
         found = []
         for mine, binders, theirs in self._pairs[at]:
-            keys = substitute(theirs, _names(binders, tag)[1])
+            keys = _Renaming(tag).of(binders)[1](theirs)
             equal = (Apply(BOOL, Op.EQ, pair) for pair in zip(mine, keys, strict=True))
             found.append(negation(conj(*equal)))
         return found
@@ -292,7 +309,7 @@ class Future:
                 op = Op.LE
             case _:
                 return None
-        if reads_of(least) or not isinstance(of.type, SetT):
+        if reads_in(least) or not isinstance(of.type, SetT):
             return None
         type_ = of.type.item
         if cardinality_up_to(type_, MANY + 1) > MANY:
@@ -301,7 +318,7 @@ class Future:
         x = ir.Local(type_, name)
         match of:
             case ir.SetOf(_, inner, ir.Members(of=source, item=kind), where, item):
-                if reads_of((where, item)):
+                if reads_in((where, item)):
                     return None
                 there = conj(where, Apply(BOOL, Op.EQ, (item, x)))
                 now: Expr = ir.Quant(
@@ -337,7 +354,7 @@ class Future:
             if write.how is not AccessKind.ADD:
                 continue
             tag = self.tag()
-            now, others = _rename_access(write, tag), self._apart(one, write, tag)
+            now, others = _Renaming(tag).access(write), self._apart(one, write, tag)
             assert now.item is not None
             joined = now.item if not inner else substitute(item, {inner: now.item})
             fits = TRUE if not inner else substitute(where, {inner: now.item})

@@ -1,7 +1,7 @@
 """Symmetry: the renamings of processes and payloads that are automorphisms of a system.
 
 A renaming is an automorphism if it respects the system's text
-(:mod:`checker.reductions.symmetry_conditions`) and maps the set of initial states, which the
+(:mod:`checker.reductions.symmetry.conditions`) and maps the set of initial states, which the
 interpreter computes, onto itself.  Such renamings are a group.  The search is for *classes* of
 interchangeable blocks: first single atoms, then atoms that move along with others, as where ``p1``
 broadcasts ``a`` and ``p2`` broadcasts ``b``.  Being swappable is an equivalence: where blocks 1 and
@@ -17,22 +17,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from checker.diagnostics.english import listing
+from checker.model import types as t
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, starts
+from checker.model.ir import TransitionSystem
+from checker.model.memo import an_analysis
 from checker.reductions.reduction_plan import (
     Atom,
     Class,
-    Kind,
     Permutation,
     Sorts,
     Symmetry,
-    Unused,
 )
-from checker.reductions.symmetry_conditions import Conditions, Fixed, Still
-from checker.reductions.symmetry_matching import Matching
-from checker.reductions.symmetry_renaming import Renaming
-from checker.system import types as t
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State, starts
-from checker.system.ir import TransitionSystem
+from checker.reductions.symmetry.conditions import Conditions, Fixed, Still
+from checker.reductions.symmetry.matching import Matching
+from checker.reductions.symmetry.renaming import Renaming
 
 INITIAL = 4096
 """The maximum number of initial states for which renamings are searched."""
@@ -45,7 +45,8 @@ interchangeable.
 PAYLOADS = "Msg"
 
 
-def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[Unused, ...]]:
+@an_analysis()
+def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str, ...]]:
     """The group, or ``None`` where there is none but the identity; and why it is not larger."""
     sorts = sorts_of(system)
     initial: dict[State, None] = {}
@@ -54,12 +55,12 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[Unus
             initial[state] = None
             if len(initial) > INITIAL:
                 why = f"there are more than {INITIAL:,} initial states"
-                return None, (Unused(Kind.SYMMETRY, why),)
+                return None, (why,)
     except RunFault:
-        return None, (Unused(Kind.SYMMETRY, "the initial state is an error of the run"),)
+        return None, ("the initial state is an error of the run",)
     group = _Group(system, sorts, list(initial))
     classes = group.classes()
-    unused = tuple(Unused(Kind.SYMMETRY, why) for why in group.reasons(classes))
+    unused = tuple(group.reasons(classes))
     if not classes:
         return None, unused
     return Symmetry(sorts, classes, _text(sorts, classes)), unused
@@ -233,5 +234,5 @@ def _text(sorts: Sorts, classes: tuple[Class, ...]) -> str:
     parts = []
     for one in classes:
         names = [" with ".join(sorts.labels[s][a] for s, a in block) for block in one.blocks]
-        parts.append(f"{', '.join(names[:-1])} and {names[-1]}")
+        parts.append(listing(names))
     return "interchangeable: " + "; ".join(parts)

@@ -13,7 +13,7 @@ here.
   error, it depends on the order of the members whether it does: what they are made of has to
   stay.
 * ``for`` runs its body in the order of the members.  Unless its iterations commute
-  (:mod:`checker.system.passes.commuting_loops`), what they are made of has to stay.
+  (:mod:`checker.model.transforms.commuting_loops`), what they are made of has to stay.
 
 Statements then do in the renamed state what is the renaming of what they do; choices, and
 parameters, are taken from renamed domains.  So a renaming that respects all of this, and takes
@@ -37,15 +37,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Expr, Op, SourceLocation, TransitionSystem
+from checker.model.run_errors import Known, can_fault, forget, known_from, known_of
+from checker.model.transforms.commuting_loops import commutes
+from checker.model.tree import placeless
+from checker.model.types import Type, Value
 from checker.reductions.reduction_plan import Atom, Sorts
-from checker.reductions.symmetry_renaming import atoms_of, mentioned_atoms
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Expr, Op, SourceLocation, TransitionSystem
-from checker.system.passes.commuting_loops import commutes
-from checker.system.run_errors import Known, can_fault, forget, known_from, known_of
-from checker.system.tree import placeless
-from checker.system.types import Type, Value
+from checker.reductions.symmetry.renaming import atoms_of, mentioned_atoms
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Conditions:
         self.fixed: dict[tuple[Type, Value], Fixed] = {}
         self.still: dict[frozenset[Atom], Still] = {}
         self.ranges: set[tuple[int, int, int]] = set()
-        self.types: set[Type] = set()
+        self.types: dict[Type, None] = {}
         for variable in system.variables:
             self._type(variable.type)
         for action in system.actions:
@@ -135,7 +135,7 @@ class Conditions:
         """Notes the ranges of atoms in a type: a renamed value has to be of it, too."""
         if type_ in self.types:
             return
-        self.types.add(type_)
+        self.types[type_] = None
         for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and (sort := self.sorts.of(part)) is not None:
                 whole = len(self.sorts.labels[sort])
@@ -395,8 +395,10 @@ def _reassigned_locals(block: ir.Block) -> frozenset[str]:
                     note(body, times)
                 case ir.While(body=body):
                     note(body, times)
-                case _:
+                case ir.Assign() | ir.Assume() | ir.Fault() | ir.Emit() | ir.Mark():
                     pass
+                case _:
+                    assert_never(stmt)
 
     note(block, 1)
     return frozenset(name for name, times in seen.items() if times > 1)

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from checker.reductions.reduction_plan import Atom, Permutation, Sorts
-from checker.reductions.symmetry_conditions import Fixed
-from checker.reductions.symmetry_renaming import facts
+from checker.reductions.symmetry.conditions import Fixed
+from checker.reductions.symmetry.renaming import facts
 
 Row = tuple[object, ...]
 Colours = dict[Atom, int]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from checker.model import types as t
+from checker.model.evaluate import key_rank
+from checker.model.interpreter import State
+from checker.model.types import Type, Value, universe
 from checker.reductions.reduction_plan import Atom, Permutation, Sorts
-from checker.system import types as t
-from checker.system.evaluate import key_rank
-from checker.system.interpreter import State
-from checker.system.types import Type, Value, universe
 
 
 class Renaming:

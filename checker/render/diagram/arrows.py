@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from math import hypot
 
-from checker.views.columns import shorten
-from checker.views.picture_identity import Identities
-from checker.views.picture_parts import Box, Drawn, Label, Line, Mark, Point
-from checker.views.picture_paths import RADIUS, Ways, along
-from checker.views.picture_places import Room
-from checker.views.picture_words import LINE, title_of_arrow, width_of
-from checker.witness.causality import Arrow, Causality, CopyOutcome
+from rich.cells import cell_len
+
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.parts import Box, Drawn, Label, Line, Mark, Point
+from checker.render.diagram.paths import RADIUS, Ways, along, bent, distance, polyline
+from checker.render.diagram.places import Room
+from checker.render.diagram.words import CHARACTER, LINE, text_of_arrow, title_of_arrow, width_of
+from checker.render.terminal.columns import shorten
+from checker.results.causality import Arrow, Causality, CopyOutcome
 
 NEVER = "never arrives"
 
 FAR = 260.0
 """An arrow that goes down further than that has its text again near its end."""
+
+
+BEND = 17.0
+"""How far in the middle an arrow is from the one before it with the same ends."""
+
+
+DOTS = 17.0
+"""The length of the dots at the end of an arrow that is under way."""
 
 
 class Arrows:
@@ -31,8 +42,10 @@ class Arrows:
         apart: float,
         top: float,
         context: frozenset[int],
+        most: int,
     ) -> None:
         self._found, self._identities, self._context = found, identities, context
+        self._most = most
         self._x, self._apart = lanes, apart
         self._ways = Ways(lanes)
         self._at: dict[tuple[int, str], Point] = {}
@@ -51,8 +64,12 @@ class Arrows:
             self._at.setdefault((mark.step, mark.lane), (mark.x, mark.y))
         self._place_losses(row, loop)
         drawn = []
+        ways: Counter[tuple[Point, ...]] = Counter()
         for arrow in self._found.arrows:
             points, curved = self._way(arrow)
+            ways[points] += 1
+            if ways[points] > 1 and not curved:
+                points = bent(points, BEND * (ways[points] - 1))
             if points:
                 number = arrow.ended if arrow.ended is not None else arrow.sent
                 drawn.append(
@@ -64,6 +81,7 @@ class Arrows:
                         sent=arrow.sent,
                         ended=arrow.ended,
                         multicast=arrow.multicast,
+                        claimed=arrow.claimed,
                         identity=self._identities.of(arrow.message, True),
                         points=points,
                         curved=curved,
@@ -106,7 +124,11 @@ class Arrows:
             )
 
     def _way(self, arrow: Arrow) -> tuple[tuple[Point, ...], bool]:
-        """Returns the points of an arrow and whether it is an arc; no points: it is not drawn."""
+        """Returns the points of an arrow and whether it is an arc; no points: it is not drawn, as
+        what a crash cut off.
+        """
+        if arrow.how is CopyOutcome.MISSED and self._found.was_cut_off(arrow):
+            return (), False
         to_x = self._x[arrow.receiver]
         end = self._end_of(arrow)
         start = None if arrow.sent is None else self._at.get((arrow.sent, arrow.sender))
@@ -131,6 +153,10 @@ class Arrows:
             return self._ways.between(start, end), False
         lanes = round(abs(to_x - start[0]) / self._apart)
         reach = self._apart * min(0.34 + 0.08 * lanes, 0.6)
+        half = (
+            min(cell_len(text_of_arrow(arrow.message, arrow.claimed)), self._most) * CHARACTER / 2
+        )
+        reach = max(reach, min(half + 40, self._apart - 24))
         stub = (start[0] + side * reach, start[1] + max(44 - 14 * lanes, 3))
         return self._ways.between(start, stub, to_mark=False), False
 
@@ -168,20 +194,21 @@ class Arrows:
         left = sum(self._x[other.receiver] < here for other in others)
         return 1.0 if right <= left else -1.0
 
-    def label(self, arrows: tuple[Drawn, ...], room: Room, most: int) -> tuple[Drawn, ...]:
+    def label(self, arrows: tuple[Drawn, ...], room: Room) -> tuple[Drawn, ...]:
         """Returns ``arrows`` with the text of each multicast once, and again where one is long."""
         groups: dict[tuple[int, int | None, str], list[int]] = defaultdict(list)
         for i, arrow in enumerate(arrows):
             groups[arrow.multicast, arrow.sent, arrow.message].append(i)
         found = list(arrows)
         for members in groups.values():
-            line = Line(
-                "",
-                shorten(arrows[members[0]].message, most),
-                arrows[members[0]].message,
-                arrows[members[0]].identity,
-            )
-            places = [(i, *at) for i in members for at in _places(arrows[i], line)]
+            first = arrows[members[0]]
+            said = text_of_arrow(first.message, first.claimed)
+            line = Line("", shorten(said, self._most), said, first.identity)
+            places = [
+                (i, box, bad + _ambiguity(arrows[i], box, room))
+                for i in members
+                for box, bad in _places(arrows[i], line)
+            ]
             chosen, box, _ = places[room.best([(box, bad) for _, box, bad in places])]
             room.take(box)
             found[chosen] = replace(found[chosen], label=Label(box, (line,)))
@@ -207,9 +234,36 @@ class Arrows:
         else:
             return arrow
         boxes = [_around(along(arrow.points, part), word) for part in (0.78, 0.68, 0.86)]
-        best = room.best([(box, i * 1.0) for i, box in enumerate(boxes)])
+        best = room.best([(box, i + _ambiguity(arrow, box, room)) for i, box in enumerate(boxes)])
         room.take(boxes[best])
         return replace(arrow, note=Label(boxes[best], (word,)))
+
+
+def path_of(arrow: Drawn) -> tuple[Point, ...]:
+    """Returns points along an arrow, with the dots at the end of one that is under way."""
+    points = polyline(arrow.points, arrow.curved)
+    if arrow.how is CopyOutcome.UNDER_WAY and not arrow.curved:
+        (x, y), (to_x, to_y) = points[-2:]
+        part = DOTS / max(hypot(to_x - x, to_y - y), 1.0)
+        points = (*points, (to_x + (to_x - x) * part, to_y + (to_y - y) * part))
+    return points
+
+
+def anchor_of(arrow: Drawn, box: Box) -> Point:
+    """Returns the point of ``box`` that shows to which arrow a text in it belongs: its middle, or,
+    beside an arc or an end, the middle of the side that faces it.
+    """
+    middle = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    xs = [x for x, _ in path_of(arrow)]
+    if arrow.curved or not min(xs) <= middle[0] <= max(xs):
+        return box.left if middle[0] > arrow.points[0][0] else box.right, middle[1]
+    return middle
+
+
+def _ambiguity(arrow: Drawn, box: Box, room: Room) -> float:
+    anchor = anchor_of(arrow, box)
+    own = distance(anchor, path_of(arrow))
+    return room.ambiguity(anchor, own, arrow.message)
 
 
 def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
@@ -220,15 +274,18 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
     if arrow.curved:
         return [(box, worse + 6) for box in _outside(arrow, line)]
     if arrow.how is CopyOutcome.UNDER_WAY:
-        x, y = arrow.points[-1]
-        side = 1.0 if x > arrow.points[0][0] else -1.0
-        half = width_of(line) / 2
-        behind = (x + side * (half + 22), y)
-        under = (x - side * max(half - 30, 0), y + 13)
-        over = (x + side * (half + 8), y - 13)
-        places = (behind, under, over)
-        return [(_around(at, line), worse + i) for i, at in enumerate(places)]
-    parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26)
+        (from_x, from_y), (x, y) = arrow.points[0], arrow.points[-1]
+        side = 1.0 if x > from_x else -1.0
+        centre = from_x + side * (width_of(line) / 2 + 5)
+        level = from_y + (y - from_y) * min(abs((centre - from_x) / (x - from_x)), 1.0)
+        return [
+            (_around((centre + side * out, level + down), line), worse + i * 0.5)
+            for i, (out, down) in enumerate(((0, -11), (0, 11), (9, -11), (9, 11)))
+        ] + [
+            (_around((x + side * (width_of(line) / 2 + DOTS + 8), y + down), line), worse + 9)
+            for down in (0, -8, 8)
+        ]
+    parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
     found = [
         (_around(along(arrow.points, part), line), worse + i * 0.5) for i, part in enumerate(parts)
     ]

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from checker.views.picture_parts import Drawn, Picture
-from checker.witness.causality import CopyOutcome
-from checker.witness.phrases import listing
+from checker.diagnostics.english import listing
+from checker.render.diagram.parts import Drawn, Picture
+from checker.render.diagram.rows import Layout
+from checker.results.causality import CopyOutcome
+
+ORDERS: dict[Layout, str] = {
+    "steps": "Time runs downwards: a row for each step.",
+    "causality": "A step is below those on which it depends; the others may be beside it.",
+}
+"""What the height of a step means, in a sentence."""
 
 MOST = 60
 """The largest number of steps that are described one by one at either end of a long execution."""
@@ -18,7 +25,7 @@ def description_of(picture: Picture) -> str:
     fates = [
         f"{lane.process} ({lane.fate})" if lane.fate else lane.process for lane in picture.lanes
     ]
-    lines.append(f"Columns: {listing(fates)}. Time runs downwards.")
+    lines.append(f"Columns: {listing(fates)}. {ORDERS[picture.layout]}")
     told = _steps(picture)
     if len(told) > 2 * MOST:
         left = len(told) - 2 * MOST

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from checker.witness.trace import Event, Step, Trace
+from checker.results.trace import Event, Step, Trace
 
 WORD = re.compile(r"\w+")
 NAME_OF_MESSAGE = re.compile(r"\w+(?=\()")

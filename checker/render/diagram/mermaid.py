@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checker.diagnostics.visible import visible
-from checker.views.picture_words import ends_of, sentences_of
-from checker.witness.causality import Arrow, CopyOutcome, causality
-from checker.witness.trace import Event, Step, Trace
+from checker.render.diagram.words import ends_of, sentences_of
+from checker.results.causality import Arrow, CopyOutcome, causality
+from checker.results.trace import Event, Step, Trace
 
 SPECIAL = {
     "#": "#35;",

@@ -1,13 +1,14 @@
 """The parts of a space-time diagram: plain data, in units of a screen pixel.
 
-``x`` grows to the right, ``y`` downwards; time runs downwards.
+``x`` grows to the right, ``y`` downwards, and so does time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.witness.causality import CopyOutcome
+from checker.render.diagram.rows import Layout
+from checker.results.causality import CopyOutcome
 
 Point = tuple[float, float]
 
@@ -45,7 +46,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A process's column; ``faulty`` as in :class:`checker.witness.trace.ProcessOutcome`.
+    """A process's column; ``faulty`` as in :class:`checker.results.trace.ProcessOutcome`.
 
     ``fate``: the outcome of the process in words; ``correct``: the process has no fault.
     """
@@ -120,7 +121,8 @@ class Bar:
 class Drawn:
     """An arrow as it is drawn: from the first to the last of ``points``; ``curved``: an arc.
 
-    ``label`` is ``None`` where another copy of the multicast has it; ``note``: a word at its end.
+    ``claimed``: in whose name a forged message comes.  ``label`` is ``None`` where another copy of
+    the multicast has it; ``note``: a word at its end.
     """
 
     sender: str
@@ -134,6 +136,7 @@ class Drawn:
     points: tuple[Point, ...]
     curved: bool
     title: str
+    claimed: str = ""
     label: Label | None = None
     note: Label | None = None
     context: bool = False
@@ -197,7 +200,8 @@ class Picture:
 
     ``sentences``: what is violated and why; ``identities``: the texts that distinguish messages,
     each at the number by which the parts refer to it; ``ends``: in words, how the execution
-    continues behind its last step; ``end``: the y at which the execution ends and the strips start.
+    continues behind its last step; ``end``: the y at which the execution ends and the strips start;
+    ``notes``: sentences for the legend.
     """
 
     title: str
@@ -215,3 +219,5 @@ class Picture:
     violations: tuple[Violation, ...]
     identities: tuple[str, ...]
     ends: str
+    layout: Layout
+    notes: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from itertools import pairwise
+from math import hypot
 
-from checker.views.picture_parts import Point
+from checker.render.diagram.parts import Point
 
 RADIUS = 10.0
 """The radius of a mark on a lane."""
@@ -20,6 +21,10 @@ marks.
 
 STEEP = 130.0
 """An arrow that goes down further than that leaves its lane and reaches the other one in bends."""
+
+
+PIECES = 12
+"""The number of lines that approximate an arc."""
 
 
 class Ways:
@@ -104,6 +109,41 @@ def _towards(a: Point, b: Point, far: float) -> Point:
     length = max((dx * dx + dy * dy) ** 0.5, 0.001)
     part = min(far / length, 0.45)
     return a[0] + dx * part, a[1] + dy * part
+
+
+def distance(point: Point, points: tuple[Point, ...]) -> float:
+    """Returns the distance of ``point`` from the line along ``points``."""
+    return min(_from_piece(point, a, b) for a, b in pairwise(points))
+
+
+def _from_piece(point: Point, a: Point, b: Point) -> float:
+    (x, y), (dx, dy) = a, (b[0] - a[0], b[1] - a[1])
+    squared = dx * dx + dy * dy
+    part = ((point[0] - x) * dx + (point[1] - y) * dy) / squared if squared else 0.0
+    part = min(max(part, 0.0), 1.0)
+    return hypot(x + part * dx - point[0], y + part * dy - point[1])
+
+
+def bent(points: tuple[Point, ...], far: float) -> tuple[Point, ...]:
+    """Returns a way between the same ends that is ``far`` lower in the middle."""
+    if not points:
+        return points
+    thirds = [along(points, part) for part in (0.3, 0.7)]
+    return (points[0], *((x, y + far) for x, y in thirds), points[-1])
+
+
+def polyline(points: tuple[Point, ...], curved: bool) -> tuple[Point, ...]:
+    """Returns points along an arrow; an arc (a cubic Bézier curve) is approximated by lines."""
+    if not curved:
+        return points
+    a, b, c, d = points
+    found = []
+    for i in range(PIECES + 1):
+        t, u = i / PIECES, 1 - i / PIECES
+        weights = u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t
+        x, y = (sum(w * p[k] for w, p in zip(weights, (a, b, c, d), strict=True)) for k in (0, 1))
+        found.append((x, y))
+    return tuple(found)
 
 
 def along(points: tuple[Point, ...], part: float) -> Point:

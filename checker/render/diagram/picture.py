@@ -2,41 +2,49 @@
 
 Time runs downwards, one column per process, as in the terminal: an execution of 5 or of 5,000 steps
 scrolls like text, labels stay horizontal, and there is room for them between the columns. (In
-textbooks time often goes to the right; that reads well for ten steps and not for a hundred.) A step
-is as far down as the longest chain of steps that leads to it, so that what does not depend on one
-another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
+textbooks time often goes to the right; that reads well for ten steps and not for a hundred.) Each
+step has a row of its own, below all earlier ones. In the layout by causality a step is as far down
+as the longest chain of steps that leads to it, so that what does not depend on one another stands
+side by side, see :func:`checker.render.diagram.rows.rows_of`.
 
-A copy that a crashed process would have sent to itself is not drawn.
+A copy that a process did not send, since it crashed before, is no arrow: the crash tells it, struck
+out. A copy that a crashed process would have sent to itself is not drawn.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
 from rich.cells import cell_len
 
-from checker.views.picture_arrows import Arrows
-from checker.views.picture_identity import Identities
-from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
-from checker.views.picture_places import Room, beside
-from checker.views.picture_rows import home_of, is_everybodys, rows_of, tops_of
-from checker.views.picture_strips import GAP, HEIGHT, strips_of, violating_step, violations_of
-from checker.views.picture_words import (
+from checker.render.diagram.arrows import Arrows, path_of
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
+from checker.render.diagram.places import Room, beside
+from checker.render.diagram.rows import Layout, home_of, is_everybodys, rows_of, tops_of
+from checker.render.diagram.strips import GAP, HEIGHT, strips_of, violating_step, violations_of
+from checker.render.diagram.words import (
     CHARACTER,
     LINE,
     Seat,
+    arrivals_of,
     ends_of,
     fate_of,
     seats_of,
     sentences_of,
+    sides_of,
+    text_of_arrow,
+    text_of_bar,
     title_of,
     title_of_run,
     width_of,
 )
-from checker.views.step_items import choices_of_shared_state
-from checker.witness.causality import Causality, CopyOutcome, causality
-from checker.witness.trace import Step, Trace
+from checker.render.diagram.wrappers import fold_wrappers
+from checker.render.terminal.step_items import choices_of_shared_state
+from checker.results.causality import Arrow, Causality, CopyOutcome, causality
+from checker.results.trace import Step, Trace
 
 __all__ = ["Picture", "picture_of"]
 
@@ -56,16 +64,17 @@ BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
 """The height of a step, and what a crash inside it and marks on other lanes add to it."""
 
 
-def picture_of(trace: Trace) -> Picture:
+def picture_of(trace: Trace, layout: Layout = "steps") -> Picture:
     """Lays out the space-time diagram of ``trace``; the same trace always gives the same one."""
-    return _Plan(trace).picture()
+    return _Plan(trace, layout).picture()
 
 
 class _Plan:
     """Collects the parts of a picture."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, layout: Layout) -> None:
+        trace, self._wrappers = fold_wrappers(trace)
+        self._trace, self._layout = trace, layout
         self._found: Causality = causality(trace)
         self._steps = self._found.steps
         self._identities = Identities(trace, self._steps)
@@ -74,12 +83,19 @@ class _Plan:
         most = 24 if len(trace.processes) <= 4 else 19
         self._most = most
         self._homes = tuple(home_of(step, trace.processes) for step in self._steps)
+        ended: dict[int | None, list[Arrow]] = defaultdict(list)
+        for arrow in self._found.arrows:
+            ended[arrow.ended].append(arrow)
         self._seats = [
-            seats_of(step, home, most, self._identities)
+            seats_of(step, home, most, self._identities, arrivals_of(step, ended[step.number]))
             for step, home in zip(self._steps, self._homes, strict=True)
         ]
-        self._rows = rows_of(self._found, self._homes, trace.loop)
-        self._missing = {a.sent for a in self._found.arrows if a.how is CopyOutcome.MISSED}
+        self._rows = rows_of(self._found, self._homes, trace.loop, layout)
+        self._missing = {
+            arrow.sent
+            for arrow in self._found.arrows
+            if arrow.how is CopyOutcome.MISSED and not self._found.was_cut_off(arrow)
+        }
         heights = tuple(self._height(step) for step in self._steps)
         self._tops = tops_of(self._rows, heights, TOP + 14)
         self._end = self._tops[-1] + 6
@@ -107,7 +123,7 @@ class _Plan:
 
     def _place_lanes(self) -> None:
         widths = [width_of(line) for seats in self._seats for s in seats for line in s.lines]
-        said = {arrow.message for arrow in self._found.arrows}
+        said = {text_of_arrow(arrow.message, arrow.claimed) for arrow in self._found.arrows}
         widths += [min(cell_len(text), self._most) * CHARACTER for text in said]
         widest = max(widths, default=60.0)
         apart = min(max(widest + 56, 176.0), 236.0)
@@ -128,7 +144,15 @@ class _Plan:
     def picture(self) -> Picture:
         trace = self._trace
         bare = [self._mark(seat) for step in self._steps for seat in self._marks_of(step)]
-        routes = Arrows(self._found, self._identities, self._x, self._apart, TOP + 8, self._context)
+        routes = Arrows(
+            self._found,
+            self._identities,
+            self._x,
+            self._apart,
+            TOP + 8,
+            self._context,
+            self._most,
+        )
         arrows, lost = routes.route(bare, self._y, trace.loop)
         bare += lost
         if not self._seats[0]:
@@ -137,12 +161,12 @@ class _Plan:
         for mark in bare:
             room.take(Box(mark.x - 11, mark.y - 11, mark.x + 11, mark.y + 11))
         for arrow in arrows:
-            room.take_path(arrow.points)
+            room.take_path(path_of(arrow), arrow.message)
         bars = tuple(self._bars())
         for bar in bars:
             room.take(Box(0, bar.y - 9, self._width, bar.y + 9))
         marks = tuple(self._place_label(mark, room) for mark in bare)
-        arrows = routes.label(arrows, room, self._most)
+        arrows = routes.label(arrows, room)
         lanes = tuple(self._lane(p, marks) for p in trace.processes)
         top = self._end + STRIPS
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
@@ -163,6 +187,8 @@ class _Plan:
             violations=violations_of(trace, lanes, marks, strips, room, self._end),
             identities=self._identities.names,
             ends=ends_of(trace),
+            layout=self._layout,
+            notes=self._wrappers,
         )
 
     def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:
@@ -223,19 +249,13 @@ class _Plan:
         for step in self._steps:
             if not self._is_bar(step):
                 continue
-            names = {
-                value
-                for event in step.events
-                for _, text in event.arguments
-                for value in text.strip("{}").replace(",", " ").split()
-            }
-            apart = tuple(p for p in self._x if p in names) if "splits" in step.headline else ()
+            sides = sides_of(step, self._trace.processes)
             yield Bar(
                 step=step.number,
                 y=self._y(step.number),
-                text=step.headline,
+                text=text_of_bar(step, self._trace.processes),
                 title=title_of(step),
-                apart=apart,
+                apart=sides[1] if sides else (),
                 context=step.number in self._context,
                 loop=self._is_loop(step.number),
             )

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from checker.views.picture_parts import Box, Point
+from checker.render.diagram.parts import Box, Point
+from checker.render.diagram.paths import distance
 
 WIDE, HIGH = 56.0, 20.0
 """The size of the cells of the spatial index."""
@@ -20,6 +21,12 @@ CROWD, NEAR = 6, 60
 ON_A_BOX, ON_AN_ARROW, ON_A_LANE, OUTSIDE = 100.0, 12.0, 60.0, 500.0
 """The cost of placing a label there."""
 
+AMBIGUOUS = 300.0
+"""The cost of placing the text of an arrow where it could be that of another one."""
+
+CLEARLY = 5.0
+"""The text of an arrow is nearer to it than to any other one by at least that."""
+
 
 class Room:
     """The space that is taken: boxes (marks, labels), arrows, lanes; ``width``: of the picture."""
@@ -29,15 +36,17 @@ class Room:
         self.width = width
         self._boxes: dict[tuple[int, int], list[Box]] = defaultdict(list)
         self._pieces: dict[tuple[int, int], list[tuple[Point, Point]]] = defaultdict(list)
+        self._owners: dict[tuple[Point, Point], set[str]] = defaultdict(set)
 
     def take(self, box: Box) -> None:
         """Marks ``box`` as taken."""
         for cell in _cells(box):
             self._boxes[cell].append(box)
 
-    def take_path(self, points: tuple[Point, ...]) -> None:
-        """Marks the path of an arrow along ``points`` as taken."""
+    def take_path(self, points: tuple[Point, ...], message: str = "") -> None:
+        """Marks the path of an arrow of ``message`` along ``points`` as taken."""
         for a, b in pairwise(points):
+            self._owners[a, b].add(message)
             (x, y), (to_x, to_y) = (a, b) if a[1] <= b[1] else (b, a)
             slope = (to_x - x) / (to_y - y) if to_y - y > 0.01 else 0.0
             first, last = int(y // HIGH), int(to_y // HIGH)
@@ -74,6 +83,18 @@ class Room:
             return found
         crossed = sum(crosses(box, a, b) for a, b in pieces)
         return found + ON_AN_ARROW * crossed
+
+    def ambiguity(self, anchor: Point, own: float, message: str) -> float:
+        """Returns the cost of a text of ``message`` at ``anchor``, whose arrow is ``own`` away:
+        whether an arrow of another message is as near.
+        """
+        reach = own + CLEARLY
+        near = Box(anchor[0] - reach, anchor[1] - reach, anchor[0] + reach, anchor[1] + reach)
+        for cell in _cells(near):
+            for piece in self._pieces.get(cell, ()):
+                if self._owners[piece] != {message} and distance(anchor, piece) < reach:
+                    return AMBIGUOUS
+        return 0.0
 
     def best(self, candidates: Iterable[tuple[Box, float]]) -> int:
         """Returns the index of the candidate (a box and its own penalty) with the least cost."""

@@ -1,11 +1,15 @@
-"""Assigns the steps of an execution to rows by happened-before, and computes their heights."""
+"""Assigns the steps of an execution to rows, and computes their heights."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from checker.witness.causality import NOBODY, Causality, lane_of
-from checker.witness.trace import Step
+from checker.results.causality import NOBODY, Causality, lane_of
+from checker.results.trace import Step
+
+Layout = Literal["steps", "causality"]
+"""The order of rows: a row for each step, as they happened, or by happened-before alone."""
 
 FIRST_OF_ACTION = re.compile(r"\((\w+)")
 
@@ -27,7 +31,18 @@ def home_of(step: Step, processes: tuple[str, ...]) -> str:
     return named[1] if named is not None and named[1] in processes else NOBODY
 
 
-def rows_of(found: Causality, homes: tuple[str, ...], loop: int | None) -> tuple[int, ...]:
+def rows_of(
+    found: Causality, homes: tuple[str, ...], loop: int | None, layout: Layout
+) -> tuple[int, ...]:
+    """Returns the row of each step; ``homes`` as in :func:`home_of`."""
+    if layout == "steps":
+        return tuple(range(len(found.steps)))
+    return _rows_by_causality(found, homes, loop)
+
+
+def _rows_by_causality(
+    found: Causality, homes: tuple[str, ...], loop: int | None
+) -> tuple[int, ...]:
     """Returns the row of each step: below all steps that it depends on.
 
     Steps that do not depend on one another may share a row, with two exceptions: a step that

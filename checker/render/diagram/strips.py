@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from checker.views.columns import shorten
-from checker.views.picture_identity import Identities
-from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
-from checker.views.picture_places import ON_A_LANE, Room, beside
-from checker.views.picture_words import CHARACTER, sentences_of
-from checker.witness.trace import Step, Trace
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.parts import Box, Item, Lane, Mark, Strip, Violation
+from checker.render.diagram.places import ON_A_LANE, Room, beside
+from checker.render.diagram.words import CHARACTER, sentences_of
+from checker.render.terminal.columns import shorten
+from checker.results.trace import Step, Trace
 
 WORDS = 7.2
 """The width of a bold character of 12 pixels in a proportional font."""

@@ -13,7 +13,7 @@ step that closes a cycle has the number behind the last one):
   data-from="p1" data-to="p2">`` with a ``<title>``: a copy of a message.  HOW is ``received``,
   ``lost``, ``forged``, ``under-way`` or ``missed``; ``data-sent`` and ``data-ended`` are left out
   where there is no such step.  Its text is in ``<g class="arrow-text [context]" data-sent
-  data-ended>``, since texts lie above all arrows.
+  data-ended data-from data-to>``, since texts lie above all arrows.
 - ``<g class="lane" data-process="p1">``; ``<g class="strip" data-process="p1">``, and in it
   ``<g class="delivery [missing] [again]" data-step="N" data-item="deliver(p1, a)">`` for what it
   indicated or performed; a missing one has no ``data-step``.
@@ -26,14 +26,16 @@ Colours are the custom properties ``--message-0`` … ``--message-7``, ``--ink``
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from rich.cells import cell_len
 
-from checker.views.description import description_of
-from checker.views.picture_parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
-from checker.views.picture_words import LINE, SIGN, width_of
-from checker.views.svg_arrows import arrow, arrow_texts
-from checker.views.svg_legend import legend
-from checker.views.svg_signs import (
+from checker.render.diagram.description import description_of
+from checker.render.diagram.parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.svg_arrows import arrow, arrow_texts
+from checker.render.diagram.svg_legend import legend
+from checker.render.diagram.svg_signs import (
     LACKING,
     RINGS,
     at,
@@ -45,7 +47,9 @@ from checker.views.svg_signs import (
     text,
     title_tag,
 )
-from checker.views.svg_style import colour, patterns, style
+from checker.render.diagram.svg_style import colour, patterns, style
+from checker.render.diagram.words import LINE, SIGN, width_of
+from checker.results.trace import Trace
 
 HEADING = 20.0
 """The height of a line of the heading."""
@@ -54,13 +58,18 @@ DRAWN = 6.6
 """The usual width of a character; places are made for somewhat wider ones."""
 
 
-def svg_of(picture: Picture, *, title_id: str = "") -> str:
+def svg_of_trace(trace: Trace) -> str:
+    """Draws the space-time diagram of ``trace`` as a picture of its own."""
+    return svg_of(picture_of(trace))
+
+
+def svg_of(picture: Picture, *, title_id: str = "", prefix: str = "") -> str:
     """Renders ``picture`` as an SVG document.
 
     ``title_id``: the picture is part of a page, whose element of that id names it: then it has no
-    heading of its own, and its definitions have names that begin with that id.
+    heading of its own.  ``prefix``: of the ids inside it; without one, it begins with that id.
     """
-    prefix = f"{title_id}-" if title_id else ""
+    prefix = prefix or (f"{title_id}-" if title_id else "")
     heading, high = ([], 0.0) if title_id else _heading(picture)
     signs, low = legend(picture, prefix)
     width, height = picture.width, high + picture.height + low
@@ -135,7 +144,7 @@ def _end_rule(picture: Picture) -> list[str]:
     return [
         f'<line class="rule" x1="8" x2="{number(picture.width - 8)}" y1="{number(y)}"'
         f' y2="{number(y)}"/>',
-        text(12, y + 14, picture.ends, "words quiet halo"),
+        text(12, y + 14, picture.ends, "words quiet halo end-of-run"),
     ]
 
 
@@ -166,10 +175,7 @@ def _bar(bar: Bar, picture: Picture) -> str:
         title_tag(bar.title),
         f'<line x1="8" x2="{number(picture.width - 8)}" y1="{y}" y2="{y}"/>',
     ]
-    for lane in picture.lanes:
-        if lane.process in bar.apart:
-            x = number(lane.x - 22), number(lane.x + 22)
-            parts.append(f'<line class="apart" x1="{x[0]}" x2="{x[1]}" y1="{y}" y2="{y}"/>')
+    parts += [_side(bar, run) for run in _sides(bar, picture)]
     parts.append(at(22, bar.y, body("world", bar.step)))
     parts.append(text(40, bar.y - 5, bar.text, "words halo"))
     classes = _classes("world bar", bar.context, bar.loop)
@@ -179,11 +185,28 @@ def _bar(bar: Bar, picture: Picture) -> str:
     )
 
 
+def _sides(bar: Bar, picture: Picture) -> list[tuple[bool, list[Lane]]]:
+    """Returns neighbouring lanes on the same side of a partition, and whether they are cut off."""
+    if not bar.apart:
+        return []
+    runs = groupby(picture.lanes, key=lambda lane: lane.process in bar.apart)
+    return [(is_apart, list(lanes)) for is_apart, lanes in runs]
+
+
+def _side(bar: Bar, run: tuple[bool, list[Lane]]) -> str:
+    """Draws a side of a partition: a bracket over its lanes."""
+    is_apart, lanes = run
+    left, right = number(lanes[0].x - 40), number(lanes[-1].x + 40)
+    way = f"M{left},{number(bar.y + 14)} V{number(bar.y)} H{right} V{number(bar.y + 14)}"
+    return f'<path class="{"side apart" if is_apart else "side"}" d="{way}"/>'
+
+
 def _forgery_sign(drawn: Drawn, prefix: str) -> str:
     """Draws where a Byzantine process forges a message."""
     x, y = drawn.points[0]
     shape = f'<circle r="6" fill="url(#{prefix}hatch)" class="sign faulty"/>'
-    return at(x, y, shape, ' class="forged-from"')
+    ends = f'data-from="{safe(drawn.sender)}" data-to="{safe(drawn.receiver)}"'
+    return at(x, y, shape, f' class="forged-from" {ends}')
 
 
 def _mark(mark: Mark, prefix: str) -> str:

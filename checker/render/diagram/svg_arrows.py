@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import atan2, degrees
 
-from checker.views.picture_parts import Drawn, Label, Point
-from checker.views.svg_signs import SMALL_CROSS, at, number, safe, text, title_tag
-from checker.views.svg_style import colour, dash
-from checker.witness.causality import CopyOutcome
+from checker.render.diagram.parts import Drawn, Label, Point
+from checker.render.diagram.svg_signs import SMALL_CROSS, at, number, safe, text, title_tag
+from checker.render.diagram.svg_style import colour, dash
+from checker.results.causality import CopyOutcome
 
 ROUND = 14.0
 """The distance from a bend at which an arrow starts to turn."""
@@ -50,7 +50,8 @@ def _text(drawn: Drawn, label: Label, is_message: bool) -> str:
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="3"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
     )
-    return f"<g{named}{sent}{ended}>{title_tag(drawn.title)}{under}{said}</g>"
+    ends = f' data-from="{safe(drawn.sender)}" data-to="{safe(drawn.receiver)}"'
+    return f"<g{named}{sent}{ended}{ends}>{title_tag(drawn.title)}{under}{said}</g>"
 
 
 def _way(drawn: Drawn) -> str:

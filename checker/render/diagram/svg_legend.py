@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.views.picture_parts import Picture
-from checker.views.svg_signs import BODIES, CROSS, SMALL_CROSS, at, sign, text
-from checker.views.svg_style import colour, dash
-from checker.witness.causality import CopyOutcome
+from checker.render.diagram.parts import Picture
+from checker.render.diagram.svg_signs import BODIES, CROSS, SMALL_CROSS, at, sign, text
+from checker.render.diagram.svg_style import colour, dash
+from checker.results.causality import CopyOutcome
 
 ROW = 24.0
 
@@ -48,6 +48,10 @@ def legend(picture: Picture, prefix: str) -> tuple[str, float]:
             x, y = 22.0, y + ROW
         parts.append(at(x, y, shape + text(22, 4, said, "words quiet")))
         x += wide
+    for note in picture.notes:
+        x, y = 22.0, y + ROW * (x > 22)
+        parts.append(at(x, y, text(-10, 4, note, "words quiet")))
+        x = picture.width
     return "".join(parts), y + ROW
 
 
@@ -68,7 +72,8 @@ def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
     hows = {drawn.how for drawn in picture.arrows}
     for how, said in ARROWS.items():
         if how in hows:
-            yield _sample(how), said
+            named = how is CopyOutcome.FORGED and any(d.claimed for d in picture.arrows)
+            yield _sample(how), f"{said} (m as p: in the name of p)" if named else said
     used = {drawn.identity for drawn in picture.arrows}
     for identity, name in enumerate(picture.identities):
         if identity in used:

@@ -6,7 +6,7 @@ import re
 from xml.sax.saxutils import escape
 
 from checker.diagnostics.visible import visible
-from checker.views.svg_style import colour, dash
+from checker.render.diagram.svg_style import colour, dash
 
 NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Matches characters that XML 1.0 does not allow."""

@@ -74,7 +74,8 @@ RULES = """
 .spacetime .arrow.missed .way { stroke-width: 1.4; stroke-dasharray: 2 4; }
 .spacetime .arrow.missed .tip { fill: var(--paper); stroke-width: 1.6; }
 .spacetime .bar line { stroke: var(--ink); stroke-width: 2.5; }
-.spacetime .bar .apart { stroke: var(--fault); stroke-width: 5; }
+.spacetime .bar .side { stroke: var(--ink); stroke-width: 5; fill: none; }
+.spacetime .bar .side.apart { stroke: var(--fault); stroke-dasharray: 8 3; }
 .spacetime .loop-box rect { fill: none; stroke: var(--ink); stroke-width: 2;
   stroke-dasharray: 10 3 2 3; }
 .spacetime .loop-box .under { fill: var(--paper); stroke: none; }
@@ -84,7 +85,8 @@ RULES = """
 .spacetime .delivery.missing rect { stroke: var(--fault); stroke-dasharray: 4 3; }
 .spacetime .delivery.missing text { fill: var(--fault); }
 .spacetime .rule { stroke: var(--faded); stroke-width: 1; }
-.spacetime .context { opacity: .5; }
+.spacetime .context { fill-opacity: .5; stroke-opacity: .5; }
+.spacetime .context text { fill: var(--faded); fill-opacity: 1; stroke-opacity: 1; }
 .spacetime .step:focus { outline: none; }
 .spacetime .step:focus-visible .body { stroke-width: 4; }
 @media print { .spacetime { background: none; } }

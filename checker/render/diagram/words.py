@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from checker.views.columns import shorten
-from checker.views.lasso import still_acts
-from checker.views.picture_identity import Identities
-from checker.views.picture_parts import Line
-from checker.witness.causality import NOBODY, Arrow, CopyOutcome
-from checker.witness.phrases import detector_output_text
-from checker.witness.trace import FAULTY, Event, Step, Trace
+from checker.diagnostics.english import listing
+from checker.render.diagram.identity import WORD, Identities
+from checker.render.diagram.parts import Line
+from checker.render.terminal.columns import shorten
+from checker.render.terminal.lasso import still_acts
+from checker.results.causality import NOBODY, Arrow, CopyOutcome
+from checker.results.phrases import detector_output_text
+from checker.results.trace import FAULTY, Event, Step, Trace
 
 CHARACTER = 6.8
 """The width of a character of 11 pixels in a monospaced font, rounded up."""
@@ -40,9 +42,11 @@ class Seat:
     title: str
 
 
-def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[Seat, ...]:
+def seats_of(
+    step: Step, home: str, most: int, identities: Identities, arrivals: Sequence[str] = ()
+) -> tuple[Seat, ...]:
     """Returns the marks of ``step``, that on its ``home`` first; texts have ``most`` characters at
-    most.
+    most; ``arrivals`` as in :func:`arrivals_of`.
 
     A process that crashes inside the step has two of them, the second of kind ``crash``.
     """
@@ -53,6 +57,7 @@ def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[
     found: list[Seat] = []
     for lane in lanes:
         events = [event for event in step.events if event.process == lane]
+        events.sort(key=lambda event: event.kind != "choice")
         kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
         if kind == "world":
@@ -60,7 +65,7 @@ def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[
         crash = any(event.kind == "crash" for event in events)
         if kind == "crash":
             crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
-        found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step)))
+        found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step, arrivals)))
         if crash:
             gone = _cut(step, lane, most, identities)
             said = f"Step {step.number}: {lane} crashes inside this step"
@@ -70,13 +75,31 @@ def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[
     return tuple(found)
 
 
-def title_of(step: Step) -> str:
-    """Describes a step in a sentence."""
+def arrivals_of(step: Step, ended: Sequence[Arrow]) -> list[str]:
+    """Describes the messages that arrive in ``step`` besides the one in its headline; ``ended``:
+    the arrows that end in it.
+    """
+    told = {
+        (event.peers[0], event.process, event.message)
+        for event in step.events
+        if event.kind == "receive" and step.headline.startswith(event.sentence)
+    }
+    return [
+        f"{arrow.receiver} also has {arrow.message} from {arrow.sender}"
+        for arrow in ended
+        if arrow.how is CopyOutcome.RECEIVED
+        and (arrow.sender, arrow.receiver, arrow.message) not in told
+    ]
+
+
+def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
+    """Describes a step in a sentence, with all that arrives in it."""
     parts = [step.headline]
     for event in step.events:
         told = event.kind in ("indication", "request") and event.outermost
         if told or event.kind in TOLD:
             parts.append(event.sentence)
+    parts += arrivals
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
     if step.number:
         return f"Step {step.number}: {said}"
@@ -137,6 +160,11 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
     return found
 
 
+def text_of_arrow(message: str, claimed: str) -> str:
+    """Returns the text at an arrow; ``claimed``: in whose name the message comes, if forged."""
+    return f"{message} as {claimed}" if claimed else message
+
+
 def title_of_arrow(arrow: Arrow) -> str:
     """Describes the outcome of a copy of a message, in a sentence."""
     what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
@@ -149,11 +177,31 @@ def title_of_arrow(arrow: Arrow) -> str:
         case CopyOutcome.LOST:
             return f"{what}{sent}, lost in step {arrow.ended}"
         case CopyOutcome.FORGED:
-            return f"{what}, made up by {arrow.sender}, received in step {arrow.ended}"
+            name = f" in the name of {arrow.claimed}" if arrow.claimed else ""
+            return f"{what}, made up by {arrow.sender}{name}, received in step {arrow.ended}"
         case CopyOutcome.UNDER_WAY:
             return f"{what}{sent}, still under way at the end"
         case _:
             return f"{what}{sent}, never arrives"
+
+
+def sides_of(step: Step, processes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Returns the two sides into which ``step`` splits the network; none where it does not."""
+    for event in step.events:
+        if event.kind == "world" and " splits" in event.sentence:
+            words = {word for _, text in event.arguments for word in WORD.findall(text)}
+            apart = tuple(process for process in processes if process in words)
+            if apart:
+                return tuple(p for p in processes if p not in apart), apart
+    return ()
+
+
+def text_of_bar(step: Step, processes: tuple[str, ...]) -> str:
+    """Describes a step of the environment: of a partition, both sides."""
+    sides = sides_of(step, processes)
+    if not all(sides) or not sides:
+        return step.headline
+    return f"the network splits: {listing(sides[0])} | {listing(sides[1])}"
 
 
 def fate_of(trace: Trace, process: str) -> str:

@@ -1,5 +1,5 @@
 """Renders traces as self-contained HTML pages: one execution, two executions, a gallery."""
 
-from checker.views.page.html import page_of
+from checker.render.html.page import page_of
 
 __all__ = ["page_of"]

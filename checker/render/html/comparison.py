@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.witness.trace import Step, Trace
+from checker.results.trace import Step, Trace
 
 
 @dataclass(frozen=True, slots=True)

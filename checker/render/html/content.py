@@ -7,12 +7,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from checker.views.explained import smaller
-from checker.views.page.timeline import timeline
-from checker.views.picture import picture_of
-from checker.views.svg import svg_of
-from checker.witness.phrases import count
-from checker.witness.trace import (
+from checker.diagnostics.english import count
+from checker.render.diagram.description import ORDERS
+from checker.render.diagram.picture import Picture, picture_of
+from checker.render.diagram.rows import Layout
+from checker.render.diagram.svg import svg_of
+from checker.render.html.timeline import timeline
+from checker.render.terminal.explained import smaller
+from checker.results.trace import (
     Counterfactual,
     Explanation,
     FairnessJustification,
@@ -43,11 +45,11 @@ def title(trace: Trace, other: Trace | None = None) -> str:
     return said if other is None else f"{said}, beside {other.header.check}"
 
 
-def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
+def viewer(trace: Trace, side: str, name: str = "", layout: Layout = "steps") -> dict[str, Any]:
     """Returns the variables of an execution's template; ``side``: the prefix of element ids."""
     explained = trace.explanation or Explanation()
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
-    picture = picture_of(trace)
+    pictures = _pictures(trace, layout)
     sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
     return {
         "side": side,
@@ -65,8 +67,14 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "smaller": smaller(explained),
         "note": as_sentence(explained.note),
         "explained": trace.explanation is not None,
-        "svg": Markup(svg_of(picture, title_id=f"{side}-picture")),
-        "width": round(picture.width),
+        "svgs": [
+            Markup(svg_of(each, title_id=f"{side}-picture", prefix=f"{side}-{each.layout}-"))
+            for each in pictures
+        ],
+        "layout": layout,
+        "processes": trace.processes,
+        "orders": [(each.layout, ORDERS[each.layout]) for each in pictures],
+        "width": round(pictures[0].width),
         "caption": _caption(trace),
         "steps": [_step(step, trace, explained) for step in steps],
         "last": steps[-1].number,
@@ -78,6 +86,14 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "ledger": [_justification_data(entry, trace) for entry in trace.ledger],
         "ending": ending(trace),
     }
+
+
+def _pictures(trace: Trace, layout: Layout) -> list[Picture]:
+    """Returns the picture in that layout, and in the other one where that differs."""
+    first = picture_of(trace, layout)
+    other = picture_of(trace, "causality" if layout == "steps" else "steps")
+    same = [(m.step, m.y) for m in first.marks] == [(m.step, m.y) for m in other.marks]
+    return [first] if same else [first, other]
 
 
 def short_file_name(file: str) -> str:
@@ -148,8 +164,8 @@ def as_sentence(said: str) -> str:
 def _caption(trace: Trace) -> str:
     rounds = " The steps in the box repeat for ever." if trace.closing is not None else ""
     return (
-        "Each column is a process, time runs downwards. An arrow is a message, from where it is"
-        f" sent to where it is received.{rounds} Click a sign to go to that moment."
+        "An arrow is a message, from where it is sent to where it is received."
+        f"{rounds} Click a sign to go to that moment."
     )
 
 

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
-from checker.views.page.content import as_sentence, with_code
-from checker.views.page.html import environment, policy, style
-from checker.views.picture import picture_of
-from checker.views.svg import svg_of
-from checker.witness.phrases import count
-from checker.witness.trace import Trace
+from checker.render.diagram.picture import picture_of
+from checker.render.diagram.rows import Layout
+from checker.render.diagram.svg import svg_of
+from checker.render.html.content import as_sentence, with_code
+from checker.render.html.page import environment, policy, style
+from checker.results.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,16 @@ def _name(trace: Trace) -> str:
     return trace.header.file.replace("\\", "/").rpartition("/")[2]
 
 
-def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> str:
+def index_of(
+    exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = (), layout: Layout = "steps"
+) -> str:
     """Renders the index as a self-contained page: executions by theme, with small pictures."""
     ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
     themes = [
         {
             "id": re.sub(r"\W+", "_", theme),
             "name": theme.replace("_", " "),
-            "exhibits": [_exhibit_data(e) for e in group],
+            "exhibits": [_exhibit_data(e, layout) for e in group],
         }
         for theme, group in groupby(ordered, key=lambda e: e.theme)
     ]
@@ -67,14 +70,14 @@ def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> st
     )
 
 
-def _exhibit_data(exhibit: Exhibit) -> dict[str, object]:
+def _exhibit_data(exhibit: Exhibit, layout: Layout) -> dict[str, object]:
     trace = exhibit.trace
     explained = trace.explanation
     sentences = () if explained is None else explained.sentences
     said = as_sentence(
         sentences[0] if sentences else trace.sentence.removesuffix(f": {trace.definition}")
     )
-    drawn = svg_of(picture_of(trace), title_id="thumb").encode()
+    drawn = svg_of(picture_of(trace, layout), title_id="thumb").encode()
     return {
         "page": exhibit.page,
         "spec": exhibit.spec,

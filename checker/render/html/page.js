@@ -51,7 +51,7 @@ class Together {
     this.slider.addEventListener("input", () => this.both(Number(this.slider.value)));
     runs.forEach((run, at) => {
       run.moved = (step) => this.follow(runs[1 - at], step);
-      for (const mark of run.picture.steps.get(common + 1) ?? []) mark.classList.add("parts");
+      run.picture.part(common + 1);
       run.rows[common + 1]?.classList.add("parts");
     });
   }
@@ -118,6 +118,7 @@ function begin() {
         ? together ? together.common : run.last
         : Math.trunc(Number(asked));
       run.go(step, false);
+      run.arrange(found.get("layout"));
       if (found.get("slice") === "1" && !run.root.classList.contains("sliced")) run.slice(true);
     });
     together?.say(runs[0].step);
@@ -138,6 +139,12 @@ function begin() {
     Home: () => (together ? together.both(0) : chosen().walk(0)),
     End: () => (together ? together.both(Math.max(...runs.map((run) => run.last))) : chosen().walk(chosen().last)),
     " ": () => chosen().play(),
+    l: () => {
+      const layout = chosen().picture.layout === "steps" ? "causality" : "steps";
+      for (const run of runs) run.arrange(layout);
+      remember({ layout });
+    },
+    "+": () => chosen().picture.zoom(1), "-": () => chosen().picture.zoom(-1),
     c: () => runs.forEach((run) => {
       if (run.context.size) run.slice(!run.root.classList.contains("sliced"));
     }),

@@ -12,13 +12,14 @@ from markupsafe import Markup
 
 from checker import resources
 from checker.diagnostics.visible import visible
-from checker.views.page import content
-from checker.views.page.comparison import align
-from checker.views.page.script_data import as_script, data_of
-from checker.views.svg_style import DARK, LIGHT
-from checker.witness.trace import Trace
+from checker.render.diagram.rows import Layout
+from checker.render.diagram.svg_style import DARK, LIGHT
+from checker.render.html import content
+from checker.render.html.comparison import align
+from checker.render.html.script_data import as_script, data_of
+from checker.results.trace import Trace
 
-SCRIPTS = ("picture.js", "run.js", "page.js")
+SCRIPTS = ("fold.js", "picture.js", "run.js", "page.js")
 """The parts of the script, in order."""
 
 POLICY = (
@@ -29,12 +30,17 @@ POLICY = (
 
 
 def page_of(
-    trace: Trace, other: Trace | None = None, *, index: str = "", names: tuple[str, str] = ("", "")
+    trace: Trace,
+    other: Trace | None = None,
+    *,
+    index: str = "",
+    names: tuple[str, str] = ("", ""),
+    layout: Layout = "steps",
 ) -> str:
     """Renders ``trace`` as a self-contained page; with ``other``, both side by side.
 
     ``index``: the target of a link to an index, if any.  ``names``: the titles of executions
-    without a property.
+    without a property.  ``layout``: of the pictures, until the reader chooses another one.
     """
     runs = [trace] if other is None else [trace, other]
     script = "\n".join(_text(name) for name in SCRIPTS)
@@ -44,7 +50,7 @@ def page_of(
         alignment = align(trace, other)
         document["common"] = alignment.common
     viewers = [
-        content.viewer(run, side, name)
+        content.viewer(run, side, name, layout)
         for run, side, name in zip(runs, ("a", "b"), names, strict=False)
     ]
     return visible(

@@ -1,13 +1,23 @@
-"use strict";
 // The picture of a run, and the text of its protocol.
 
 const SVG_STEP = "g.step[data-step]";
+const ZOOMS = [0.3, 0.45, 0.6, 0.8, 1, 1.25, 1.6, 2, 3];
 const SVG_ARROW = "g.arrow, g.arrow-text";
 
 class Picture {
   constructor(root) {
     this.box = root.querySelector(".diagram");
     this.svg = this.box.querySelector("svg");
+    this.other = root.querySelector(".other-layout")?.content.querySelector("svg");
+    this.orders = [...root.querySelectorAll(".caption [data-layout]")];
+    this.parting = null;
+    this.hidden = new Set();
+    this.sliced = false;
+    this.read();
+  }
+
+  /** Takes in what the picture shows. */
+  read() {
     this.steps = new Map();
     this.marks = new Map();
     for (const mark of this.box.querySelectorAll(SVG_STEP)) {
@@ -20,9 +30,49 @@ class Picture {
       const { sent, ended } = mark.dataset;
       this.date(Number(sent ?? ended ?? 0), mark);
     }
+    this.folding = new Folding(this.svg);
     this.deliveries = [...this.box.querySelectorAll(".delivery")];
     this.violations = [...this.box.querySelectorAll(".violation")];
     this.shown = null;
+  }
+
+  /** The name of the layout that is shown. */
+  get layout() {
+    return this.orders.find((order) => !order.hidden).dataset.layout;
+  }
+
+  /** Shows the same run in the other layout. */
+  swap(step, last) {
+    const next = document.importNode(this.other, true);
+    this.other = this.svg;
+    this.svg.replaceWith(next);
+    this.svg = next;
+    for (const order of this.orders) order.hidden = !order.hidden;
+    this.read();
+    if (this.hidden.size || this.sliced) this.fold();
+    this.part(this.parting);
+    this.show(step, last);
+  }
+
+  /** Leaves out the lanes of processes in `hidden`, and, where `sliced`, what does not matter. */
+  fold() {
+    this.folding.fold(this.hidden, this.sliced);
+  }
+
+  /** Makes the picture larger (1) or smaller (-1). */
+  zoom(way) {
+    const wide = this.svg.getBoundingClientRect().width / this.svg.viewBox.baseVal.width;
+    const level = ZOOMS.filter((each) => (way > 0 ? each > wide + 0.02 : each < wide - 0.02));
+    if (!level.length) return;
+    this.box.style.setProperty("--zoom", way > 0 ? level[0] : level.at(-1));
+    this.box.classList.add("zoomed");
+    this.uncover(this.shown);
+  }
+
+  /** Marks the step in which two runs part. */
+  part(step) {
+    this.parting = step;
+    for (const mark of this.steps.get(step) ?? []) mark.classList.add("parts");
   }
 
   /** Fades what is later than `step`, marks what is now, and scrolls there. */
@@ -45,8 +95,9 @@ class Picture {
       mark.classList.toggle("later", Number(mark.dataset.step ?? last) > step);
     }
     for (const mark of this.violations) mark.classList.toggle("later", step < last);
+    const opened = this.shown === null;
     this.shown = step;
-    this.uncover(step);
+    this.uncover(step, opened);
   }
 
   /** Where a step is in the picture. */
@@ -66,9 +117,10 @@ class Picture {
     }
   }
 
-  uncover(step) {
-    const marks = this.steps.get(step);
-    if (!marks) {
+  /** Scrolls to `step`; when the page has just been `opened`, the left edge stays in sight. */
+  uncover(step, opened) {
+    const marks = this.steps.get(step)?.filter((mark) => !mark.hasAttribute("hidden"));
+    if (!marks?.length) {
       if (step === 0) this.box.scrollTop = 0;
       return;
     }
@@ -77,6 +129,7 @@ class Picture {
     const margin = 48;
     if (mark.top < box.top + margin) this.box.scrollTop -= box.top + margin - mark.top;
     if (mark.bottom > box.bottom - margin) this.box.scrollTop += mark.bottom - box.bottom + margin;
+    if (opened) return;
     if (mark.left < box.left + margin) this.box.scrollLeft -= box.left + margin - mark.left;
     if (mark.right > box.right - margin) this.box.scrollLeft += mark.right - box.right + margin;
   }

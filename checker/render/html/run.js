@@ -82,6 +82,17 @@ class Run {
     }
     this.find(".time").addEventListener("input", (event) => this.walk(Number(event.target.value)));
     this.find(".slice")?.addEventListener("change", (event) => this.slice(event.target.checked));
+    this.find("button.layout")?.addEventListener("click", () => {
+      const layout = this.picture.layout === "steps" ? "causality" : "steps";
+      this.arrange(layout);
+      remember({ layout });
+    });
+    for (const button of this.root.querySelectorAll("[data-zoom]")) {
+      button.addEventListener("click", () => this.picture.zoom(Number(button.dataset.zoom)));
+    }
+    for (const box of this.root.querySelectorAll(".lanes input")) {
+      box.addEventListener("change", () => this.choose(box.value, box.checked));
+    }
     this.root.addEventListener("click", (event) => {
       const link = event.target.closest("a[data-to]");
       const mark = event.target.closest(".diagram [data-step]");
@@ -161,7 +172,7 @@ class Run {
 
   showState(now, step) {
     const texts = this.cells.moveTo(step);
-    const before = new Map(now.d.map(([cell, was]) => [cell, was]));
+    const before = new Map(now.d.filter((change) => !change[3]).map(([cell, was]) => [cell, was]));
     const value = (cell) => {
       const box = made("span");
       if (before.has(cell)) {
@@ -259,8 +270,34 @@ class Run {
     }
   }
 
+  /** Shows the picture in the layout of that name, where the run has it. */
+  arrange(layout) {
+    if (!this.picture.other || this.picture.layout === layout) return;
+    if (layout !== "steps" && layout !== "causality") return;
+    this.picture.swap(this.step, this.last);
+    this.find("button.layout").setAttribute("aria-pressed", String(layout === "causality"));
+    speak(layout === "steps" ? "In the order of steps" : "In the order of causality");
+  }
+
+  /** Shows a process in the picture, or leaves it out; one is always there. */
+  choose(process, shown) {
+    const hidden = this.picture.hidden;
+    if (shown) hidden.delete(process);
+    else hidden.add(process);
+    if (hidden.size === this.data.processes.length) {
+      hidden.delete(process);
+      this.find(`.lanes input[value="${CSS.escape(process)}"]`).checked = true;
+    }
+    this.picture.fold();
+    this.picture.uncover(this.step);
+    speak(`${this.data.processes.filter((p) => !hidden.has(p)).join(", ")} shown`);
+  }
+
   slice(on) {
     this.root.classList.toggle("sliced", on);
+    this.picture.sliced = on;
+    this.picture.fold();
+    if (this.step !== null) this.picture.uncover(this.step);
     const box = this.find(".slice");
     if (box) box.checked = on;
     remember({ slice: on ? "1" : null });

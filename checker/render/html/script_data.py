@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from checker.diagnostics.visible import json_text
-from checker.views.page.state import states_of
-from checker.views.page.timeline import truths_of
-from checker.witness.causality import Arrow, CopyOutcome, causality
-from checker.witness.trace import At, Event, Failure, Step, Trace
+from checker.render.diagram.words import arrivals_of
+from checker.render.html.state import states_of
+from checker.render.html.timeline import truths_of
+from checker.results.causality import Arrow, Causality, CopyOutcome, causality
+from checker.results.trace import At, Event, Failure, Step, Trace
 
 UNSEEN = ("branch", "point", "message")
 """Kinds of events that add nothing for a reader to what others show."""
@@ -23,10 +25,13 @@ def data_of(trace: Trace) -> dict[str, Any]:
 
     Keys are short where there is one for each step: ``h`` headline, ``k`` kind, ``p`` process,
     ``e`` events and ``c`` those that a crash cut off (sentence, kind, place), ``d`` changes of
-    cells.
+    cells (its place, the texts before and after, and 1 where a crash forgets it).
     """
     states = states_of(trace)
     found = causality(trace)
+    ended: dict[int | None, list[Arrow]] = defaultdict(list)
+    for arrow in found.arrows:
+        ended[arrow.ended].append(arrow)
     files = [source.file for source in trace.header.sources]
     explained = trace.explanation
     return {
@@ -37,14 +42,17 @@ def data_of(trace: Trace) -> dict[str, Any]:
                 "h": step.headline,
                 "k": step.kind,
                 "p": step.process,
-                "e": [_event(e, files) for e in step.events if e.kind not in UNSEEN],
+                "e": [
+                    *(_event(e, files) for e in step.events if e.kind not in UNSEEN),
+                    *([said, "receive", "", None] for said in _counted(step, ended[step.number])),
+                ],
                 "c": [_event(e, files) for e in step.cut],
-                "d": [[d.cell, d.before, d.after] for d in deltas],
+                "d": [[d.cell, d.before, d.after, *[1] * d.forgotten] for d in deltas],
             }
             for step, deltas in zip(found.steps, states.deltas, strict=True)
         ],
         "cells": [[c.title, c.kind, c.process, c.text] for c in states.cells],
-        "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found.steps)],
+        "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found)],
         "failure": None if trace.failure is None else _failure_event(trace.failure, files),
         "loop": trace.loop,
         "closing": trace.closing is not None,
@@ -63,6 +71,12 @@ def _event(event: Event, files: list[str]) -> list[Any]:
     return [event.sentence, event.kind, event.process, _place(event.at, files)]
 
 
+def _counted(step: Step, ended: list[Arrow]) -> list[str]:
+    """Describes the messages that were counted as they were sent, and matter from ``step`` on."""
+    received = {(e.process, e.message) for e in step.events if e.kind == "receive"}
+    return arrivals_of(step, [a for a in ended if (a.receiver, a.message) not in received])
+
+
 def _failure_event(failure: Failure, files: list[str]) -> list[Any]:
     """Returns the error that ends the execution, as an event of its last step."""
     at = At(failure.file, failure.line, failure.column)
@@ -75,16 +89,13 @@ def _place(at: At | None, files: list[str]) -> list[int] | None:
     return None if at is None or at.file not in files else [files.index(at.file), at.line]
 
 
-def _leaves(arrow: Arrow, steps: tuple[Step, ...]) -> bool:
+def _leaves(arrow: Arrow, found: Causality) -> bool:
     """Returns whether the copy is ever in transit: not where a crash cut it off, it has no sender,
     or it was received at once.
     """
     if arrow.sent is None or arrow.how in (CopyOutcome.FORGED, CopyOutcome.COUNTED):
         return False
-    return not any(
-        cut.message == arrow.message and arrow.receiver in cut.peers
-        for cut in steps[arrow.sent].cut
-    )
+    return not found.was_cut_off(arrow)
 
 
 def _copy(arrow: Arrow) -> list[Any]:

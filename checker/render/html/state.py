@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from checker.views.page.values import value_text
-from checker.witness.trace import Change, Json, Step, Trace
+from checker.render.html.values import value_text
+from checker.results.trace import Change, Json, Step, Trace
 
 SHOWN = ("local", "shared")
 """Kinds of variables that are shown even where they never change."""
@@ -18,7 +18,7 @@ INTERNAL = "@"
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The initial value of a variable (one process's entry of it, where ``process`` is named);
-    ``kind`` is that of :class:`checker.witness.trace.Change`.
+    ``kind`` is that of :class:`checker.results.trace.Change`.
     """
 
     title: str
@@ -29,11 +29,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A cell, by its place in the list, whose text a step changes."""
+    """A cell, by its place in the list, whose text a step changes; ``forgotten``: by a crash."""
 
     cell: int
     before: str
     after: str
+    forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,14 @@ def states_of(trace: Trace) -> States:
 
 
 def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta]:
+    crashed = {event.process for event in step.events if event.kind == "crash"}
+    stored = {(e.process, e.name.partition(" = ")[0]) for e in step.events if e.kind == "store"}
     for change in step.changes:
         place = places.get((change.variable, change.process))
         if place is not None:
-            yield Delta(place, change.before, change.after)
+            lost = change.quiet and change.kind == "local" and change.process in crashed
+            forgotten = lost and (change.process, change.title) not in stored
+            yield Delta(place, change.before, change.after, forgotten)
 
 
 def _entries(value: Json, processes: tuple[str, ...]) -> Iterator[tuple[str, Json]]:

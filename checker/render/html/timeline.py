@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from checker.witness.trace import Claim, Obligation, Trace
+from checker.results.trace import Claim, Obligation, Trace
 
 NARROW = 6
 """A stretch of less than one part in so many of the width has no room for two signs."""

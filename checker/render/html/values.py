@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.witness.show_values import LAYERS
-from checker.witness.trace import Json
+from checker.results.show_values import LAYERS
+from checker.results.trace import Json
 
 
 def value_text(value: Json) -> str:

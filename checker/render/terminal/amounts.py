@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.witness.answer import Forecast
+from checker.results.answer import Forecast
 
 _NUMBERS = ((1e12, " T"), (1e9, " G"), (1e6, " M"))
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from rich.cells import cell_len
 from rich.text import Text
 
-from checker.views import marks as m
+from checker.render.terminal import marks as m
 
 LEAST = 4
 """The least width of a process's column: its lane, and some of a text."""

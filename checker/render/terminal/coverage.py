@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from checker.witness.phrases import listing
-from checker.witness.verdict import Covered
+from checker.diagnostics.english import listing
+from checker.results.verdict import Covered
 
 KINDS = {"handler": "handlers", "branch": "branches", "point": "crash points"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.canvas import pairs
-from checker.witness.phrases import count, listing
-from checker.witness.trace import Counterfactual, Explanation, Trace
+from checker.diagnostics.english import count, listing
+from checker.render.terminal.canvas import pairs
+from checker.results.trace import Counterfactual, Explanation, Trace
 
 OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
 """The sign in front of a counterfactual, and its style."""

@@ -8,9 +8,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from checker.views.canvas import pairs, stack
-from checker.witness.phrases import listing
-from checker.witness.trace import FairnessJustification, Trace
+from checker.diagnostics.english import listing
+from checker.render.terminal.canvas import pairs, stack
+from checker.results.trace import FairnessJustification, Trace
 
 MOST = 4
 """The largest number of steps that are named one by one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.witness.phrases import count
-from checker.witness.proof import Proof, Weakened
-from checker.witness.verdict import Report, Word
+from checker.diagnostics.english import count
+from checker.results.proof import Proof, Weakened
+from checker.results.verdict import Report, Word
 
 
 def proof_rows(report: Report) -> Iterator[tuple[str, str]]:
@@ -41,8 +41,7 @@ def _certificates(report: Report) -> Iterator[str]:
 
 
 def _queries_text(proof: Proof) -> str:
-    queries = "1 query" if proof.queries == 1 else f"{proof.queries:,} queries"
-    return f"{queries} to z3, {proof.seconds:.2f} s"
+    return f"{count(proof.queries, 'query', 'queries')} to z3, {proof.seconds:.2f} s"
 
 
 def _scope(report: Report, proof: Proof) -> str:
@@ -73,7 +72,7 @@ def _enough_for(report: Report) -> str:
 def _weaker_text(weaker: Weakened) -> str:
     condition = weaker.condition or "nothing assumed"
     if weaker.property:
-        numbers = ", ".join(f"{name}={value}" for name, value in weaker.numbers)
+        numbers = ", ".join(f"{name}={value}" for name, value in weaker.numbers.items())
         return f"with {condition}: {weaker.property} fails ({numbers})"
     if weaker.reason:
         return f"with {condition}: not known, {weaker.reason}"

@@ -6,12 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.views.amounts import about, foretold
-from checker.witness.phrases import count
-from checker.witness.verdict import Report
-
-NAMES = {"symmetry": "symmetry", "dead": "dead values", "por": "partial order"}
-"""The names of the reductions."""
+from checker.diagnostics.english import count
+from checker.render.terminal.amounts import about, foretold
+from checker.results.verdict import Report
 
 HEAVIEST = 4
 """The largest number of weights that are shown."""
@@ -27,7 +24,7 @@ def reduction_rows(report: Report) -> Iterator[tuple[str, str]]:
         yield "reduced", f"{_used_text(report)}{_without(report)}"
     if _curious(report):
         for why, kinds in _reasons(report).items():
-            yield "reduced", f"not by {', '.join(NAMES[kind] for kind in kinds)}: {why}"
+            yield "reduced", f"not by {', '.join(map(reduced.title, kinds))}: {why}"
     if report.forecast is not None:
         yield "forecast", foretold(report.forecast)
     if report.weights:
@@ -37,8 +34,8 @@ def reduction_rows(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _used_text(report: Report) -> str:
-    names = ", ".join(NAMES[kind] for kind in report.reduced.used)
-    what = "; ".join(report.reduced.text)
+    reduced = report.reduced
+    names, what = ", ".join(map(reduced.title, reduced.used)), "; ".join(reduced.text)
     return f"by {names}" + (f" ({what})" if what else "")
 
 
@@ -48,7 +45,7 @@ def _without(report: Report) -> str:
     if without is None:
         return ""
     said = count(without, "state") if report.reduced.exact else f"about {about(without)} states"
-    if report.reduced.used != ("symmetry",):
+    if report.reduced.at_least:
         said = f"more than {said}"  # orbits are counted after the other reductions
     times = without / max(1, explored)
     many = f" ({times:,.1f}x)" if times >= 1.05 else ""

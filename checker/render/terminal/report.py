@@ -9,14 +9,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from checker.views.canvas import pairs, stack
-from checker.views.coverage import coverage_view
-from checker.views.proof import proof_rows
-from checker.views.reduction_summary import reduction_rows
-from checker.witness.answer import DECIDED
-from checker.witness.phrases import continuations_text, count, restarts_text, unless_omitted
-from checker.witness.proof import Proof
-from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
+from checker.diagnostics.english import count
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.coverage import coverage_view
+from checker.render.terminal.proof import proof_rows
+from checker.render.terminal.reduction_summary import reduction_rows
+from checker.results.answer import DECIDED
+from checker.results.phrases import continuations_text, restarts_text, unless_omitted
+from checker.results.proof import Proof
+from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
 
 STYLES = {
     Word.PROVED: "bold green",

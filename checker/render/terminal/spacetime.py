@@ -14,13 +14,16 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
-from checker.views import marks as m
-from checker.views.columns import AROUND, Columns, Row, columns, shorten, widest_gap
-from checker.views.lasso import repeating
-from checker.views.picture_identity import Identities
-from checker.views.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
-from checker.witness.causality import Arrow, CopyOutcome, causality
-from checker.witness.trace import Trace
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.rows import Layout
+from checker.render.diagram.words import text_of_arrow
+from checker.render.diagram.wrappers import fold_wrappers
+from checker.render.terminal import marks as m
+from checker.render.terminal.columns import AROUND, Columns, Row, columns, shorten, widest_gap
+from checker.render.terminal.lasso import repeating
+from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
+from checker.results.causality import Arrow, CopyOutcome, causality
+from checker.results.trace import Trace
 
 FAULT, STEM = "bold red", "dim"
 COLOURS = (
@@ -40,17 +43,22 @@ ENDING = (m.DELIVERY, m.PERFORM, "")
 """Marks that stand where an arrow ends: its effects."""
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
+CLAIMED = "m as p: forged, in the name of p"
+"""Explains the text of a forged message."""
 
-def spacetime(trace: Trace) -> RenderableType:
+
+def spacetime(trace: Trace, layout: Layout = "steps") -> RenderableType:
     """Renders the diagram of ``trace``, as wide as the page that it is put on."""
-    return _Diagram(trace)
+    return _Diagram(trace, layout)
 
 
 class _Diagram:
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, layout: Layout) -> None:
+        trace, notes = fold_wrappers(trace)
         self._trace = trace
         order = causality(trace)
-        self._blocks = blocks_of(trace, order)
+        self._notes = (*notes, CLAIMED) if any(a.claimed for a in order.arrows) else notes
+        self._blocks = blocks_of(trace, order, layout)
         self._rest = undelivered(trace, order)
         self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
@@ -63,7 +71,9 @@ class _Diagram:
         if columns is None:
             yield from self._headlines(width)
             return
-        page = _Page(self._trace, columns, self._context, self._identities, self._margin())
+        page = _Page(
+            self._trace, columns, self._context, self._identities, self._margin(), self._notes
+        )
         for line in page.lines(self._blocks, self._rest):
             yield Text.assemble(line, "\n", end="") if isinstance(line, Text) else line
 
@@ -80,7 +90,7 @@ class _Diagram:
 
     def _busy(self) -> tuple[str, ...]:
         """Returns the processes that have events."""
-        arrows = [a for b in self._blocks for a in (*b.arrows, *b.ghosts)]
+        arrows = [a for b in self._blocks for a in b.arrows]
         busy = {item.lane for block in self._blocks for item in block.items}
         busy |= {end for arrow in arrows for end in (arrow.sender, arrow.receiver)}
         return tuple(lane for lane in self._lanes if lane in busy)
@@ -91,13 +101,13 @@ class _Diagram:
             if item.lane in needs:
                 most = WIDEST if item.style == QUIET else cell_len(item.text)
                 needs[item.lane] = max(needs[item.lane], min(cell_len(item.text), most) + 3)
-        for arrow in (*(a for b in self._blocks for a in (*b.arrows, *b.ghosts)), *self._rest):
+        for arrow in (*(a for b in self._blocks for a in b.arrows), *self._rest):
             if arrow.sender not in needs or arrow.receiver not in needs:
                 continue
             ends = sorted((lanes.index(arrow.sender), lanes.index(arrow.receiver)))
-            if ends[1] == ends[0] + 1:
-                left = lanes[ends[0]]
-                needs[left] = max(needs[left], cell_len(arrow.message) + AROUND + 1)
+            widest = max(lanes[ends[0] : ends[1]], key=lambda lane: needs[lane], default="")
+            if widest:
+                needs[widest] = max(needs[widest], cell_len(_said(arrow)) + AROUND + 1)
         return columns(lanes, needs, self._margin(), width)
 
 
@@ -111,12 +121,14 @@ class _Page:
         context: frozenset[int],
         identities: Identities,
         margin: int,
+        notes: tuple[str, ...],
     ) -> None:
         self._trace = trace
         self._columns = columns
         self._context = context
         self._identities = identities
         self._first = margin - 2
+        self._notes = notes
         self._cut: dict[str, None] = {}
         self._used: set[str] = set()
         byzantine = {fate.process for fate in trace.fates if fate.faulty == "byzantine"}
@@ -189,7 +201,6 @@ class _Page:
             row = self._row()
             self._item(row, item)
             yield row
-        yield from self._multicasts(block.ghosts)
 
     def _multicasts(self, arrows: tuple[Arrow, ...]) -> Iterator[Row]:
         """Yields arrows that end nowhere, on one row for each message of a sender."""
@@ -237,12 +248,12 @@ class _Page:
         line = {CopyOutcome.MISSED: m.BROKEN, CopyOutcome.FORGED: m.DOUBLE}
         stroke = line.get(arrow.how, m.SOLID)
         for x in range(low + 1, high):
-            row.put(x, m.CROSSED if row.sign(x) == m.UP else stroke, style)
+            row.put(x, m.CROSSINGS.get(row.sign(x), stroke), style)
         if row.sign(start) == m.UP:
             row.put(start, m.SEND if start < end else m.SENT_LEFT, style)
         inside = [x for x in at.values() if low <= x <= high]
         begin, room = widest_gap(inside)
-        label = self._fitting(arrow.message, room - 4)
+        label = self._fitting(_said(arrow), room - 4)
         if room >= 6:
             space = room - cell_len(label) - 2
             row.put(begin + 1 + max(space - 1, 0) // 2, f" {label} ", style)
@@ -305,6 +316,7 @@ class _Page:
         signs = [f"{sign} {said}" for sign, said in m.MEANINGS if sign in self._used]
         if self._context:
             signs.append("(n) a step that the violation does not depend on")
+        signs += self._notes
         yield Text("")
         for line in _fill_lines(signs, self._columns.width):
             yield Text(line, style="dim")
@@ -314,6 +326,10 @@ class _Page:
             whole = [t for t in self._cut if not any(t != u and t in u for u in self._cut)]
             for text in whole:
                 yield Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 2))
+
+
+def _said(arrow: Arrow) -> str:
+    return text_of_arrow(arrow.message, arrow.claimed)
 
 
 def _fill_lines(parts: list[str], width: int) -> Iterator[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from checker.views import marks as m
-from checker.witness.causality import Arrow, Causality, CopyOutcome
-from checker.witness.phrases import detector_output_text, listing
-from checker.witness.trace import Event, Source, Step, Trace
+from checker.diagnostics.english import listing
+from checker.render.diagram.rows import Layout, home_of, rows_of
+from checker.render.diagram.words import text_of_bar
+from checker.render.terminal import marks as m
+from checker.results.causality import Arrow, Causality, CopyOutcome
+from checker.results.phrases import detector_output_text
+from checker.results.trace import Event, Source, Step, Trace
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
     "bold red",
@@ -36,8 +39,7 @@ class LaneItem:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A step: ``arrows`` end in it, then come ``items``, then ``ghosts``, copies that are never
-    sent.
+    """A step: ``arrows`` end in it, then come ``items``.
 
     ``bar``: a step of the environment, across all lanes.
     """
@@ -45,14 +47,16 @@ class Block:
     step: Step
     arrows: tuple[Arrow, ...]
     items: tuple[LaneItem, ...]
-    ghosts: tuple[Arrow, ...]
     bar: str = ""
 
 
-def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
-    """Returns the diagram of ``trace``, step by step; a start without events is left out."""
+def blocks_of(trace: Trace, order: Causality, layout: Layout) -> tuple[Block, ...]:
+    """Returns the diagram of ``trace``, from top to bottom; a start without events is left out."""
     spoken = _spoken_of(trace)
-    shown = (step for step in order.steps if step.number or step.events)
+    homes = tuple(home_of(step, trace.processes) for step in order.steps)
+    rows = rows_of(order, homes, trace.loop, layout)
+    sorted_steps = sorted(order.steps, key=lambda step: (rows[step.number], step.number))
+    shown = (step for step in sorted_steps if step.number or step.events)
     return tuple(_block(trace, order, step, spoken) for step in shown)
 
 
@@ -63,7 +67,6 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
     receipts.
     """
     down = {f.process for f in trace.fates if f.crashed or f.faulty == "byzantine"}
-    cut = {step.number for step in order.steps if step.cut}
     received = {
         (a.sender, a.receiver, a.message) for a in order.arrows if a.how is CopyOutcome.RECEIVED
     }
@@ -75,7 +78,7 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
             or arrow.receiver in down
         ):
             continue
-        if arrow.how is CopyOutcome.MISSED and (arrow.sent in cut or ends in received):
+        if arrow.how is CopyOutcome.MISSED and (order.was_cut_off(arrow) or ends in received):
             continue
         if arrow.sender != arrow.receiver:
             found.setdefault(ends, arrow)
@@ -98,30 +101,24 @@ def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
 def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:
     ended = [a for a in order.arrows if a.ended == step.number]
     arrows = tuple(a for a in ended if a.sender != a.receiver)
-    ghosts = tuple(
-        a
-        for a in order.arrows
-        if a.how is CopyOutcome.MISSED
-        and a.sent == step.number
-        and step.cut
-        and a.sender != a.receiver
-    )
-    items = list(_items(trace, step, arrows, {a.message for a in ghosts}))
+    items = _items(trace, step, arrows)
     known = set(trace.processes)
     for change in step.changes:
         lane = change.process or step.process
         if change.title in spoken and not change.quiet and lane in known:
             items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
-    if not at and not arrows and not ghosts and step.process in known:
+    if not at and not arrows and step.process in known:
         at = [_of_itself(step)]
-    idle = not at and not arrows and not ghosts
+    idle = not at and not arrows
     local = any(item.mark == m.TIMER for item in at)
     world = (
         any(e.kind == "world" and not _match_oracle_request(e) for e in step.events) and not local
     )
-    bar = step.headline if idle or world or choices_of_shared_state(step) else ""
-    return Block(step, arrows, tuple(at), ghosts, bar)
+    bar = (
+        text_of_bar(step, trace.processes) if idle or world or choices_of_shared_state(step) else ""
+    )
+    return Block(step, arrows, tuple(at), bar)
 
 
 def choices_of_shared_state(step: Step) -> list[str]:
@@ -129,8 +126,9 @@ def choices_of_shared_state(step: Step) -> list[str]:
     return [e.name for e in step.events if e.kind == "choice" and not e.process]
 
 
-def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]) -> list[LaneItem]:
-    found = [item for event in step.events for item in _item(trace, step, event, arrows)]
+def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
+    in_order = sorted(step.events, key=lambda event: event.kind != "choice")
+    found = [item for event in in_order for item in _item(trace, step, event, arrows)]
     handlers = [e for e in step.events if e.kind == "handler"]
     if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
         first = handlers[0]
@@ -141,7 +139,7 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]
     if step.cut and crashes:
         crashes = [replace(item, text="crashes inside the handler") for item in crashes]
     found = [item for item in found if item.mark != m.CRASH] + crashes
-    return found + [item for event in step.cut for item in _not_done(event, ghosts)]
+    return found + [item for event in step.cut for item in _not_done(trace, event)]
 
 
 def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
@@ -219,8 +217,8 @@ def _receivers(trace: Trace, event: Event) -> str:
     return listing(event.peers) or "nobody"
 
 
-def _not_done(event: Event, ghosts: set[str]) -> list[LaneItem]:
-    """Returns the effects that a crash cut off; copies that are never sent are drawn as arrows."""
+def _not_done(trace: Trace, event: Event) -> list[LaneItem]:
+    """Returns the effects that a crash cut off."""
     signs = {
         "indication": (m.NOT_DELIVERED, event.name),
         "perform": (m.NOT_PERFORMED, f"performs {event.name}"),
@@ -229,8 +227,9 @@ def _not_done(event: Event, ghosts: set[str]) -> list[LaneItem]:
     if event.kind in signs:
         mark, text = signs[event.kind]
         return [LaneItem(event.process, mark, f"not done: {text}", FAULT)]
-    if event.kind == "send" and event.message not in ghosts:
-        return [LaneItem(event.process, m.DOWN, f"not sent: {event.message}", FAULT)]
+    if event.kind == "send":
+        said = f"not sent: {event.message} to {_receivers(trace, event)}"
+        return [LaneItem(event.process, m.DOWN, said, FAULT)]
     return []
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.canvas import pairs, stack
-from checker.views.lasso import repeated_steps
-from checker.witness.phrases import listing
-from checker.witness.trace import Change, Event, Step, Trace
+from checker.diagnostics.english import listing
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.lasso import repeated_steps
+from checker.results.trace import Change, Event, Step, Trace
 
 LABEL = 9
 """The columns for the label in front of each line of a step."""

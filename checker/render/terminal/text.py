@@ -5,13 +5,14 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.canvas import pairs, stack
-from checker.views.explained import ablations_view, smaller_view
-from checker.views.lasso import fairness_view, repeating, still_acts
-from checker.views.spacetime import spacetime
-from checker.views.steps import LABEL, step_list
-from checker.witness.phrases import count, listing
-from checker.witness.trace import FAULTY, Copies, ProcessOutcome, Trace
+from checker.diagnostics.english import count, listing
+from checker.render.diagram.rows import Layout
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.explained import ablations_view, smaller_view
+from checker.render.terminal.lasso import fairness_view, repeating, still_acts
+from checker.render.terminal.spacetime import spacetime
+from checker.render.terminal.steps import LABEL, step_list
+from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
 
@@ -21,6 +22,7 @@ def trace_view(
     steps: bool = False,
     replayed: bool = True,
     others: tuple[Trace, ...] = (),
+    layout: Layout = "steps",
 ) -> RenderableType:
     """Renders the whole trace: the violated property, the execution as a diagram, the outcome of
     processes and messages, the counterfactuals, and last the verdict in sentences.
@@ -28,10 +30,11 @@ def trace_view(
     ``steps``: with all steps and what they change, one by one.  ``replayed``: the execution has
     been replayed just now; otherwise the document was not checked, and the text says so.
     ``others``: traces with the same execution, which violates their properties as well.
+    ``layout``: the order of rows in the diagram.
     """
     parts: list[RenderableType] = [_header(trace, replayed)]
     parts += [_also_violated(other) for other in others]
-    parts.append(spacetime(trace))
+    parts.append(spacetime(trace, layout))
     if steps:
         parts.append(step_list(trace))
     if trace.failure is not None:

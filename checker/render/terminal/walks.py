@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.canvas import pairs, stack
-from checker.views.coverage import coverage_view
-from checker.witness.phrases import count, listing
-from checker.witness.verdict import Covered
+from checker.diagnostics.english import count, listing
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.coverage import coverage_view
+from checker.results.verdict import Covered
 
 WORDS = {
     "crash": ("crash", "crashes"),

@@ -11,21 +11,22 @@ from pathlib import Path
 import pytest
 import z3
 
-from checker.capacity_estimation import estimate_capacities
-from checker.engines import native, reference
+from checker.engines.native import engine as native
+from checker.engines.options import Options
+from checker.engines.reference import engine as reference
 from checker.engines.symbolic import bounded
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask
-from checker.loading import load_check
-from checker.options import Options
-from checker.pipeline import run_check
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.model.evaluate import RunFault
+from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties import ask as asked
 from checker.resources import specs
-from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits
-from checker.witness.rerun import rerun
-from checker.witness.verdict import Word
+from checker.results.answer import Answer, Limits
+from checker.results.rerun import rerun
+from checker.results.verdict import Word
+from checker.session.load import load_check
+from checker.session.pipeline import run_check
 from tests.agreement.test_random_systems import system_of
 
 LIBRARY = (
@@ -173,7 +174,7 @@ def test_no_time_is_no_answer() -> None:
 
 
 def test_the_solver_is_not_loaded_for_other_engines() -> None:
-    code = "import sys, checker.cli.main, checker.pipeline; sys.exit('z3' in sys.modules)"
+    code = "import sys, checker.cli.main, checker.session.pipeline; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -6,17 +6,17 @@ from itertools import product
 
 import pytest
 
-from checker.engines import reference
+from checker.engines.reference import engine as reference
 from checker.engines.symbolic import invariants
 from checker.engines.symbolic.candidates import about_processes, candidates
 from checker.engines.symbolic.encoding import Encoding
 from checker.engines.symbolic.sampling import sample
 from checker.engines.symbolic.solver_queries import QueryBudget
-from checker.system import interpreter
-from checker.system.ir import Apply, Const, Op, Read, TransitionSystem
-from checker.system.types import BOOL, AtomT, SetT
-from checker.witness.answer import Limits
-from tests.kernels import models
+from checker.model import interpreter
+from checker.model.ir import Apply, Const, Op, Read, TransitionSystem
+from checker.model.types import BOOL, AtomT, SetT
+from checker.results.answer import Limits
+from tests.native import models
 
 SYSTEMS = {"two phase": models.two_phase(2), "log": models.bag_log()}
 

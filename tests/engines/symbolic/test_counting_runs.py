@@ -7,15 +7,8 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.engines.symbolic.thresholds import ParametricChecker, decide, smallest
-from checker.engines.symbolic.thresholds_queries import SolverQueries, Unanswered
-from checker.engines.symbolic.thresholds_recheck import plain
-from checker.engines.symbolic.thresholds_refinement import Refining
-from checker.engines.symbolic.thresholds_runs import accelerate
-from checker.engines.symbolic.thresholds_synthesis import Proposal, conditions, thresholds
-from checker.engines.symbolic.thresholds_tightness import tightness
-from checker.threshold.arithmetic import TRUE, linear, plus, times
-from checker.threshold.automaton import (
+from checker.parametric.automaton.arithmetic import TRUE, linear, plus, times
+from checker.parametric.automaton.automaton import (
     And,
     AtLeast,
     Automaton,
@@ -31,8 +24,15 @@ from checker.threshold.automaton import (
     Receipt,
     Rule,
 )
-from checker.threshold.execution import NotARun, execute, require_run
-from tests.threshold.by_hand import (
+from checker.parametric.automaton.execution import NotARun, execute, require_run
+from checker.parametric.symbolic.decide import ParametricChecker
+from checker.parametric.symbolic.queries import SolverQueries, Unanswered
+from checker.parametric.symbolic.recheck import plain
+from checker.parametric.symbolic.refinement import Refining
+from checker.parametric.symbolic.runs import accelerate
+from checker.parametric.symbolic.synthesis import Proposal, conditions, thresholds
+from checker.parametric.symbolic.tightness import tightness
+from tests.parametric.by_hand import (
     ACCEPTED,
     AGREEMENT,
     CORRECTNESS,
@@ -53,7 +53,7 @@ from tests.threshold.by_hand import (
     naive_voting,
     somebody,
 )
-from tests.threshold.by_search import Search
+from tests.parametric.by_search import Search
 
 ECHO = (UNFORGEABILITY, CORRECTNESS, RELAY)
 ONE_SHORT = And((at_least(N, times(T, 3)), at_least(T, F)))
@@ -63,7 +63,7 @@ ONE_MORE = And((at_least(N, plus(times(T, 3), ONE)), at_least(plus(T, ONE), F)))
 @pytest.mark.parametrize("question", ECHO, ids=lambda question: question.property)
 def test_echo_broadcast_is_right_for_every_n(question: Question) -> None:
     """Srikanth and Toueg 1987."""
-    decision = decide(echo_broadcast(), question)
+    decision = ParametricChecker(echo_broadcast()).decide(question)
     assert decision.outcome is Outcome.PROVED
     assert decision.certificate and decision.queries >= 3
 
@@ -80,7 +80,7 @@ def test_relay_needs_more_than_three_times_as_many() -> None:
 
 
 def test_one_liar_more_forges() -> None:
-    decision = decide(echo_broadcast(), UNFORGEABILITY, resilience=ONE_MORE)
+    decision = ParametricChecker(echo_broadcast(), resilience=ONE_MORE).decide(UNFORGEABILITY)
     assert decision.outcome is Outcome.VIOLATED
 
 
@@ -122,15 +122,15 @@ def test_folklore_broadcast_is_right_whoever_crashes() -> None:
 )
 def test_naive_voting_agrees_by_parity(n: int, outcome: Outcome) -> None:
     fixed = {"n": n, "T": 1, "f": 1}
-    assert decide(naive_voting(), AGREEMENT, fixed=fixed).outcome is outcome
+    assert ParametricChecker(naive_voting(), fixed=fixed).decide(AGREEMENT).outcome is outcome
     assert Search(naive_voting(), fixed).violates(AGREEMENT) is (outcome is Outcome.VIOLATED)
 
 
 def test_the_smallest_run_has_the_fewest_steps() -> None:
     """With 3 processes, one of them a liar: one wishes, echoes, and accepts with the lie."""
-    decision = decide(echo_broadcast(), RELAY, resilience=ONE_SHORT)
+    decision = ParametricChecker(echo_broadcast(), resilience=ONE_SHORT).decide(RELAY)
     assert decision.run is not None
-    run = smallest(echo_broadcast(), RELAY, decision.run, resilience=ONE_SHORT)
+    run = ParametricChecker(echo_broadcast(), resilience=ONE_SHORT).smallest(RELAY, decision.run)
     assert sum(burst.times for segment in run.segments for burst in segment) == 2
 
 
@@ -139,14 +139,14 @@ def test_the_smallest_run_has_the_fewest_steps() -> None:
 
 def test_a_condition_that_nothing_satisfies_is_vacuous() -> None:
     nothing = And((at_least(N, plus(N, ONE)),))
-    decision = decide(echo_broadcast(), RELAY, resilience=nothing)
+    decision = ParametricChecker(echo_broadcast(), resilience=nothing).decide(RELAY)
     assert decision.outcome is Outcome.VACUOUS and decision.reason
 
 
 def test_a_premise_that_never_holds_is_vacuous() -> None:
     automaton = echo_broadcast()
     nobody_accepts = replace(automaton, rules=automaton.rules[:2])
-    decision = decide(nobody_accepts, RELAY)
+    decision = ParametricChecker(nobody_accepts).decide(RELAY)
     assert decision.outcome is Outcome.VACUOUS
     assert decision.reason == "its premise never holds"
 
@@ -183,9 +183,9 @@ def test_cycles_are_refused() -> None:
 
 def test_what_is_no_run_is_not_executed() -> None:
     automaton = echo_broadcast()
-    decision = decide(automaton, RELAY, resilience=ONE_SHORT)
+    decision = ParametricChecker(automaton, resilience=ONE_SHORT).decide(RELAY)
     assert decision.run is not None
-    run = smallest(automaton, RELAY, decision.run, resilience=ONE_SHORT)
+    run = ParametricChecker(automaton, resilience=ONE_SHORT).smallest(RELAY, decision.run)
     assert sum(execute(automaton, run).where) == 2
     with pytest.raises(NotARun, match="numbers"):
         require_run(automaton, run, RELAY)
@@ -294,4 +294,4 @@ def test_what_only_supports_itself_does_not_happen() -> None:
     mutual = replace(automaton.rules[0], guard=AtLeast(linear({"#M1": 1}, -1)))
     automaton = replace(automaton, rules=(mutual, automaton.rules[1]))
     question = Question("silence", somebody(1, 2), at_end=False)
-    assert decide(automaton, question).outcome is Outcome.PROVED
+    assert ParametricChecker(automaton).decide(question).outcome is Outcome.PROVED

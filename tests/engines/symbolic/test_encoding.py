@@ -9,10 +9,10 @@ import pytest
 import z3
 
 from checker.engines.symbolic.encoding import Encoding, Symbolic
-from checker.system import interpreter, ir
-from checker.system.build import equal, integer
-from checker.system.evaluate import RunFault
-from checker.system.types import (
+from checker.model import interpreter, ir
+from checker.model.build import equal, integer
+from checker.model.evaluate import RunFault
+from checker.model.types import (
     BOOL,
     AtomT,
     BagT,
@@ -25,7 +25,7 @@ from checker.system.types import (
     Type,
     universe,
 )
-from checker.witness.answer import State, Unsupported
+from checker.results.answer import State, Unsupported
 from tests.agreement.expressions import STATE_TYPES, WIDE_TYPES
 from tests.agreement.generator import Generator
 from tests.agreement.test_random_systems import system_of

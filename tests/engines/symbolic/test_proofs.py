@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 import z3
 
-from checker.engines import reference
+from checker.engines.reference import engine as reference
 from checker.engines.symbolic.certificate import (
     Certificate,
     Faultless,
@@ -27,9 +27,9 @@ from checker.engines.symbolic.induction import induct
 from checker.engines.symbolic.prover import METHODS, ProofResult, prove
 from checker.engines.symbolic.sampling import sample
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.ir import (
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.ir import (
     Action,
     ActionKind,
     Apply,
@@ -47,11 +47,11 @@ from checker.system.ir import (
     Variable,
     VariableKind,
 )
-from checker.system.types import BOOL, IntT
-from checker.witness.answer import Limits, Unsupported
-from checker.witness.replay import replay
+from checker.model.types import BOOL, IntT
+from checker.results.answer import Limits, Unsupported
+from checker.results.replay import replay
 from tests.agreement.test_random_systems import system_of
-from tests.kernels import models
+from tests.native import models
 
 SHARDS, EXAMPLES = 2, 6
 HUNDRED = IntT(0, 100)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from checker.engines.symbolic.thresholds import ParametricChecker
-from checker.threshold.automaton import And, Outcome, Question
-from checker.threshold.execution import require_run
-from tests.threshold.by_search import Search
-from tests.threshold.random_automata import automata, questions
+from checker.parametric.automaton.automaton import And, Outcome, Question
+from checker.parametric.automaton.execution import require_run
+from checker.parametric.symbolic.decide import ParametricChecker
+from tests.parametric.by_search import Search
+from tests.parametric.random_automata import automata, questions
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))

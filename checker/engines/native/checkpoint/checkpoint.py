@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.exploration.findings import Findings
-from checker.exploration.lift_trace import Normalizer
-from checker.exploration.lock import LEASE, LOCK, FolderLock, FolderLocked
-from checker.exploration.run_folder import FORMAT, LEVELS, SAID, RunFolder
-from checker.exploration.run_identity import Identity
-from checker.exploration.sealed import seal, unseal
-from checker.exploration.storage import UNFINISHED, Storage
-from checker.kernels.image import KernelImage
-from checker.kernels.jit import Effort, compile_image
-from checker.system import interpreter
-from checker.system.ir import TransitionSystem
+from checker.engines.native.checkpoint.lock import LEASE, LOCK, FolderLock, FolderLocked
+from checker.engines.native.checkpoint.run_folder import FORMAT, LEVELS, SAID, RunFolder
+from checker.engines.native.checkpoint.run_identity import Identity
+from checker.engines.native.checkpoint.sealed import seal, unseal
+from checker.engines.native.checkpoint.storage import UNFINISHED, Storage
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.codegen.jit import Effort, compile_image
+from checker.engines.native.search.findings import Findings
+from checker.engines.native.search.lift_trace import Normalizer
+from checker.model import interpreter
+from checker.model.ir import TransitionSystem
 
 RUN = "run.json"
 NAMED = 3
@@ -228,7 +228,7 @@ def begin(folder: RunFolder, system: TransitionSystem, image: KernelImage) -> Fi
     """
     starts = interpreter.initial_events(system)
     rows = dict.fromkeys(tuple(image.layout.pack(state)) for state, _ in starts)
-    if image.reductions.used_kinds:
+    if image.reductions.used:
         normal = Normalizer(compile_image(image, Effort.QUICK))
         rows = dict.fromkeys(tuple(normal.words(row)) for row in rows)
     found = Findings()

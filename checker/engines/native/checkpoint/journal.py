@@ -11,14 +11,15 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from checker.exploration.checkpoint import reporting_disk_errors
-from checker.exploration.findings import Findings
-from checker.exploration.memory import available_memory
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.store import Store
+from checker.engines.native.checkpoint.checkpoint import reporting_disk_errors
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.search.findings import Findings
+from checker.engines.native.search.memory import available_memory
+from checker.engines.native.search.store import Store
+from checker.engines.search_engine import HandedOver
 
 if TYPE_CHECKING:
-    from checker.exploration.search import Search
+    from checker.engines.native.search.search import Search
 
 EVERY = 30.0
 """Seconds between two commits."""
@@ -28,16 +29,6 @@ MEMORY = 0.6
 """A run moves elsewhere when this part of the memory is in use."""
 SMALL = 1 << 16
 """A search of fewer states is never considered short of memory."""
-
-
-class HandedOver(Exception):
-    """The search continues elsewhere, from what its folder holds; ``seconds``: the time it took
-    here.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__()
-        self.seconds = seconds
 
 
 class CannotKeep(Exception):

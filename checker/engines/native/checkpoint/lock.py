@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from checker.exploration.storage import Storage
+from checker.engines.native.checkpoint.storage import Storage
 
 LOCK, LEASE = "lock", "lease.json"
 RENEW, EXPIRES = 10.0, 60.0

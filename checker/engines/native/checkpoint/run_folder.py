@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.exploration.findings import Best, Findings
-from checker.exploration.sealed import seal, unseal
-from checker.exploration.storage import Storage
+from checker.engines.native.checkpoint.sealed import seal, unseal
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.search.findings import Best, Findings
 
 if TYPE_CHECKING:
     import pyarrow

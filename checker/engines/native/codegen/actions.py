@@ -9,10 +9,10 @@ fairness constraint that can leave it as it is.  Where it is stopped, or there i
 it abandons the state, and notes that (STOPPED): the rest of its notes is invalid then.
 
 Where there is a plan of reductions, successors are put into their normal form (see
-:mod:`checker.kernels.normalize_successor` and :mod:`checker.kernels.normal_form`): dead parts are
-reset before the comparison with the source, since a step that changes dead parts only leaves the
-state as it is; a renaming is applied after it, since a step to another state of the same orbit does
-not.
+:mod:`checker.engines.native.codegen.normalize_successor` and
+:mod:`checker.engines.native.codegen.normal_form`): dead parts are reset before the comparison with
+the source, since a step that changes dead parts only leaves the state as it is; a renaming is
+applied after it, since a step to another state of the same orbit does not.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` return 0, 1, 2 for an error, or 3 where they
 were stopped.
@@ -20,20 +20,20 @@ were stopped.
 
 from __future__ import annotations
 
-from checker.kernels import fields, normalize_successor
-from checker.kernels.constraints import ConstraintLayout
-from checker.kernels.domains import each, member_type
-from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
-from checker.kernels.expressions import lower, lower_source
-from checker.kernels.fields import Mode, Worker
-from checker.kernels.frame import Frame
-from checker.kernels.layout import Layout
-from checker.kernels.record_access import address, get, put
-from checker.kernels.statements import Ways
+from checker.engines.native.codegen import fields, normalize_successor
+from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.domains import each, member_type
+from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Label, Val, Var, const
+from checker.engines.native.codegen.expressions import lower, lower_source
+from checker.engines.native.codegen.fields import Mode, Worker
+from checker.engines.native.codegen.frame import Frame
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.record_access import address, get, put
+from checker.engines.native.codegen.statements import Ways
+from checker.model import ir
+from checker.model.ir import Action, ActionKind, Block, Expr, TransitionSystem, fairness_of
+from checker.model.tree import statements
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
-from checker.system import ir
-from checker.system.ir import Action, ActionKind, Block, Expr, TransitionSystem, fairness_of
-from checker.system.tree import statements
 
 GIVEN_UP = 3
 """The result of a predicate on a state that was stopped."""
@@ -77,7 +77,7 @@ class ActionCode:
             self.labels = address(fn, self.worker, Worker.BATCH_LABELS)
             mode = get(fn, self.worker, Worker.MODE)
             self.linking = fn.eq(mode, const(Mode.EDGES))
-            self.owing = fn.eq(mode, const(Mode.OWES))
+            self.ending = fn.eq(mode, const(Mode.ENDS))
             self.key = fn.alloca(64, plan.words)
         self.work = fn.alloca(64, layout.words)
         self.batch = address(fn, self.worker, Worker.BATCH)
@@ -172,7 +172,7 @@ class ActionCode:
         """Computes the number of the instance's constraint, where it is requested."""
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         self.label.set(const(0, 32))
-        with fn.if_(fn.and_(fn.or_(self.linking, self.owing), self.promised.get())):
+        with fn.if_(fn.and_(fn.or_(self.linking, self.ending), self.promised.get())):
             with self.frame.faulting(fault):
                 plan.store(self.frame, self.action, self.key)
             with fn.if_(self.linking):
@@ -189,17 +189,17 @@ class ActionCode:
         fn, worker = self.fn, self.worker
         stays = fn.and_(self.promised.get(), self.stays.get())
         leaves = fn.and_(self.promised.get(), self.leaves.get())
-        owed = fn.and_(leaves, fn.not_(stays))
+        abandoned = fn.and_(leaves, fn.not_(stays))
         with fn.if_(fn.and_(self.linking, stays)):
             self._place([fn.load(fn.at(self.source, i), 64) for i in range(self.layout.words)])
             self._count()
         if self.when is not None or plan.alone(self.action):
-            self.progress.set(fn.or_(self.progress.get(), owed))
+            self.progress.set(fn.or_(self.progress.get(), abandoned))
             return
         bit = const(plan.number(fairness_of(self.action)) % 64)
-        self.left.set(fn.or_(self.left.get(), fn.shl(fn.resize(owed, 64), bit)))
+        self.left.set(fn.or_(self.left.get(), fn.shl(fn.resize(abandoned, 64), bit)))
         self.stayed.set(fn.or_(self.stayed.get(), fn.shl(fn.resize(stays, 64), bit)))
-        with fn.if_(fn.and_(self.owing, fn.or_(owed, stays))):
+        with fn.if_(fn.and_(self.ending, fn.or_(abandoned, stays))):
             fn.call("owe", [worker, self.key, stays], None)
 
     def _note_fault(self) -> None:

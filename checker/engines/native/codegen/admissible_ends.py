@@ -3,24 +3,24 @@ constraint leads elsewhere.
 
 It may where each enabled constraint is taken by a step that leaves the state as it is.  Where an
 instance is a constraint of its own the action's code decides this (see
-:mod:`checker.kernels.actions`).  Where several instances share one, of which some lead elsewhere
-only and some stay, the actions with fairness constraints are run again, without successors: for
-each constraint with an instance that leads elsewhere only, an instance of the same constraint that
-stays is searched for.
+:mod:`checker.engines.native.codegen.actions`).  Where several instances share one, of which some
+lead elsewhere only and some stay, the actions with fairness constraints are run again, without
+successors: for each constraint with an instance that leads elsewhere only, an instance of the same
+constraint that stays is searched for.
 """
 
 from __future__ import annotations
 
-from checker.kernels.constraints import ConstraintLayout
-from checker.kernels.emit import FALSE, TRUE, Fn, Val, const
-from checker.kernels.fields import Mode, Worker
-from checker.kernels.record_access import address, get, put
-from checker.kernels.visited_set import OUTSIDE, Rows
-from checker.system import ir
-from checker.system.ir import TransitionSystem
+from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
+from checker.engines.native.codegen.fields import Mode, Worker
+from checker.engines.native.codegen.record_access import address, get, put
+from checker.engines.native.codegen.visited_set import OUTSIDE, Rows
+from checker.model import ir
+from checker.model.ir import TransitionSystem
 
 NOTHING = const(-1)
-"""A value of OWED_SKIP: searches for an instance that stays, not for a constraint."""
+"""A value of CONSTRAINT_SKIP: searches for an instance that stays, not for a constraint."""
 
 
 class AdmissibleEnds:
@@ -43,19 +43,19 @@ class AdmissibleEnds:
         """
         fn = Fn("owe", [("worker", 0), ("row", 0), ("stays", 1)], None, OUTSIDE)
         worker, row, stays = fn.args
-        wanted = address(fn, worker, Worker.OWED_KEY)
-        skip = get(fn, worker, Worker.OWED_SKIP)
+        wanted = address(fn, worker, Worker.CONSTRAINT_KEY)
+        skip = get(fn, worker, Worker.CONSTRAINT_SKIP)
         with fn.if_(fn.eq(skip, NOTHING)):
             with fn.if_(fn.and_(stays, self.rows.same(fn, row, wanted))):
-                put(fn, worker, Worker.OWED_FOUND, const(1))
+                put(fn, worker, Worker.CONSTRAINT_FOUND, const(1))
             fn.ret()
         with fn.if_(fn.not_(stays)):
             with fn.if_(fn.eq(skip, const(0))):
-                with fn.if_(fn.eq(get(fn, worker, Worker.OWED_FOUND), const(0))):
+                with fn.if_(fn.eq(get(fn, worker, Worker.CONSTRAINT_FOUND), const(0))):
                     self.rows.copy(fn, row, wanted)
-                    put(fn, worker, Worker.OWED_FOUND, const(1))
+                    put(fn, worker, Worker.CONSTRAINT_FOUND, const(1))
                 fn.ret()
-            put(fn, worker, Worker.OWED_SKIP, fn.sub(skip, const(1)))
+            put(fn, worker, Worker.CONSTRAINT_SKIP, fn.sub(skip, const(1)))
         fn.ret()
         return fn
 
@@ -67,8 +67,8 @@ class AdmissibleEnds:
         context, worker, _ = fn.args
         fn.call("flush", [context, worker], None)
         mode, transitions = (get(fn, worker, w) for w in (Worker.MODE, Worker.TRANSITIONS))
-        put(fn, worker, Worker.MODE, const(Mode.OWES))
-        fn.store(fn.alloca(64, self.rows.words), fn.at(worker, int(Worker.OWED_KEY)))
+        put(fn, worker, Worker.MODE, const(Mode.ENDS))
+        fn.store(fn.alloca(64, self.rows.words), fn.at(worker, int(Worker.CONSTRAINT_KEY)))
         number, kept = fn.var(const(0)), fn.var(FALSE)
         with fn.forever() as known:
             some = self._search_promised(fn, number.get())
@@ -87,8 +87,8 @@ class AdmissibleEnds:
     def _search_promised(self, fn: Fn, skip: Val) -> Val:
         """Runs the actions with fairness constraints; returns whether the search succeeded."""
         context, worker, source = fn.args
-        put(fn, worker, Worker.OWED_SKIP, skip)
-        put(fn, worker, Worker.OWED_FOUND, const(0))
+        put(fn, worker, Worker.CONSTRAINT_SKIP, skip)
+        put(fn, worker, Worker.CONSTRAINT_FOUND, const(0))
         for i in self.shared:
             fn.call(f"action_{i}", [context, worker, source], None)
-        return fn.ne(get(fn, worker, Worker.OWED_FOUND), const(0))
+        return fn.ne(get(fn, worker, Worker.CONSTRAINT_FOUND), const(0))

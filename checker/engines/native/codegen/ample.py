@@ -7,15 +7,15 @@ so that the states explored do not depend on the number of workers.
 
 from __future__ import annotations
 
-from checker.kernels.actions import ActionCode
-from checker.kernels.constraints import ConstraintLayout
-from checker.kernels.emit import FALSE, TRUE, Fn, Val, const
-from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.layout import Layout
-from checker.kernels.record_access import get, put
+from checker.engines.native.codegen.actions import ActionCode
+from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
+from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.record_access import get, put
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import AmpleAction
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
-from checker.system.ir import TransitionSystem
 
 OFTEN = 64
 """The search for ample sets is not worth it below one state in so many."""

@@ -1,12 +1,12 @@
 """Canonical states: the representative of each orbit under renamings.
 
 Interchangeable blocks of atoms are put in the order of their marks
-(:mod:`checker.kernels.canonical_marks`), which do not depend on names.  Blocks with equal marks may
-come in any order; of the resulting states the least one is taken, rows being compared word by word.
-All members of an orbit have the same marks, so the same states can result from them: one state
-represents an orbit.  (Sorting, and searching among what is equal: McKay, *Practical Graph
-Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and Holenderski,
-*Symmetric Spin*, SPIN 2000.)
+(:mod:`checker.engines.native.codegen.canonical_marks`), which do not depend on names.  Blocks with
+equal marks may come in any order; of the resulting states the least one is taken, rows being
+compared word by word. All members of an orbit have the same marks, so the same states can result
+from them: one state represents an orbit.  (Sorting, and searching among what is equal: McKay,
+*Practical Graph Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and
+Holenderski, *Symmetric Spin*, SPIN 2000.)
 
 Blocks are sorted, and orders are enumerated, by swaps of neighbours: all orders of several groups
 of blocks with equal marks are visited one swap after the other (plain changes; Knuth, *The Art of
@@ -16,12 +16,12 @@ whose neighbours can be swapped without changing the state needs no search at al
 
 from __future__ import annotations
 
-from checker.kernels.canonical_marks import Marks
-from checker.kernels.canonical_swaps import emit_swap
-from checker.kernels.emit import Fn, Val, Var, const
-from checker.kernels.layout import Layout
+from checker.engines.native.codegen.canonical_marks import Marks
+from checker.engines.native.codegen.canonical_swaps import emit_swap
+from checker.engines.native.codegen.emit import Fn, Val, Var, const
+from checker.engines.native.codegen.layout import Layout
 from checker.reductions.reduction_plan import Symmetry
-from checker.reductions.symmetry_renaming import Renaming
+from checker.reductions.symmetry.renaming import Renaming
 
 
 def emit_canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:

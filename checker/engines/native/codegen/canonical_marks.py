@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import assert_never
 
-from checker.kernels import value_codes as c
-from checker.kernels.canonical_swaps import bits_from
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.layout import WORD, Layout, Leaf, Node, Record, Row, Table, Wide
-from checker.kernels.packing import rank, tag_width, universe_size, width
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.canonical_swaps import bits_from
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.layout import WORD, Layout, Leaf, Node, Record, Row, Table, Wide
+from checker.engines.native.codegen.packing import rank, tag_width, universe_size, width
+from checker.model import types as t
+from checker.model.types import Type, Value, universe
 from checker.reductions.reduction_plan import Atom, Sorts
-from checker.reductions.symmetry_renaming import atoms_of
-from checker.system import types as t
-from checker.system.types import Type, Value, universe
+from checker.reductions.symmetry.renaming import atoms_of
 
 GROUPS = 12
 """The maximum number of groups in which members of a set are counted."""

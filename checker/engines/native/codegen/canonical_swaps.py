@@ -11,13 +11,23 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import assert_never
 
-from checker.kernels import value_codes as c
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.layout import MASK, WORD, Layout, Leaf, Node, Record, Row, Table, Wide
-from checker.kernels.packing import case_width, rank, tag_width, universe_size, width
-from checker.reductions.symmetry_renaming import Renaming
-from checker.system import types as t
-from checker.system.types import Type, universe
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.layout import (
+    MASK,
+    WORD,
+    Layout,
+    Leaf,
+    Node,
+    Record,
+    Row,
+    Table,
+    Wide,
+)
+from checker.engines.native.codegen.packing import case_width, rank, tag_width, universe_size, width
+from checker.model import types as t
+from checker.model.types import Type, universe
+from checker.reductions.symmetry.renaming import Renaming
 
 
 def emit_swap(layout: Layout, name: str, renaming: Renaming) -> Fn:

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from checker.kernels import value_codes as c
-from checker.kernels.convert import unify
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.expressions import lower
-from checker.kernels.fields import Worker
-from checker.kernels.frame import Frame
-from checker.kernels.packing import width
-from checker.kernels.record_access import address, get, put
-from checker.kernels.visited_set import OUTSIDE, Rows
-from checker.reductions.dead_messages import says_all
-from checker.system.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
-from checker.system.types import Type
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import unify
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.expressions import lower
+from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.frame import Frame
+from checker.engines.native.codegen.packing import width
+from checker.engines.native.codegen.record_access import address, get, put
+from checker.engines.native.codegen.visited_set import OUTSIDE, Rows
+from checker.model.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
+from checker.model.types import Type
+from checker.reductions.dead_variables.messages import says_all
 
 WORD = 64
 
@@ -44,13 +44,15 @@ class ConstraintLayout:
         for action in system.actions:
             if action.promised == FALSE:
                 continue
-            owed = fairness_of(action)
-            types = tuple(key.type for key in owed.key)
-            members[owed.group, len(types)] += 1
-            old = found.get((owed.group, len(types)))
+            fairness = fairness_of(action)
+            types = tuple(key.type for key in fairness.key)
+            members[fairness.group, len(types)] += 1
+            old = found.get((fairness.group, len(types)))
             if old is not None:
                 types = tuple(unify(a, b) for a, b in zip(old.types, types, strict=True))
-            found[owed.group, len(types)] = ConstraintGroup(owed.group, types, owed.kind)
+            found[fairness.group, len(types)] = ConstraintGroup(
+                fairness.group, types, fairness.kind
+            )
         self.groups = tuple(found.values())
         self._numbers = {which: i for i, which in enumerate(found)}
         self._members = [members[which] for which in found]
@@ -59,24 +61,24 @@ class ConstraintLayout:
 
     def alone(self, action: Action) -> bool:
         """Whether each instance of ``action`` with a fairness constraint has one of its own."""
-        owed = fairness_of(action)
-        if self._members[self.number(owed)] > 1:
+        fairness = fairness_of(action)
+        if self._members[self.number(fairness)] > 1:
             return False
-        return all(says_all(owed.key, param) for param in action.params)
+        return all(says_all(fairness.key, param) for param in action.params)
 
-    def number(self, owed: Fairness) -> int:
+    def number(self, fairness: Fairness) -> int:
         """The number of a constraint's group."""
-        return self._numbers[owed.group, len(owed.key)]
+        return self._numbers[fairness.group, len(fairness.key)]
 
     def store(self, frame: Frame, action: Action, row: Val) -> None:
         """Emits the row of the constraint of an instance of ``action`` whose parameters are
         bound.
         """
-        fn, owed = frame.fn, fairness_of(action)
-        which = self.number(owed)
+        fn, fairness = frame.fn, fairness_of(action)
+        which = self.number(fairness)
         types = self.groups[which].types
         parts = []
-        for key, type_ in zip(owed.key, types, strict=True):
+        for key, type_ in zip(fairness.key, types, strict=True):
             value = frame.adapt(lower(frame, key), key.type, type_)
             parts.append(c.to_code(fn, type_, value))
         whole = c.concatenate(fn, parts, max(1, sum(map(width, types))))

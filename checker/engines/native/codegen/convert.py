@@ -7,12 +7,12 @@ a bit.
 
 from __future__ import annotations
 
-from checker.kernels import value_codes as c
-from checker.kernels.emit import TRUE, Fn, Val, const
-from checker.kernels.packing import has_set, length_width, universe_size, width
-from checker.system import types as t
-from checker.system.types import Type
-from checker.witness.answer import Unsupported
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.emit import TRUE, Fn, Val, const
+from checker.engines.native.codegen.packing import has_set, length_width, universe_size, width
+from checker.model import types as t
+from checker.model.types import Type
+from checker.results.answer import Unsupported
 
 Converted = tuple[Val, Val]
 """The value, and one bit: whether it fits (the value means nothing where it does not)."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import assert_never
 
-from checker.kernels import value_codes as c
-from checker.kernels.emit import Fn, Label, Val, const
-from checker.kernels.packing import universe_size
-from checker.system import ir
-from checker.system import types as t
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.emit import Fn, Label, Val, const
+from checker.engines.native.codegen.packing import universe_size
+from checker.model import ir
+from checker.model import types as t
 
 
 @contextmanager

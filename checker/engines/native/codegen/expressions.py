@@ -6,18 +6,18 @@ import functools
 from collections.abc import Callable
 from typing import assert_never
 
-from checker.kernels import state_access
-from checker.kernels import value_codes as c
-from checker.kernels.convert import convert
-from checker.kernels.domains import domain_source, each, member_type
-from checker.kernels.emit import FALSE, TRUE, Val, const
-from checker.kernels.frame import Frame
-from checker.kernels.operations import OPERATIONS
-from checker.kernels.packing import universe_size, width
-from checker.kernels.state_access import Spot
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Expr, Op, Quantifier
+from checker.engines.native.codegen import state_access
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import convert
+from checker.engines.native.codegen.domains import domain_source, each, member_type
+from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
+from checker.engines.native.codegen.frame import Frame
+from checker.engines.native.codegen.operations import OPERATIONS
+from checker.engines.native.codegen.packing import universe_size, width
+from checker.engines.native.codegen.state_access import Spot
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Expr, Op, Quantifier
 
 EAGER = 24
 """Operands of ``and`` and ``or`` of at most so many instructions are computed without branching."""

@@ -6,7 +6,7 @@ enabled in all its states and taken nowhere, or if a justice condition or accept
 nowhere; states in which a strongly fair constraint is enabled that is taken nowhere are left out,
 and the remainder is judged again.
 
-See :mod:`checker.kernels.graph_fields` for the record ``task``.
+See :mod:`checker.engines.native.codegen.graph_fields` for the record ``task``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
-from checker.kernels.graph_fields import NONE, Member, QueryField
-from checker.kernels.record_access import address, get, put
+from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Label, Val, Var, const
+from checker.engines.native.codegen.graph_fields import NONE, Member, QueryField
+from checker.engines.native.codegen.record_access import address, get, put
 
 WEAK, STRONG = 1, 2
 
@@ -293,11 +293,11 @@ def _weigh(product: bool) -> Fn:
     put(fn, task, QueryField.COMPONENT, component)
     with fn.count(top, base) as i:
         graph.make(graph.load(QueryField.STACK, i), Member.HERE)
-    touched, owed = fn.var(const(0)), fn.var(const(0))
+    touched, held = fn.var(const(0)), fn.var(const(0))
     with fn.count(top, base) as i:
         node = graph.load(QueryField.STACK, i)
         copy, state = graph.split(node)
-        owed.set(fn.or_(owed.get(), _unmet_sets(graph, copy, state)))
+        held.set(fn.or_(held.get(), _unmet_sets(graph, copy, state)))
         visit = fn.add(get(fn, task, QueryField.VISIT), const(1))
         put(fn, task, QueryField.VISIT, visit)
         begin, end = graph.bounds(state)
@@ -317,8 +317,8 @@ def _weigh(product: bool) -> Fn:
                 graph.store(QueryField.TAKEN, label, component)
             fn.place(following)
     unfair, dropped = fn.var(FALSE), fn.var(FALSE)
-    full = get(fn, task, QueryField.OWED)
-    unfair.set(fn.ne(fn.and_(owed.get(), full), full))
+    full = get(fn, task, QueryField.REQUIRED_BITS)
+    unfair.set(fn.ne(fn.and_(held.get(), full), full))
     size = fn.sub(top, base)
     with fn.count(touched.get()) as i:
         following = fn.label()
@@ -347,11 +347,11 @@ def _weigh(product: bool) -> Fn:
 def _unmet_sets(graph: GraphCode, copy: Val, state: Val) -> Val:
     """The justice conditions and accepting sets of a node."""
     fn, found = graph.fn, graph.fn.var(const(0))
-    states = address(fn, graph.task, QueryField.OWED_STATES)
+    states = address(fn, graph.task, QueryField.STATE_BITS)
     with fn.if_(fn.ne(states, Val("null", 0))):
         found.set(fn.load(fn.at(states, state), 64))
     if graph.product:
-        found.set(fn.or_(found.get(), graph.load(QueryField.OWED_COPIES, copy, 64)))
+        found.set(fn.or_(found.get(), graph.load(QueryField.COPY_BITS, copy, 64)))
     return found.get()
 
 

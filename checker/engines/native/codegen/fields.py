@@ -81,9 +81,9 @@ class Worker(IntEnum):
     SAFE_LONE = 41
     LEFT = 42  # of the state under expansion: groups with an instance that leads elsewhere only
     STAYED = 43  # the same: groups with an instance that leads to the state itself
-    OWED_KEY = 44  # OWES: address of the row of a constraint
-    OWED_SKIP = 45  # OWES: the number passed over until one is searched for; NOTHING: none is
-    OWED_FOUND = 46  # OWES: it was found
+    CONSTRAINT_KEY = 44  # ENDS: address of the row of a constraint
+    CONSTRAINT_SKIP = 45  # ENDS: the number passed over until one is searched for; NOTHING: none is
+    CONSTRAINT_FOUND = 46  # ENDS: it was found
     STOPPED = 47  # the state under expansion was abandoned before it was done
     MARKS = 48  # bit set; what follows is placed by Shape
 
@@ -97,7 +97,7 @@ class Mode(IntEnum):
     EDGES = 3  # write the edges with their constraints
     ROUTE = 4  # to the shard that owns them
     ASK = 5  # all of them to the shard that owns them, with their sources
-    OWES = 6  # nothing: only fairness constraints are checked (see admissible_ends.py)
+    ENDS = 6  # nothing: only fairness constraints are checked (see admissible_ends.py)
 
 
 @dataclass(frozen=True, slots=True)

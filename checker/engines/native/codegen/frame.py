@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from checker.kernels import value_codes as c
-from checker.kernels.convert import convert
-from checker.kernels.emit import Fn, Label, Val, Var
-from checker.kernels.layout import Layout
-from checker.system.types import Type
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import convert
+from checker.engines.native.codegen.emit import Fn, Label, Val, Var
+from checker.engines.native.codegen.layout import Layout
+from checker.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """Breadth-first search on the state graph as native code, subgraphs, and searches for lassos.
 
-See :mod:`checker.kernels.graph_fields` for the record ``task``.  Nodes that are found are written
-to OUT, and their number is the result.
+See :mod:`checker.engines.native.codegen.graph_fields` for the record ``task``.  Nodes that are
+found are written to OUT, and their number is the result.
 """
 
 from __future__ import annotations
 
-from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
-from checker.kernels.fair_components import GraphCode
-from checker.kernels.graph_fields import NONE, Member, QueryField
-from checker.kernels.record_access import address, get, put
+from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Label, Val, Var, const
+from checker.engines.native.codegen.fair_components import GraphCode
+from checker.engines.native.codegen.graph_fields import NONE, Member, QueryField
+from checker.engines.native.codegen.record_access import address, get, put
 
 
 def functions() -> list[Fn]:
@@ -167,7 +167,7 @@ def _find() -> Fn:
     """``find_wanted(task, begin, end)``: the nodes in this part of the queue that satisfy something
     wanted.
 
-    That is: something of WANTED_OWED holds there; or an edge inside takes a constraint of WANTED;
+    That is: something of WANTED_BITS holds there; or an edge inside takes a constraint of WANTED;
     or one of those that may also be disabled is disabled.
     """
     fn = Fn("find_wanted", [("task", 0), ("begin", 64), ("end", 64)], 64)
@@ -179,12 +179,12 @@ def _find() -> Fn:
         good, bad = fn.label(), fn.label()
         node = graph.load(QueryField.QUEUE, i)
         copy, state = graph.split(node)
-        owed = graph.load(QueryField.OWED_COPIES, copy, 64)
-        states = address(fn, task, QueryField.OWED_STATES)
-        held = fn.var(owed)
+        copy_bits = graph.load(QueryField.COPY_BITS, copy, 64)
+        states = address(fn, task, QueryField.STATE_BITS)
+        held = fn.var(copy_bits)
         with fn.if_(fn.ne(states, Val("null", 0))):
-            held.set(fn.or_(owed, fn.load(fn.at(states, state), 64)))
-        wish = fn.and_(held.get(), get(fn, task, QueryField.WANTED_OWED))
+            held.set(fn.or_(copy_bits, fn.load(fn.at(states, state), 64)))
+        wish = fn.and_(held.get(), get(fn, task, QueryField.WANTED_BITS))
         fn.leave_if(fn.ne(wish, const(0)), good)
         visit = fn.add(get(fn, task, QueryField.VISIT), const(1))
         put(fn, task, QueryField.VISIT, visit)
@@ -225,7 +225,7 @@ def _quiet() -> Fn:
     fn = Fn("quiet", [("task", 0), ("begin", 64), ("end", 64)], None)
     task, first, last = fn.args
     graph = GraphCode(fn, False)
-    states, full = address(fn, task, QueryField.OWED_STATES), get(fn, task, QueryField.OWED)
+    states, full = address(fn, task, QueryField.STATE_BITS), get(fn, task, QueryField.REQUIRED_BITS)
     with fn.count(last, first) as state:
         visit = fn.add(get(fn, task, QueryField.VISIT), const(1))
         put(fn, task, QueryField.VISIT, visit)

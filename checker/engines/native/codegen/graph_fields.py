@@ -40,9 +40,9 @@ class QueryField(IntEnum):
     COUNT = 19  # * 32 bits for each constraint: nodes in which it is enabled
     LAST = 20  # * 64 bits for each constraint: the last visit that saw it enabled
     TOUCHED = 21  # * 32 bits for each constraint: those that the component knows
-    OWED_STATES = 22  # * 64 bits for each state: justice conditions that hold there
-    OWED_COPIES = 23  # * 64 bits for each copy: accepting sets it is in
-    OWED = 24  # the bits of both that a fair component has to have
+    STATE_BITS = 22  # * 64 bits for each state: justice conditions that hold there
+    COPY_BITS = 23  # * 64 bits for each copy: accepting sets it is in
+    REQUIRED_BITS = 24  # the bits of both that a fair component has to have
     LEFT = 25  # * 32 bits for each node: those to judge again
     LEFT_COUNT = 26
     COMPONENT = 27  # number of the last component
@@ -58,7 +58,7 @@ class QueryField(IntEnum):
     STAYS = 37  # * a byte for copy * ALPHABET + letter: 1 where the automaton accepts staying
     WANTED = 38  # * a byte for each constraint: 1 to take it, 2 to take it or find it disabled
     WANTED_COUNT = 39  # how many of WANTED are 2
-    WANTED_OWED = 40  # bits, any of which is wanted
+    WANTED_BITS = 40  # bits, any of which is wanted
     WORDS = 41
 
 

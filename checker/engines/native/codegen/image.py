@@ -9,23 +9,27 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from checker.kernels import ample, normal_form, normalize_successor
-from checker.kernels.actions import ActionCode, StartCode, question
-from checker.kernels.admissible_ends import AdmissibleEnds
-from checker.kernels.constraints import ConstraintLayout, Interning
-from checker.kernels.emit import STOP, Fn
-from checker.kernels.fields import RecordLayout
-from checker.kernels.layout import Layout, lay_out
-from checker.kernels.search_loop import SearchLoop
-from checker.kernels.state_predicates import emit_enabled_fairness, emit_letters, emit_some
-from checker.kernels.statements import chooses
-from checker.kernels.visited_set import VisitedSet
+from checker.engines.native.codegen import ample, normal_form, normalize_successor
+from checker.engines.native.codegen.actions import ActionCode, StartCode, question
+from checker.engines.native.codegen.admissible_ends import AdmissibleEnds
+from checker.engines.native.codegen.constraints import ConstraintLayout, Interning
+from checker.engines.native.codegen.emit import STOP, Fn
+from checker.engines.native.codegen.fields import RecordLayout
+from checker.engines.native.codegen.layout import Layout, lay_out
+from checker.engines.native.codegen.search_loop import SearchLoop
+from checker.engines.native.codegen.state_predicates import (
+    emit_enabled_fairness,
+    emit_letters,
+    emit_some,
+)
+from checker.engines.native.codegen.statements import chooses
+from checker.engines.native.codegen.visited_set import VisitedSet
+from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
+from checker.model.types import BOOL
 from checker.properties.persistence import persistence_for_some
 from checker.reductions.reduction_plan import NOTHING
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
-from checker.system.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
-from checker.system.types import BOOL
-from checker.witness.answer import Unsupported
+from checker.results.answer import Unsupported
 
 MIN_LEVEL_BITS = 8
 MAX_LEVEL_BITS = 24
@@ -44,7 +48,7 @@ class KernelImage:
     from this bit upwards; the limit is 0 where there is no room or no use for it.  ``live`` and
     ``steady``: the numbers of the liveness properties, and of the persistence properties among
     them, whose violations show in single states.  ``plan``: the fairness constraints where there is
-    liveness; ``owes``: whether there are justice conditions; ``reductions``: the plan of
+    liveness; ``has_justice``: whether there are justice conditions; ``reductions``: the plan of
     reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
     words); ``begins``: it makes the initial states, too.
     """
@@ -58,7 +62,7 @@ class KernelImage:
     live: tuple[int, ...]
     steady: tuple[int, ...]
     plan: ConstraintLayout | None
-    owes: bool
+    has_justice: bool
     reductions: Reductions = NOTHING
     compact: int = 0
     begins: bool = False
@@ -98,8 +102,8 @@ def build(
     if plan is not None:
         functions += [emit_letters(layout, i, system.properties[i]) for i in live]
         functions += [*Interning(plan).functions(), *AdmissibleEnds(system, plan).functions()]
-    owes = bool(live and system.justice)
-    if owes:
+    has_justice = bool(live and system.justice)
+    if has_justice:
         functions.append(question(layout, "just", _all(system)))
         functions.append(emit_enabled_fairness(layout, system))
     seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact)
@@ -109,7 +113,18 @@ def build(
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
     shift = layout.bits + 1
-    parts = (layout, shape, shift, limit, live, lasting, plan, owes, reductions, seen.compact)
+    parts = (
+        layout,
+        shape,
+        shift,
+        limit,
+        live,
+        lasting,
+        plan,
+        has_justice,
+        reductions,
+        seen.compact,
+    )
     return KernelImage(text, digest, *parts, bool(begins))
 
 
@@ -144,7 +159,7 @@ EXPORTED = {
     "add",
     "begin",
     "lookup",
-    "owed",
+    "justice_bits",
     "rekey",
     "locate",
     "normal",

@@ -16,11 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.budgets import Stop, WorkerThread
-from checker.kernels import fair_components, graph_bfs, layout_migration, row_selection
-from checker.kernels.emit import STOP
-from checker.kernels.image import KernelImage, digest_of, module_text
-from checker.kernels.layout import Layout
+from checker.engines.budgets import Stop, WorkerThread
+from checker.engines.native.codegen import (
+    fair_components,
+    graph_bfs,
+    layout_migration,
+    row_selection,
+)
+from checker.engines.native.codegen.emit import STOP
+from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
+from checker.engines.native.codegen.layout import Layout
 
 CACHE, KEPT = "kernels", 500
 """Folder of the cache for machine code, and how many files it keeps."""
@@ -31,7 +36,8 @@ LARGE_TEXT = 1_500_000
 
 @dataclass(frozen=True)
 class Kernel:
-    """Compiled functions; see :mod:`checker.kernels.search_loop` for what each takes.
+    """Compiled functions; see :mod:`checker.engines.native.codegen.search_loop` for what each
+    takes.
 
     All of them release the interpreter lock while they run.  ``stop``: makes them stop early.
     """
@@ -49,7 +55,7 @@ class Kernel:
     weigh: Callable[..., None] | None
     letters: dict[int, Callable[..., int]]
     some: dict[int, Callable[..., int]]
-    owed: Callable[..., int] | None
+    justice_bits: Callable[..., int] | None
     rekey: Callable[..., None] | None
     locate: Callable[..., None] | None
     cached: bool
@@ -58,9 +64,9 @@ class Kernel:
 
 @dataclass(frozen=True)
 class GraphKernel:
-    """Compiled functions; see :mod:`checker.kernels.fair_components`,
-    :mod:`checker.kernels.graph_bfs` and
-    :mod:`checker.kernels.row_selection`.
+    """Compiled functions; see :mod:`checker.engines.native.codegen.fair_components`,
+    :mod:`checker.engines.native.codegen.graph_bfs` and
+    :mod:`checker.engines.native.codegen.row_selection`.
 
     ``components``: for plain graphs, and for those with an automaton.
     """
@@ -145,7 +151,8 @@ def graph_kernel() -> GraphKernel:
 
 def compile_move(before: Layout, now: Layout) -> Callable[[int, int, int], None]:
     """The compiled function that takes the address of some rows, their number, and an address, to
-    which it writes them as rows of another layout (:mod:`checker.kernels.layout_migration`).
+    which it writes them as rows of another layout
+    (:mod:`checker.engines.native.codegen.layout_migration`).
     """
     text = module_text([layout_migration.emit_move(before, now)], public=True)
     engine = _compile(text, digest_of(text), Effort.FULL, False)
@@ -246,7 +253,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         weigh=function("weigh", None, 4) if image.reductions.symmetry is not None else None,
         letters={i: function(f"letters_{i}", word, 6) for i in image.live},
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
-        owed=function("owed", word, 5) if image.owes else None,
+        justice_bits=function("justice_bits", word, 5) if image.has_justice else None,
         rekey=function("rekey", None, 1) if image.plan is not None else None,
         locate=function("locate", None, 4) if image.plan is not None else None,
         cached=cached,

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from checker.kernels.packing import decode, encode, universe_size, width
-from checker.system import types as t
-from checker.system.ir import TransitionSystem
-from checker.system.types import Type, Value
-from checker.witness.answer import State, Unsupported
+from checker.engines.native.codegen.packing import decode, encode, universe_size, width
+from checker.model import types as t
+from checker.model.ir import TransitionSystem
+from checker.model.types import Type, Value
+from checker.results.answer import State, Unsupported
 
 WORD = 64
 MASK = (1 << WORD) - 1

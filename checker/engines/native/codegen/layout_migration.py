@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checker.kernels import value_codes as c
-from checker.kernels.convert import convert
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.layout import Layout
-from checker.kernels.packing import universe_size
-from checker.kernels.state_access import Spot, entry, item, load, spot, store
-from checker.system import types as t
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import convert
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.packing import universe_size
+from checker.engines.native.codegen.state_access import Spot, entry, item, load, spot, store
+from checker.model import types as t
 
 
 def emit_move(before: Layout, now: Layout) -> Fn:

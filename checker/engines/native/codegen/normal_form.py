@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 
-from checker.kernels.canonical import emit_canonical
-from checker.kernels.domains import each
-from checker.kernels.emit import Fn, Label, Val, const
-from checker.kernels.expressions import lower
-from checker.kernels.frame import Bound, Frame
-from checker.kernels.layout import Layout
-from checker.kernels.statements import Ways
-from checker.kernels.value_codes import to_code
+from checker.engines.native.codegen.canonical import emit_canonical
+from checker.engines.native.codegen.domains import each
+from checker.engines.native.codegen.emit import Fn, Label, Val, const
+from checker.engines.native.codegen.expressions import lower
+from checker.engines.native.codegen.frame import Bound, Frame
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.statements import Ways
+from checker.engines.native.codegen.value_codes import to_code
+from checker.model import ir
+from checker.model.ir import Block, Stmt
+from checker.model.tree import nodes
 from checker.reductions.reduction_plan import ReductionPlan
-from checker.system import ir
-from checker.system.ir import Block, Stmt
-from checker.system.tree import nodes
 
 NULL = Val("null", 0)
 
@@ -27,13 +27,13 @@ NULL = Val("null", 0)
 def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
     """The functions that a plan needs, and ``normal``."""
     found = []
-    if plan.dead:
-        found.append(emit_reset(layout, plan.dead))
+    if plan.resets:
+        found.append(emit_reset(layout, plan.resets))
     if plan.symmetry is not None:
         found += emit_canonical(layout, plan.symmetry)
     fn = Fn("normal", [("worker", 0), ("row", 0)], None)
     worker, row = fn.args
-    if plan.dead:
+    if plan.resets:
         fn.call("rest", [row, NULL], None)
     if plan.symmetry is not None:
         fn.call("canonical", [worker, row], None)

@@ -7,10 +7,10 @@ successors of some systems are their source unchanged; they are left alone.
 
 from __future__ import annotations
 
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Worker
-from checker.kernels.layout import Layout
-from checker.kernels.record_access import put
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.record_access import put
 from checker.reductions.reduction_plan import ReductionPlan
 
 
@@ -21,7 +21,7 @@ def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
 
 def stands_for_others(plan: ReductionPlan) -> bool:
     """Whether successors are put into a normal form."""
-    return plan.symmetry is not None or bool(plan.dead)
+    return plan.symmetry is not None or bool(plan.resets)
 
 
 def emit_arrive(layout: Layout, plan: ReductionPlan) -> Fn:
@@ -36,7 +36,7 @@ def emit_arrive(layout: Layout, plan: ReductionPlan) -> Fn:
     worker, source, row = fn.args
     with fn.if_(_same(fn, source, row, layout.words)):
         fn.ret(const(0, 1))
-    if plan.dead:
+    if plan.resets:
         fn.call("rest", [row, source], None)
         with fn.if_(_same(fn, source, row, layout.words)):
             fn.ret(const(0, 1))

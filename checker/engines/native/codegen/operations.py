@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checker.kernels import sequences as s
-from checker.kernels import value_codes as c
-from checker.kernels.convert import convert, unify
-from checker.kernels.emit import FALSE, Val, const
-from checker.kernels.frame import Frame
-from checker.kernels.packing import universe_size, width
-from checker.system import types as t
-from checker.system.ir import Apply, Op
+from checker.engines.native.codegen import sequences as s
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import convert, unify
+from checker.engines.native.codegen.emit import FALSE, Val, const
+from checker.engines.native.codegen.frame import Frame
+from checker.engines.native.codegen.packing import universe_size, width
+from checker.model import types as t
+from checker.model.ir import Apply, Op
 
 Operation = Callable[[Frame, Apply, list[Val]], Val]
 

@@ -26,10 +26,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, assert_never
 
-from checker.system import types as t
-from checker.system.memo import in_a_run
-from checker.system.types import Type, Value, cardinality, parts_of
-from checker.witness.answer import Unsupported
+from checker.model import types as t
+from checker.model.memo import in_a_run
+from checker.model.types import Type, Value, cardinality, parts_of
+from checker.results.answer import Unsupported
 
 MAX_WIDTH = 4096
 """The widest value that the native engine takes, in bits."""

@@ -1,8 +1,9 @@
-"""Words of the records that native code and Python share (see :mod:`checker.kernels.fields`)."""
+"""Words of the records that native code and Python share (see
+:mod:`checker.engines.native.codegen.fields`)."""
 
 from __future__ import annotations
 
-from checker.kernels.emit import Fn, Val
+from checker.engines.native.codegen.emit import Fn, Val
 
 
 def field(fn: Fn, record: Val, which: int) -> Val:

@@ -9,10 +9,10 @@ lost.
 
 from __future__ import annotations
 
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import BATCH, Context, Mode, Worker
-from checker.kernels.record_access import address, field, get, put
-from checker.kernels.visited_set import INSIDE, OUTSIDE, VisitedSet
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import BATCH, Context, Mode, Worker
+from checker.engines.native.codegen.record_access import address, field, get, put
+from checker.engines.native.codegen.visited_set import INSIDE, OUTSIDE, VisitedSet
 
 
 class Routing:

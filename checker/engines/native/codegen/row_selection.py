@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.graph_fields import NONE
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.graph_fields import NONE
 
 
 class Code(IntEnum):

@@ -5,17 +5,17 @@ A worker's batch holds successors that have not been looked up yet, so that memo
 
 from __future__ import annotations
 
-from checker.kernels.actions import GIVEN_UP
-from checker.kernels.ample import emit_ample
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Context, Mode, RecordLayout, Worker
-from checker.kernels.record_access import address, field, get, put
-from checker.kernels.routing import Routing, settle
-from checker.kernels.shard_queries import ShardQueries, number_or_none
-from checker.kernels.visited_set import INSIDE, OUTSIDE, VisitedSet
+from checker.engines.native.codegen.actions import GIVEN_UP
+from checker.engines.native.codegen.ample import emit_ample
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import Context, Mode, RecordLayout, Worker
+from checker.engines.native.codegen.record_access import address, field, get, put
+from checker.engines.native.codegen.routing import Routing, settle
+from checker.engines.native.codegen.shard_queries import ShardQueries, number_or_none
+from checker.engines.native.codegen.visited_set import INSIDE, OUTSIDE, VisitedSet
+from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties.persistence import persistence
 from checker.reductions.reduction_plan import AmpleAction
-from checker.system.ir import PropertyKind, TransitionSystem
 
 
 class SearchLoop:
@@ -89,7 +89,7 @@ class SearchLoop:
             with fn.if_(fn.eq(mode, const(Mode.ASK))):
                 fn.call("ask", [context, worker, count], None)
                 fn.ret()
-            with fn.if_(fn.eq(mode, const(Mode.OWES))):
+            with fn.if_(fn.eq(mode, const(Mode.ENDS))):
                 fn.ret()
         batch = address(fn, worker, Worker.BATCH)
         with fn.count(count) as i:

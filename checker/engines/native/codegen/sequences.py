@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checker.kernels import value_codes as c
-from checker.kernels.convert import convert, unify
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.frame import Frame
-from checker.kernels.packing import length_width, width
-from checker.system import types as t
-from checker.system.ir import Apply
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.convert import convert, unify
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.frame import Frame
+from checker.engines.native.codegen.packing import length_width, width
+from checker.model import types as t
+from checker.model.ir import Apply
 
 Listed = t.SeqT | t.BagT
 

@@ -2,16 +2,17 @@
 successors.
 
 In mode ASK successors are collected for each shard like those on their way there
-(:mod:`checker.kernels.routing`), but all of them, each with the row that it comes from.
+(:mod:`checker.engines.native.codegen.routing`), but all of them, each with the row that it comes
+from.
 """
 
 from __future__ import annotations
 
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Worker
-from checker.kernels.graph_fields import NONE
-from checker.kernels.record_access import address, get, put
-from checker.kernels.visited_set import OUTSIDE, VisitedSet
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.graph_fields import NONE
+from checker.engines.native.codegen.record_access import address, get, put
+from checker.engines.native.codegen.visited_set import OUTSIDE, VisitedSet
 
 
 class ShardQueries:

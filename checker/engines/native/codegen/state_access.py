@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.kernels import value_codes as c
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.layout import WORD, Leaf, Node, Record, Row, Table, Wide
-from checker.kernels.packing import universe_size, width
-from checker.system import types as t
-from checker.system.types import Type
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.layout import WORD, Leaf, Node, Record, Row, Table, Wide
+from checker.engines.native.codegen.packing import universe_size, width
+from checker.model import types as t
+from checker.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)

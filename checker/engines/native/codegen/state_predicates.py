@@ -5,7 +5,7 @@ which propositions of property ``p`` hold.  The states are the rows in order, or
 given, those with its numbers; ``first`` is the number of row 0.  ``params`` are the codes of the
 parameters' values, each from a new word on.
 
-``owed(rows, list, count, first, out)`` writes 64 bits: which justice conditions hold.
+``justice_bits(rows, list, count, first, out)`` writes 64 bits: which justice conditions hold.
 
 Both return 0, or, where something can't be evaluated, the position of that state counted from 1, or
 :data:`STOPPED` where they were stopped before they were done.
@@ -13,20 +13,20 @@ Both return 0, or, where something can't be evaluated, the position of that stat
 
 from __future__ import annotations
 
-from checker.kernels import value_codes as c
-from checker.kernels.emit import Fn, Val, const
-from checker.kernels.expressions import lower
-from checker.kernels.frame import Bound, Frame
-from checker.kernels.layout import Layout
-from checker.kernels.packing import encode, width
-from checker.kernels.visited_set import Rows
-from checker.system import types as t
-from checker.system.ir import Expr, Property, TransitionSystem, domain_item
-from checker.system.types import Value
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.expressions import lower
+from checker.engines.native.codegen.frame import Bound, Frame
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.packing import encode, width
+from checker.engines.native.codegen.visited_set import Rows
+from checker.model import types as t
+from checker.model.ir import Expr, Property, TransitionSystem, domain_item
+from checker.model.types import Value
 
 WORD = 64
 STOPPED = (1 << WORD) - 1
-MAX_LETTER, MAX_OWED = 15, 63
+MAX_LETTER, MAX_JUSTICE = 15, 63
 """The maximum numbers of propositions of one property, and of justice conditions."""
 
 
@@ -59,10 +59,10 @@ def emit_some(layout: Layout, number: int, bad: Expr) -> Fn:
 
 
 def emit_enabled_fairness(layout: Layout, system: TransitionSystem) -> Fn:
-    """The function ``owed``, which evaluates the justice conditions."""
+    """The function ``justice_bits``, which evaluates the justice conditions."""
     params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0)]
     exprs = tuple(justice.holds for justice in system.justice)
-    return _each(Fn("owed", params, 64), layout, exprs, 64, None)
+    return _each(Fn("justice_bits", params, 64), layout, exprs, 64, None)
 
 
 def _each(fn: Fn, layout: Layout, exprs: tuple[Expr, ...], bits: int, prop: Property | None) -> Fn:

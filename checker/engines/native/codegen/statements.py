@@ -12,18 +12,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.kernels import state_access
-from checker.kernels import value_codes as c
-from checker.kernels.domains import domain_source, each, member_type
-from checker.kernels.emit import FALSE, Label, Val, Var, const
-from checker.kernels.expressions import key_index, locate, lower, lower_as, lower_source
-from checker.kernels.frame import Frame, Slot
-from checker.kernels.packing import has_set, width
-from checker.system import ir
-from checker.system import types as t
-from checker.system.ir import Block, Stmt
-from checker.system.tree import loop_carried, statements
-from checker.witness.answer import Unsupported
+from checker.engines.native.codegen import state_access
+from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.domains import domain_source, each, member_type
+from checker.engines.native.codegen.emit import FALSE, Label, Val, Var, const
+from checker.engines.native.codegen.expressions import (
+    key_index,
+    locate,
+    lower,
+    lower_as,
+    lower_source,
+)
+from checker.engines.native.codegen.frame import Frame, Slot
+from checker.engines.native.codegen.packing import has_set, width
+from checker.model import ir
+from checker.model import types as t
+from checker.model.ir import Block, Stmt
+from checker.model.tree import loop_carried, statements
+from checker.results.answer import Unsupported
 
 TAPE = 1024
 """The maximum number of nested choices of one way."""

@@ -1,7 +1,7 @@
 """Values in registers: decomposition, construction, ranks and conversion.
 
 A value in a register is one bit for ``BoolT``, the integer itself (signed, 64 bits) for ``IntT``,
-and the code of :mod:`checker.kernels.packing` for everything else.
+and the code of :mod:`checker.engines.native.codegen.packing` for everything else.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from checker.kernels.emit import TRUE, Fn, Val, const
-from checker.kernels.packing import (
+from checker.engines.native.codegen.emit import TRUE, Fn, Val, const
+from checker.engines.native.codegen.packing import (
     case_width,
     encode,
     length_width,
@@ -19,10 +19,10 @@ from checker.kernels.packing import (
     universe_size,
     width,
 )
-from checker.system import types as t
-from checker.system.memo import in_a_run
-from checker.system.types import Type, Value, cardinality
-from checker.witness.answer import Unsupported
+from checker.model import types as t
+from checker.model.memo import in_a_run
+from checker.model.types import Type, Value, cardinality
+from checker.results.answer import Unsupported
 
 _INTEGERS = 1 << 62
 

@@ -20,10 +20,10 @@ have any number of slots, and grow by any amount.
 
 from __future__ import annotations
 
-from checker.kernels import fields
-from checker.kernels.emit import Fn, Val, Var, const
-from checker.kernels.fields import Context, Worker
-from checker.kernels.record_access import address, field, get, put
+from checker.engines.native.codegen import fields
+from checker.engines.native.codegen.emit import Fn, Val, Var, const
+from checker.engines.native.codegen.fields import Context, Worker
+from checker.engines.native.codegen.record_access import address, field, get, put
 
 LINE = 8
 """Slots of a cache line: they are compared all at once."""

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.system.ir import Automaton
+from checker.model.ir import Automaton
 
 FEW = 64
 """Alphabets of at most so many letters are laid out whole, whichever letters occur."""
@@ -22,16 +22,17 @@ Edge = tuple[int, int, int, int]
 class Product:
     """The product of a graph with an automaton: one copy of the graph for each of some states.
 
-    ``ways``, ``following``: see WAYS and NEXT in :mod:`checker.kernels.graph_fields`; ``owed``: for
-    each copy the accepting sets that it is in, as bits; ``stays``: for each copy and letter, 1
-    where reading that letter forever is accepted.
+    ``ways``, ``following``: see WAYS and NEXT in
+    :mod:`checker.engines.native.codegen.graph_fields`; ``accepting``: for each copy the accepting
+    sets that it is in, as bits; ``stays``: for each copy and letter, 1 where reading that letter
+    forever is accepted.
     """
 
     copies: int
     alphabet: int
     ways: array[int]
     following: array[int]
-    owed: array[int]
+    accepting: array[int]
     stays: bytes
 
 
@@ -100,8 +101,8 @@ class AutomatonTable:
             for state in self._staying(letter):
                 if state in local:
                     stays[local[state] * self.alphabet + letter] = 1
-        owed = array("Q", [self._unmet_sets(state) << shift for state in states])
-        return Product(len(states), self.alphabet, ways, following, owed, bytes(stays))
+        accepting = array("Q", [self._unmet_sets(state) << shift for state in states])
+        return Product(len(states), self.alphabet, ways, following, accepting, bytes(stays))
 
     def _unmet_sets(self, state: int) -> int:
         sets = self.automaton.accepting

@@ -11,16 +11,16 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 
-from checker.exploration.automaton_tables import AutomatonTable
-from checker.exploration.graph_query import GraphQuery, Nodes
-from checker.exploration.lasso import shortest
-from checker.exploration.memory import Buffer
-from checker.exploration.states import Core, States
-from checker.kernels.graph_fields import QueryField
-from checker.system import interpreter
-from checker.system.ir import Property
-from checker.system.types import Value
-from checker.witness.answer import Path, State
+from checker.engines.native.codegen.graph_fields import QueryField
+from checker.engines.native.liveness.automaton_tables import AutomatonTable
+from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
+from checker.engines.native.liveness.lasso import shortest
+from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.states import Core, States
+from checker.model import interpreter
+from checker.model.ir import Property
+from checker.model.types import Value
+from checker.results.answer import Path, State
 
 Assignment = tuple[Value, ...]
 
@@ -53,7 +53,7 @@ class PropertyAutomaton:
         states, ended = self.states, best is not None and best.loop == len(best.states) - 1
         letters = states.letters(self.number, None, self.prop, values)
         product = self.reader.whole(letters.bytes().cast("H")[: self.numbers.count])
-        question = GraphQuery(states.graph, product, letters, states.owed, states.full)
+        question = GraphQuery(states.graph, product, letters, states.justice_bits, states.full)
         self._mark_ends(question)
         run = _Run(states, question, self.reader)
         limit = len(best.states) - 1 if best is not None and ended else None
@@ -82,7 +82,7 @@ class PropertyAutomaton:
         product = self.reader.cycles(letters.bytes().cast("H")[:count], shift)
         sets = (1 << len(self.reader.automaton.accepting)) - 1
         full = states.full | sets << shift
-        question = GraphQuery(core.graph, product, letters, core.owed, full)
+        question = GraphQuery(core.graph, product, letters, core.justice_bits, full)
         if not question.fair(run.reached_nodes(core, self.reader.accepting)):
             return None
         nearest = run.nearest(lambda node: self._fair_node(core, question, node))

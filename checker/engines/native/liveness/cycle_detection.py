@@ -10,13 +10,13 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from checker.exploration.explored import GraphStates
-from checker.exploration.graph import Numbers, build_graph
-from checker.exploration.graph_query import GraphQuery
-from checker.exploration.store import Store
-from checker.kernels.fields import Mode, Worker
-from checker.kernels.jit import Kernel
-from checker.witness.answer import Limits
+from checker.engines.native.codegen.fields import Mode, Worker
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.liveness.graph import Numbers, build_graph
+from checker.engines.native.liveness.graph_query import GraphQuery
+from checker.engines.native.search.explored import GraphStates
+from checker.engines.native.search.store import Store
+from checker.results.answer import Limits
 
 
 def _never_check() -> None:
@@ -36,8 +36,8 @@ def has_cycle(
     """Whether steps between different states of ``store`` form a cycle.
 
     ``check_time`` raises where there is no more time.  Raises
-    :class:`checker.exploration.explored.Undecided` and ``MemoryError`` where there is no room for
-    the steps.
+    :class:`checker.engines.native.search.explored.Undecided` and ``MemoryError`` where there is no
+    room for the steps.
     """
     numbers = Numbers(GraphStates(store, _steps(kernel, store, check_time)))
     graph = build_graph(_Look(kernel, limits, check_time), numbers)

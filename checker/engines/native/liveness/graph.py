@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from checker.exploration.explored import GraphStates, Undecided
-from checker.exploration.memory import Buffer, available_memory
-from checker.exploration.store import WorkerMemory
-from checker.kernels.fair_components import STRONG, WEAK
-from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.jit import Kernel, graph_kernel
-from checker.system.ir import FairnessKind
-from checker.witness.answer import Limits
+from checker.engines.native.codegen.fair_components import STRONG, WEAK
+from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.jit import Kernel, graph_kernel
+from checker.engines.native.search.explored import GraphStates, Undecided
+from checker.engines.native.search.memory import Buffer, available_memory
+from checker.engines.native.search.store import WorkerMemory
+from checker.model.ir import FairnessKind
+from checker.results.answer import Limits
 
 ROWS = 1 << 14
 """The number of states between two checks of the time limit."""
@@ -85,7 +85,7 @@ class Numbers:
 
 @dataclass
 class Graph:
-    """Edges in compressed rows (see :mod:`checker.kernels.graph_fields`).
+    """Edges in compressed rows (see :mod:`checker.engines.native.codegen.graph_fields`).
 
     ``kinds``: a byte for each constraint, none for number 0.  ``stretches``: the ranges of numbers
     that denote states.

@@ -1,4 +1,5 @@
-"""Queries of the state graph: Python's side of :mod:`checker.kernels.graph_fields`."""
+"""Queries of the state graph: Python's side of
+:mod:`checker.engines.native.codegen.graph_fields`."""
 
 from __future__ import annotations
 
@@ -8,13 +9,11 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checker.exploration.automaton_tables import TRIVIAL, Product
-from checker.exploration.graph import Graph
-from checker.exploration.memory import Buffer
-from checker.kernels.graph_fields import NONE, Member, QueryField
-from checker.kernels.jit import graph_kernel
-
-FULL = (1 << 64) - 1
+from checker.engines.native.codegen.graph_fields import NONE, Member, QueryField
+from checker.engines.native.codegen.jit import graph_kernel
+from checker.engines.native.liveness.automaton_tables import TRIVIAL, Product
+from checker.engines.native.liveness.graph import Graph
+from checker.engines.native.search.memory import Buffer
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Nodes:
 class GraphQuery:
     """A graph, an automaton's reading of it, and the fairness of its executions.
 
-    ``letters``: 16 bits for each state; ``owed``: 64 bits for each state, the justice conditions
-    that hold there; ``full``: all bits that a fair component has to have.
+    ``letters``: 16 bits for each state; ``justice_bits``: 64 bits for each state, the justice
+    conditions that hold there; ``full``: all bits that a fair component has to have.
     """
 
     def __init__(
@@ -55,10 +54,10 @@ class GraphQuery:
         graph: Graph,
         product: Product = TRIVIAL,
         letters: Buffer | None = None,
-        owed: Buffer | None = None,
+        justice_bits: Buffer | None = None,
         full: int = 0,
     ) -> None:
-        self.graph, self.product, self.owed, self.full = graph, product, owed, full
+        self.graph, self.product, self.justice_bits, self.full = graph, product, justice_bits, full
         self.size = graph.states * product.copies
         if self.size >= NONE:
             raise MemoryError("the product has more than 2^32 nodes")
@@ -98,8 +97,10 @@ class GraphQuery:
         self.put(QueryField.START, graph.start.address)
         self.put(QueryField.TARGETS, graph.targets.address)
         self.put(QueryField.LABELS, graph.labels.address)
-        self.put(QueryField.OWED, self.full)
-        self.put(QueryField.OWED_STATES, self.owed.address if self.owed is not None else 0)
+        self.put(QueryField.REQUIRED_BITS, self.full)
+        self.put(
+            QueryField.STATE_BITS, self.justice_bits.address if self.justice_bits is not None else 0
+        )
 
     def _product(self) -> None:
         product = self.product
@@ -108,7 +109,7 @@ class GraphQuery:
         self.put(QueryField.LETTERS, self.letters.address)
         self._pass_values(QueryField.WAYS, product.ways)
         self._pass_values(QueryField.NEXT, product.following)
-        self._pass_values(QueryField.OWED_COPIES, product.owed)
+        self._pass_values(QueryField.COPY_BITS, product.accepting)
         self._pass_values(QueryField.STAYS, array("B", product.stays))
 
     def _constraints(self) -> None:
@@ -241,11 +242,11 @@ class GraphQuery:
                 for after in self.copies_after(copy, target):
                     yield after * self.graph.states + target, label
 
-    def owes(self, node: int) -> int:
+    def bits_at(self, node: int) -> int:
         """The justice conditions and accepting sets of a node."""
         copy, state = self.split(node)
-        held = self.owed.words()[state] if self.owed is not None else 0
-        return int(held) | self.product.owed[copy]
+        held = self.justice_bits.words()[state] if self.justice_bits is not None else 0
+        return int(held) | self.product.accepting[copy]
 
     def component(self, node: int) -> int:
         """The component of a fair node."""

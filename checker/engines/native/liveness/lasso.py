@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checker.exploration.graph_query import GraphQuery
-from checker.kernels.fair_components import STRONG, WEAK
-from checker.kernels.graph_fields import QueryField
+from checker.engines.native.codegen.fair_components import STRONG, WEAK
+from checker.engines.native.codegen.graph_fields import QueryField
+from checker.engines.native.liveness.graph_query import GraphQuery
 
 Key = Callable[[int], tuple[tuple[int, ...], int]]
 """The key of a node, which does not depend on the numbers of states."""
@@ -36,7 +36,7 @@ class Lasso:
         self.taken: set[int] = set()
         self.lasting = self._enabled_labels(node, WEAK)
         self.strong = self._enabled_labels(node, STRONG)
-        self.has = question.owes(node)
+        self.has = question.bits_at(node)
 
     def loop(self) -> list[int]:
         """The nodes of the cycle, the first one once."""
@@ -73,7 +73,7 @@ class Lasso:
         self.path.append(node)
         self.lasting &= self._enabled_labels(node, WEAK)
         self.strong |= self._enabled_labels(node, STRONG)
-        self.has |= question.owes(node)
+        self.has |= question.bits_at(node)
 
     def _go(self, route: Sequence[int]) -> None:
         for node in route:
@@ -96,7 +96,7 @@ class Lasso:
         for label in must:
             wanted[label] = 1
         question.put(QueryField.WANTED_COUNT, len(maybe))
-        question.put(QueryField.WANTED_OWED, missing)
+        question.put(QueryField.WANTED_BITS, missing)
         try:
             return self._route(self._wanted_nodes)
         finally:

@@ -16,21 +16,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from checker import budgets
-from checker.exploration.automaton_tables import AutomatonTable
-from checker.exploration.buchi_product import PropertyAutomaton
-from checker.exploration.cycle_detection import has_cycle
-from checker.exploration.explored import Cyclic, Explored, GraphStates, Undecided
-from checker.exploration.graph import Numbers, build_graph
-from checker.exploration.graph_query import GraphQuery, Nodes
-from checker.exploration.lasso import shortest
-from checker.exploration.states import Core, States, core_of
-from checker.kernels.state_predicates import MAX_LETTER, MAX_OWED
+from checker.engines import budgets
+from checker.engines.native.codegen.state_predicates import MAX_JUSTICE, MAX_LETTER
+from checker.engines.native.liveness.automaton_tables import AutomatonTable
+from checker.engines.native.liveness.buchi_product import PropertyAutomaton
+from checker.engines.native.liveness.cycle_detection import has_cycle
+from checker.engines.native.liveness.graph import Numbers, build_graph
+from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
+from checker.engines.native.liveness.lasso import shortest
+from checker.engines.native.search.explored import Explored, GraphStates, Undecided
+from checker.engines.native.search.states import Core, States, core_of
+from checker.engines.search_engine import Cyclic
+from checker.model import interpreter
+from checker.model.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
+from checker.model.types import Value
 from checker.properties.persistence import needs_automaton, persistence
-from checker.system import interpreter
-from checker.system.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
-from checker.system.types import Value
-from checker.witness.answer import Path, State, stop_reason, without_run
+from checker.results.answer import Path, State, stop_reason, without_run
 
 Numbered = tuple[int, Property]
 """A property and its number."""
@@ -53,7 +54,7 @@ def decide(search: Explored) -> Verdicts:
     """The verdicts on the ``LIVENESS`` properties of a finished search.
 
     Where it is not exhaustive only bad ends that it met are reported.  Raises
-    :class:`checker.exploration.states.Unevaluable` where a property can't be evaluated.
+    :class:`checker.engines.native.search.states.Unevaluable` where a property can't be evaluated.
     """
     started, found = time.monotonic(), Verdicts()
     props = [
@@ -197,7 +198,7 @@ class _Decision:
 
     def _prepare(self, ground: GraphStates) -> None:
         """Builds the graph and its core."""
-        if self.justice > MAX_OWED:
+        if self.justice > MAX_JUSTICE:
             raise Undecided("there are too many expressions of justice")
         numbers = Numbers(ground)
         graph = build_graph(self.search, numbers)
@@ -224,7 +225,7 @@ class _Decision:
     def _reader(self, prop: Property, automaton: Automaton) -> AutomatonTable:
         if len(prop.propositions) > MAX_LETTER:
             raise Undecided(f"it has more than {MAX_LETTER} propositions")
-        if len(automaton.accepting) + self.justice > MAX_OWED:
+        if len(automaton.accepting) + self.justice > MAX_JUSTICE:
             raise Undecided("its automaton has too many accepting sets")
         return AutomatonTable(automaton, len(prop.propositions))
 
@@ -233,7 +234,7 @@ class _Decision:
     ) -> Path | None:
         """A lasso whose cycle satisfies the condition of a persistence property throughout."""
         states, assignments = self.states, interpreter.assignments(prop.params)
-        question = GraphQuery(core.graph, owed=core.owed, full=states.full)
+        question = GraphQuery(core.graph, justice_bits=core.justice_bits, full=states.full)
         good = bytes(reader.lasts(letter) for letter in range(reader.alphabet))
         left = core.nodes()
         if len(assignments) > 1:

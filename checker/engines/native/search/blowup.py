@@ -19,11 +19,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from checker.exploration.store import Store
-from checker.kernels.layout import Layout
-from checker.system.ir import TransitionSystem, VariableKind
-from checker.system.types import BagT, MapT, SeqT, SetT, Type, Value, VariantT, sort_key
-from checker.witness.answer import State, Weight
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.search.store import Store
+from checker.model.ir import TransitionSystem, VariableKind
+from checker.model.types import BagT, MapT, SeqT, SetT, Type, Value, VariantT, sort_key
+from checker.results.answer import State, Weight
 
 SAMPLE, WALKED = 96, 24
 """The number of states from which values are taken, and of states whose rows are walked."""

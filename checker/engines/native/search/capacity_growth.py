@@ -1,7 +1,7 @@
 """Continues a search whose guessed capacity was too small with a larger one.
 
 Complete levels are levels of the larger system, too, where only the bounds of types differ
-(:mod:`checker.system.bound_equivalence`) and no less is explored: their rows are rewritten in its
+(:mod:`checker.model.bound_equivalence`) and no less is explored: their rows are rewritten in its
 layout, and the search continues from the last of them.
 """
 
@@ -11,16 +11,16 @@ import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checker.exploration.findings import Best, Findings
-from checker.exploration.lift_trace import Normalizer
-from checker.exploration.search import Search
-from checker.exploration.store import OutOfMemory, Store
-from checker.kernels.fields import Mode
-from checker.kernels.jit import compile_move
+from checker.engines.native.codegen.fields import Mode
+from checker.engines.native.codegen.jit import compile_move
+from checker.engines.native.search.findings import Best, Findings
+from checker.engines.native.search.lift_trace import Normalizer
+from checker.engines.native.search.search import Search
+from checker.engines.native.search.store import OutOfMemory, Store
+from checker.model.bound_equivalence import same_up_to_bounds
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import ReductionPlan
-from checker.system.bound_equivalence import same_up_to_bounds
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Unsupported
+from checker.results.answer import Unsupported
 
 BLOCK = 1 << 14
 """The number of rows rewritten at a time."""
@@ -96,8 +96,7 @@ def _same_plan(one: ReductionPlan, other: ReductionPlan) -> bool:
     """
     if one.symmetry is not None and one.ample_actions:
         return False
-    parts = ((p.symmetry, p.dead, p.ample_actions, p.acyclic) for p in (one, other))
-    return same_up_to_bounds(*parts)
+    return same_up_to_bounds((one.parts, one.acyclic), (other.parts, other.acyclic))
 
 
 def _restore(left: Levels, search: Search) -> None:

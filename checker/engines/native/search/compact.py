@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.reductions.reduction_plan import ReductionPlan, Unused
-from checker.witness.phrases import at_most
+from checker.results.phrases import at_most
 
 NO_GRAPH = "compact mode keeps no states to make a graph of"
 """The reason why liveness is undecided where the system may have cycles."""
@@ -54,5 +54,5 @@ def without_rounds(plan: ReductionPlan) -> ReductionPlan:
     careful = plan.fallback
     if not plan.acyclic or careful is None:
         return plan
-    lost = [Unused(kind, NO_ROUND) for kind in plan.used_kinds if kind not in careful.used_kinds]
+    lost = [Unused(kind, NO_ROUND) for kind in plan.used if kind not in careful.used]
     return replace(careful, unused=(*plan.unused, *lost))

@@ -6,22 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checker.exploration.compact import NO_GRAPH
-from checker.exploration.findings import Best, Findings
-from checker.exploration.store import Store
-from checker.kernels.jit import Kernel
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Limits, Path
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search.compact import NO_GRAPH
+from checker.engines.native.search.findings import Best, Findings
+from checker.engines.native.search.store import Store
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Limits, Path
 
 
 class Undecided(Exception):
     """A query about cycles is undecided; the message says why."""
-
-
-class Cyclic(Exception):
-    """Some step does not lead to the next level, where the plan of reductions is proven only for
-    acyclic systems: explore again with the fallback plan.
-    """
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,8 @@ class Explored:
     evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
     of ``time.monotonic``; ``path_to``: a shortest execution to a state of a level; ``tell``:
     reports what is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
-    :func:`checker.exploration.reduction_stats.weigh` does ((0, 0): not known; ``None``: ask
-    ``load``).
+    :func:`checker.engines.native.search.reduction_stats.weigh` does ((0, 0): not known; ``None``:
+    ask ``load``).
     """
 
     system: TransitionSystem

@@ -6,20 +6,21 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NoReturn
 
-from checker import budgets
-from checker.exploration.compact import omission_probability, omission_text
-from checker.exploration.explored import Cyclic, Explored
-from checker.exploration.findings import Best
-from checker.exploration.lift_trace import TraceLifter
-from checker.exploration.liveness_decision import Verdicts, bad_for, decide
-from checker.exploration.reduction_stats import reduction_stats
-from checker.exploration.states import Unevaluable
+from checker.engines import budgets
+from checker.engines.native.liveness.liveness_decision import Verdicts, bad_for, decide
+from checker.engines.native.search.compact import omission_probability, omission_text
+from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.findings import Best
+from checker.engines.native.search.lift_trace import TraceLifter
+from checker.engines.native.search.reduction_stats import reduction_stats
+from checker.engines.native.search.states import Unevaluable
+from checker.engines.search_engine import Cyclic
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import TransitionSystem
 from checker.properties.persistence import persistence
-from checker.system import interpreter
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Path, stop_reason, without_run
+from checker.results.answer import Answer, Path, stop_reason, without_run
 
 
 def finalize(engine: str, search: Explored) -> Answer:
@@ -84,7 +85,7 @@ class _Runs:
         self.missing: dict[str, str] = {}
         self.fault: Path | None = None
         self.stopped: str | None = None
-        used = search.kernel.image.reductions.used_kinds
+        used = search.kernel.image.reductions.used
         self._concrete = TraceLifter(search.system, search.kernel) if used else None
         failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
         names = [p.name for p in search.system.properties if p.name in failing]
@@ -136,11 +137,7 @@ def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = No
 def _run_to(search: Explored, best: Best) -> Path:
     """An execution of the system to a state of the last level that was judged."""
     path, kernel = search.path_to(search.found.depth, best), search.kernel
-    return (
-        TraceLifter(search.system, kernel).path(path)
-        if kernel.image.reductions.used_kinds
-        else path
-    )
+    return TraceLifter(search.system, kernel).path(path) if kernel.image.reductions.used else path
 
 
 def _evaluate_all(system: TransitionSystem, state: State) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Limits, Unsupported
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Limits, Unsupported
 
 Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""

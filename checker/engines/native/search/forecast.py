@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from checker.witness.answer import Forecast, Listener, Progress
+from checker.results.answer import Forecast, Listener, Progress
 
 LEAST_LEVELS = 7
 """The minimum number of levels for a forecast."""

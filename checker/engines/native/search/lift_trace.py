@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from checker.exploration.store import Store
-from checker.kernels.jit import Kernel
-from checker.system import interpreter
-from checker.system.interpreter import Constraint
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Path, State
-from checker.witness.fair_lasso import violated_constraints
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search.store import Store
+from checker.model import interpreter
+from checker.model.interpreter import Constraint
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Path, State
+from checker.results.fair_lasso import violated_constraints
 
 ROUNDS = 10_000
 """The maximum number of times that a cycle is repeated until it closes."""
@@ -86,31 +86,31 @@ class TraceLifter:
         assert path.loop is not None
         around = [*path.states[path.loop :], path.states[path.loop]]
         steps = [there for here, there in pairwise(around) if here != there]
-        owed: frozenset[Constraint] = frozenset()
+        violated: frozenset[Constraint] = frozenset()
         while True:
-            states, loop = self._close_loop(begun, steps, owed)
-            more = violated_constraints(self.system, states, loop) - owed
+            states, loop = self._close_loop(begun, steps, violated)
+            more = violated_constraints(self.system, states, loop) - violated
             if not more:
                 return replace(path, states=tuple(states), loop=loop)
-            owed |= more
+            violated |= more
 
     def _close_loop(
-        self, begun: list[State], steps: list[State], owed: frozenset[Constraint]
+        self, begun: list[State], steps: list[State], violated: frozenset[Constraint]
     ) -> tuple[list[State], int]:
         """The execution that repeats ``steps`` until a state in which they begin recurs, and the
         position of that state.
 
-        On the way it takes each of ``owed``, the violated constraints, where that is possible.
+        On the way it takes each of ``violated``, the violated constraints, where that is possible.
         """
         states = list(begun)
         begins = {states[-1]: len(states) - 1}
         for _ in range(ROUNDS):
             paid: set[Constraint] = set()
-            self._pay(states, owed, paid)
+            self._pay(states, violated, paid)
             for there in steps:
                 states += self._step(states[-1], there)
                 states += self._let_rest(states[-1])
-                self._pay(states, owed, paid)
+                self._pay(states, violated, paid)
             last = states[-1]
             if last in begins:
                 loop = begins[last]
@@ -118,15 +118,17 @@ class TraceLifter:
             begins[last] = len(states) - 1
         raise LiftingFailed("a loop does not close")
 
-    def _pay(self, states: list[State], owed: frozenset[Constraint], paid: set[Constraint]) -> None:
-        """Takes each constraint of ``owed``, not in ``paid`` yet, that a stuttering step can
+    def _pay(
+        self, states: list[State], violated: frozenset[Constraint], paid: set[Constraint]
+    ) -> None:
+        """Takes each constraint of ``violated``, not in ``paid`` yet, that a stuttering step can
         take.
         """
         while True:
             here = states[-1]
             there = self.normal.state(here)
             for after, taken in interpreter.moves(self.system, here).steps.items():
-                if taken & owed - paid and self.normal.state(after) == there:
+                if taken & violated - paid and self.normal.state(after) == there:
                     states.append(after)
                     paid |= taken
                     break

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 
-from checker.exploration.explored import Explored
-from checker.kernels.jit import Kernel
-from checker.reductions.reduction_plan import Kind
-from checker.witness.answer import Reduced
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search.explored import Explored
+from checker.reductions.registry import REDUCTIONS
+from checker.results.answer import Reduced
 
 SAMPLE = 1 << 16
 """The number of states in a sample of orbit sizes, about; of fewer states all are in it."""
@@ -17,14 +17,19 @@ SAMPLE = 1 << 16
 def reduction_stats(search: Explored) -> Reduced:
     """The reductions used, those not used and why, and an estimate of the states without them."""
     plan = search.kernel.image.reductions
-    text = () if plan.symmetry is None else (plan.symmetry.text,)
+    used = [REDUCTIONS[name] for name in plan.used]
     without, exact = estimate_unreduced(search)
+    only_orbits = not plan.resets and not plan.ample_actions
     return Reduced(
-        used=tuple(kind.value for kind in plan.used_kinds),
-        unused=tuple((unused.kind.value, unused.why) for unused in plan.unused),
-        text=text,
+        used=plan.used,
+        unused=tuple((unused.kind, unused.why) for unused in plan.unused),
+        text=tuple(part.text for part in plan.parts if part.text),
         without=without,
-        exact=exact and plan.used_kinds == (Kind.SYMMETRY,) and search.exhaustive,
+        exact=exact and only_orbits and search.exhaustive,
+        at_least=not only_orbits,
+        keeps_lengths=all(reduction.keeps_lengths for reduction in used),
+        shows_all=all(reduction.shows_all for reduction in used),
+        titles=tuple((r.name, r.title) for r in REDUCTIONS.values()),
     )
 
 

@@ -12,18 +12,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 
-from checker import budgets
-from checker.exploration.cycle_detection import has_cycle
-from checker.exploration.explored import Cyclic, Undecided
-from checker.exploration.findings import TOO_NESTED, Best, Findings
-from checker.exploration.journal import CannotKeep, Journal
-from checker.exploration.store import OutOfMemory, Store, WorkerMemory
-from checker.exploration.tiered_jit import PendingOptimisation
-from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.jit import Kernel
-from checker.system import interpreter
-from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import DECIDED, Limits, Listener, Progress, Unsupported, stop_reason
+from checker.engines import budgets
+from checker.engines.native.checkpoint.journal import CannotKeep, Journal
+from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.liveness.cycle_detection import has_cycle
+from checker.engines.native.search.explored import Undecided
+from checker.engines.native.search.findings import TOO_NESTED, Best, Findings
+from checker.engines.native.search.store import OutOfMemory, Store, WorkerMemory
+from checker.engines.native.search.tiered_jit import PendingOptimisation
+from checker.engines.search_engine import Cyclic
+from checker.model import interpreter
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.results.answer import DECIDED, Limits, Listener, Progress, Unsupported, stop_reason
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -96,7 +97,7 @@ class Search:
         what the journal has kept.
 
         ``before``: gives the search another one's findings, and returns whether it did.  Raises
-        :class:`checker.exploration.journal.HandedOver`.
+        :class:`checker.engines.search_engine.HandedOver`.
         """
         try:
             with budgets.stopping_native_code():

@@ -7,15 +7,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checker.exploration.explored import Explored
-from checker.exploration.graph import Graph, Numbers
-from checker.exploration.graph_query import GraphQuery, Nodes
-from checker.exploration.lasso import Key
-from checker.exploration.memory import Buffer
-from checker.kernels.state_predicates import STOPPED, pack_params
-from checker.system.ir import Property
-from checker.system.types import Value
-from checker.witness.answer import State
+from checker.engines.native.codegen.state_predicates import STOPPED, pack_params
+from checker.engines.native.liveness.graph import Graph, Numbers
+from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
+from checker.engines.native.liveness.lasso import Key
+from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.memory import Buffer
+from checker.model.ir import Property
+from checker.model.types import Value
+from checker.results.answer import State
 
 
 class Unevaluable(Exception):
@@ -29,18 +29,18 @@ class Unevaluable(Exception):
 class States:
     """The states of ``search``, their graph, and the propositions that hold in them.
 
-    ``owed``: 64 bits for each, the justice conditions that hold there (``None`` where there is
-    none); ``full``: all of these bits.
+    ``justice_bits``: 64 bits for each, the justice conditions that hold there (``None`` where there
+    is none); ``full``: all of these bits.
     """
 
     def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
         self.search, self.numbers, self.graph = search, numbers, graph
         self.full = (1 << len(search.system.justice)) - 1
-        self.owed = self.justice(None)
+        self.justice_bits = self.justice(None)
 
     def justice(self, states: array[int] | None) -> Buffer | None:
         """64 bits for each of ``states`` (``None``: all): the justice conditions that hold."""
-        code = self.search.kernel.owed
+        code = self.search.kernel.justice_bits
         return None if code is None else self._ask(code, 8, states)
 
     def letters(
@@ -102,7 +102,7 @@ class Core:
 
     graph: Graph
     states: array[int]
-    owed: Buffer | None
+    justice_bits: Buffer | None
 
     def nodes(self) -> Nodes:
         """All of them."""
@@ -131,7 +131,7 @@ class Core:
 def core_of(states: States) -> Core | None:
     """The core of the graph; ``None`` where there is no fair component."""
     whole = states.graph
-    question = GraphQuery(whole, owed=states.owed, full=states.full)
+    question = GraphQuery(whole, justice_bits=states.justice_bits, full=states.full)
     question.every()
     if not question.fair():
         return None

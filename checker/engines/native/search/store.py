@@ -16,17 +16,17 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from checker.exploration.findings import Best, LevelReport
-from checker.exploration.memory import (
+from checker.engines.native.codegen.fields import BATCH, Context, Worker
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.codegen.visited_set import LINE
+from checker.engines.native.search.findings import Best, LevelReport
+from checker.engines.native.search.memory import (
     RESERVED,
     Buffer,
     available_memory,
     installed_memory,
     unnamed_file,
 )
-from checker.kernels.fields import BATCH, Context, Worker
-from checker.kernels.jit import Kernel
-from checker.kernels.visited_set import LINE
 
 FIRST_SLOTS = 1 << 13
 _NOTED = (

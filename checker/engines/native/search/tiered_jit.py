@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from checker.budgets import WorkerThread
-from checker.kernels.image import KernelImage
-from checker.kernels.jit import Effort, Kernel, compile_image, load_image
+from checker.engines.budgets import WorkerThread
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.codegen.jit import Effort, Kernel, compile_image, load_image
 
 SECONDS_PER_CHARACTER = 2e-6
 """Seconds of search, per character of IR, before optimised code is made: about half of what making

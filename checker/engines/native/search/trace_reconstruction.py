@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ctypes
 
-from checker.exploration.findings import Best
-from checker.exploration.search import Search
-from checker.kernels.fields import Mode, Worker
-from checker.witness.answer import Path
+from checker.engines.native.codegen.fields import Mode, Worker
+from checker.engines.native.search.findings import Best
+from checker.engines.native.search.search import Search
+from checker.results.answer import Path
 
 
 def path_to(search: Search, depth: int, target: Best) -> Path:

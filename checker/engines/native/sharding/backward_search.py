@@ -1,9 +1,9 @@
 """Backward search, in the parts of a run's folder, for an execution to a state; no parents are
 stored.
 
-The rule is that of a search on this machine (:mod:`checker.exploration.trace_reconstruction`):
-among the states of the previous level that have the state as a successor, it takes the one with the
-smallest fingerprint.
+The rule is that of a search on this machine
+(:mod:`checker.engines.native.search.trace_reconstruction`): among the states of the previous level
+that have the state as a successor, it takes the one with the smallest fingerprint.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from checker.exploration.findings import Best
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.store import Store
-from checker.kernels.fields import Mode, Worker
-from checker.kernels.image import KernelImage
-from checker.kernels.jit import Kernel, compile_image
-from checker.witness.answer import Path
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.codegen.fields import Mode, Worker
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.codegen.jit import Kernel, compile_image
+from checker.engines.native.search.findings import Best
+from checker.engines.native.search.store import Store
+from checker.results.answer import Path
 
 Find = Callable[[Sequence[Part], tuple[int, ...]], Best | None]
 """The best predecessor, among the states of some parts, of the state with these words."""

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checker.exploration.cycle_filter_steps import (
+from checker.engines.native.checkpoint.run_folder import Part
+from checker.engines.native.sharding.cycle_filter_steps import (
     AnswerStep,
     ExpandResult,
     ExpandStep,
@@ -29,8 +30,7 @@ from checker.exploration.cycle_filter_steps import (
     SplitStep,
     Step,
 )
-from checker.exploration.run_folder import Part
-from checker.exploration.shuffle_file import ShuffleFile
+from checker.engines.native.sharding.shuffle_file import ShuffleFile
 
 Everywhere = Callable[[Sequence[Step]], list[Any]]
 """Runs steps, in any order and on any machine, and returns their results, in order."""

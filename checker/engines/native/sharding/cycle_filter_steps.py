@@ -3,7 +3,7 @@
 They are small, need little memory, and can be done on any machine and repeated, because all their
 state is in files.  A step to a state that is not of the next level is a *step back*; every cycle
 has one.  A state is *alive* if it leads to a step back, and *reached* if the target of one leads to
-it.  See :mod:`checker.exploration.cycle_filter` for the order of the steps.
+it.  See :mod:`checker.engines.native.sharding.cycle_filter` for the order of the steps.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checker.exploration.backward_search import kernel_of
-from checker.exploration.region import Region, StateFlags, good, pick_rows
-from checker.exploration.run_folder import BATCH_BYTES, LEVELS, Part, RunFolder
-from checker.exploration.shard import Block
-from checker.exploration.shuffle_file import (
+from checker.engines.native.checkpoint.run_folder import BATCH_BYTES, LEVELS, Part, RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.image import KernelImage
+from checker.engines.native.codegen.row_selection import Code
+from checker.engines.native.sharding.backward_search import kernel_of
+from checker.engines.native.sharding.region import Region, StateFlags, good, pick_rows
+from checker.engines.native.sharding.shard import Block
+from checker.engines.native.sharding.shuffle_file import (
     ShuffleFile,
     ShuffleWriter,
     blocks_of,
@@ -25,9 +28,6 @@ from checker.exploration.shuffle_file import (
     fresh_name,
     read_all,
 )
-from checker.exploration.storage import Storage
-from checker.kernels.image import KernelImage
-from checker.kernels.row_selection import Code
 
 WORK = f"{LEVELS}/cycles"
 """The place of temporary files in the folder of a run."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Iterator
 
-from checker.exploration.memory import Buffer
-from checker.exploration.shard import Block, Shard
-from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.jit import Kernel, graph_kernel
-from checker.kernels.row_selection import Code
+from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.jit import Kernel, graph_kernel
+from checker.engines.native.codegen.row_selection import Code
+from checker.engines.native.search.memory import Buffer
+from checker.engines.native.sharding.shard import Block, Shard
 
 ASK_BYTES = 1 << 25
 """The bytes of successors that wait, for all shards together, about."""

@@ -1,8 +1,9 @@
 """One shard of the states, in a process of its own: expands levels, sends the successors that other
 shards own, and takes what they send.  An *exchange* transports the states.
 
-Shard ``i`` of ``P`` owns a contiguous range of fingerprints (:mod:`checker.kernels.routing`), so
-that what it owns does not depend on which shard found it.
+Shard ``i`` of ``P`` owns a contiguous range of fingerprints
+(:mod:`checker.engines.native.codegen.routing`), so that what it owns does not depend on which shard
+found it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import ctypes
 import time
 from collections.abc import Iterable, Iterator
 
-from checker.exploration.findings import Findings, LevelReport
-from checker.exploration.memory import Buffer
-from checker.exploration.store import Store
-from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.jit import Kernel
+from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search.findings import Findings, LevelReport
+from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.store import Store
 
 OUT_BYTES = 1 << 25
 """The bytes of successors that wait to be sent, for all shards together, about."""

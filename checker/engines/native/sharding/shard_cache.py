@@ -15,9 +15,9 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from checker.exploration.memory import Buffer, MappedBuffer
-from checker.exploration.store import LOAD, Store, private_memory
-from checker.kernels.jit import Kernel
+from checker.engines.native.codegen.jit import Kernel
+from checker.engines.native.search.memory import Buffer, MappedBuffer
+from checker.engines.native.search.store import LOAD, Store, private_memory
 
 STATE, LOCK = "state.json", "lock"
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from checker.exploration.shard import Block
-from checker.exploration.storage import Storage
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.sharding.shard import Block
 
 Blocks = tuple[tuple[int, int], ...]
 """The start of each block, and its number of entries."""

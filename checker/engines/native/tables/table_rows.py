@@ -18,17 +18,17 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.storage import Storage
-from checker.exploration.table_types import arrow_type, column_names, converter
-from checker.kernels.layout import Layout
-from checker.system import interpreter, ir
-from checker.system.evaluate import RunFault
-from checker.system.interpreter import State, Transition
-from checker.system.ir import Action, PropertyKind, TransitionSystem
-from checker.system.types import TupleT, Type, Value
-from checker.witness.events import about, acting
-from checker.witness.show_values import show
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.tables.table_types import arrow_type, column_names, converter
+from checker.model import interpreter, ir
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State, Transition
+from checker.model.ir import Action, PropertyKind, TransitionSystem
+from checker.model.types import TupleT, Type, Value
+from checker.results.events import about, acting
+from checker.results.show_values import show
 
 STATES, TRANSITIONS = "states", "transitions"
 FIRST_COLUMNS = ("id", "depth", "violates")

@@ -25,9 +25,9 @@ from typing import Any, assert_never
 
 import pyarrow as pa
 
-from checker.system import types as t
-from checker.system.types import Type, Value
-from checker.witness.show_values import show
+from checker.model import types as t
+from checker.model.types import Type, Value
+from checker.results.show_values import show
 
 Plain = Callable[[Value], Any]
 """Makes what Arrow takes from a value of one type."""

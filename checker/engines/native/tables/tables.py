@@ -24,10 +24,11 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.exploration.process_pool import parallel_map
-from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.storage import Storage
-from checker.exploration.table_rows import (
+from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint.storage import Storage
+from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.sharding.process_pool import parallel_map
+from checker.engines.native.tables.table_rows import (
     STATES,
     TRANSITIONS,
     Count,
@@ -36,10 +37,9 @@ from checker.exploration.table_rows import (
     TableTask,
     columns_of,
 )
-from checker.kernels.layout import Layout
-from checker.system.dump import type_text
-from checker.system.ir import TransitionSystem
-from checker.witness.answer import Listener, Progress
+from checker.model.dump import type_text
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Listener, Progress
 
 FORMAT = 1
 DEPTHS, CONTENTS = "depths", "tables.json"

@@ -1,0 +1,29 @@
+"""The tool from Python.
+
+``check("spec.bcast", "name", settings={"n": "4"})`` returns the report that the command shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from checker.results.verdict import Report
+
+
+def check(
+    path: str, name: str | None = None, *, settings: Mapping[str, object] | None = None, **how: Any
+) -> Report:
+    """Runs the check ``name`` of the file ``path`` (``None``: its only check); one about all
+    sizes is proved, unless ``settings`` give it some.
+
+    ``settings`` replace the check's parameters; ``how`` are the fields of
+    :class:`checker.session.pipeline.Options`: ``engine``, ``threads``, ``fine_steps``, ``limits``.
+    Raises :class:`checker.diagnostics.SpecError` for what is wrong with the spec or the options.
+    """
+    from checker.engines.options import Options
+    from checker.proving.dispatch_check import answer_check
+
+    given = {key: str(value) for key, value in (settings or {}).items()}
+    return answer_check(path, name, Options(settings=given, **how))

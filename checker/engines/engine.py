@@ -1,0 +1,60 @@
+"""The contract of an engine: what it is given, what it declares of itself, what it returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from checker.engines.capabilities import Ability, Feature, undeclared
+from checker.engines.options import Options
+from checker.model.ir import TransitionSystem
+from checker.results.answer import Answer, Listener
+
+
+class ClusterUse(Enum):
+    """What an engine does with the options of a cluster."""
+
+    REFUSED = "they are refused"
+    IGNORED = "it is silent about them"
+    REQUIRED = "it runs on a cluster, and on a local one where none is given"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A ``system`` to explore; ``options.limits`` is the budget."""
+
+    system: TransitionSystem
+    options: Options
+
+
+class Engine(ABC):
+    """Turns a transition system into an answer.
+
+    ``name``: as ``--engine`` takes it; ``capabilities``: its support of each feature, where
+    :func:`checker.engines.capabilities.undeclared` does not say it; ``cluster``: what it does with
+    the options of a cluster; ``unrolls``: it writes steps one after the other into one formula, so
+    that their number has a limit.
+    """
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Mapping[Feature, Ability]]
+    cluster: ClassVar[ClusterUse] = ClusterUse.REFUSED
+    unrolls: ClassVar[bool] = False
+
+    @abstractmethod
+    def explore(self, problem: Problem, listener: Listener | None) -> Answer:
+        """Returns what is known of the properties of ``problem.system``, within its limits.
+
+        Each violation comes with an execution, which is replayed.  ``listener`` is told how far the
+        exploration came.  Raises :class:`checker.results.answer.Unsupported`, before any work
+        starts, where the engine can't take the system, and
+        :class:`checker.model.evaluate.RunFault` where no initial state, or a property, can be
+        computed.
+        """
+
+    def ability(self, feature: Feature) -> Ability:
+        """Returns the engine's support of ``feature``."""
+        return self.capabilities.get(feature) or undeclared(feature)

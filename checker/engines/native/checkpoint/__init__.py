@@ -1,0 +1,1 @@
+"""Runs on disk: storage, lock, journal; begun, resumed, released."""

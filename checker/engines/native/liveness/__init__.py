@@ -1,0 +1,1 @@
+"""Liveness on an explicit state graph: cycles, the product with a Büchi automaton, lassos."""

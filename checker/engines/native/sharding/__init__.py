@@ -1,0 +1,1 @@
+"""A search in shards: each owns a part of the states; levels, shuffles and the cycle filter."""

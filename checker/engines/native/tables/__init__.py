@@ -1,0 +1,1 @@
+"""Tables of all states and transitions that a run found, as Parquet."""

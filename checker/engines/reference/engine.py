@@ -1,0 +1,262 @@
+"""The reference engine: breadth-first search over the plain interpreter.
+
+Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from checker.engines import budgets
+from checker.engines.capabilities import YES, Ability, Can, Feature
+from checker.engines.engine import Engine, Problem
+from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
+from checker.model import interpreter
+from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
+
+NAME = "reference"
+CAPABILITIES = {
+    Feature.SAFETY: YES,
+    Feature.STEADY: YES,
+    Feature.FOLLOWED: YES,
+    Feature.LARGE: YES,
+    Feature.FINE_STEPS: YES,
+    Feature.COVERAGE: YES,
+    Feature.LIMITS: YES,
+    Feature.MEMORY: Ability(Can.IGNORED, "does not observe a limit of memory"),
+    Feature.THREADS: Ability(Can.IGNORED, "has one thread"),
+    Feature.RUNS: Ability(Can.NO, "keeps no runs", "E016"),
+    Feature.TABLES: Ability(Can.NO, "keeps no states to make tables of", "E037"),
+    Feature.REDUCTIONS: Ability(Can.IGNORED, "explores everything as it is"),
+    Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
+}
+
+
+class ReferenceEngine(Engine):
+    """Explores with the interpreter."""
+
+    name = NAME
+    capabilities = CAPABILITIES
+
+    def explore(self, problem: Problem, listener: Listener | None) -> Answer:
+        return explore(problem.system, problem.options.limits, listener=listener)
+
+
+ENGINE = ReferenceEngine()
+
+
+@dataclass
+class _Search:
+    system: TransitionSystem
+    limits: Limits
+    listener: Listener | None
+    parent: dict[State, State | None] = field(default_factory=dict)
+    level: list[State] = field(default_factory=list)
+    depth: int = 0
+    transitions: int = 0
+    counted: int = 0
+    judged: int = 0
+    looked: int = -1
+    ends: int = 0
+    marks: set[int] = field(default_factory=set)
+    premises: set[str] = field(default_factory=set)
+    violations: dict[str, Path] = field(default_factory=dict)
+    fault: Path | None = None
+    stopped: str | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def path_to(self, state: State, then_fault: bool = False) -> Path:
+        states = [state]
+        while (before := self.parent[states[-1]]) is not None:
+            states.append(before)
+        return Path(tuple(reversed(states)), then_fault)
+
+    def inspect(self, state: State) -> None:
+        for prop in self.system.properties:
+            if prop.name not in self.premises:
+                if interpreter.holds(self.system, prop.premise, state):
+                    self.premises.add(prop.name)
+            if prop.name in self.violations or prop.kind is PropertyKind.LIVENESS:
+                continue
+            if interpreter.holds(self.system, prop.bad, state):
+                self.violations[prop.name] = self.path_to(state)
+
+    def expand(self, state: State) -> list[State]:
+        found = []
+        for transition in interpreter.successors(self.system, state):
+            if transition.successor is None:
+                self.fault = self.fault or self.path_to(state, then_fault=True)
+                continue
+            self.transitions += 1
+            self.marks.update(event.mark for event in transition.events)
+            found.append(transition.successor)
+        return found
+
+    def exhausted_budget(self) -> str | None:
+        limits, seconds = self.limits, time.monotonic() - self.started
+        if limits.max_states is not None and len(self.parent) >= limits.max_states:
+            return limits.no_more_states
+        if limits.timeout is not None and seconds > limits.timeout:
+            return limits.no_more_time
+        return None
+
+    def next_level(self) -> None:
+        following: list[State] = []
+        for state in self.level:
+            self.stopped = self.exhausted_budget()
+            if self.stopped:
+                break
+            for successor in self.expand(state):
+                if successor not in self.parent:
+                    self.parent[successor] = state
+                    following.append(successor)
+        if following:
+            self.depth += 1
+        if self.stopped is None:
+            self.counted = self.transitions
+        self.level = following
+        self.tell()
+
+    def tell(self, phase: str = "") -> None:
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            found = len(self.parent), len(self.level), self.depth
+            self.listener(Progress(*found, seconds, 0, phase))
+
+    def judge_level(self, with_ends: bool) -> None:
+        for state in self.level:
+            if with_ends and _is_end(self.system, state):
+                self.ends += 1
+            try:
+                self.inspect(state)
+            except RunFault as fault:
+                fault.states = self.path_to(state).states
+                raise
+        self.judged += len(self.level)
+        self.looked = self.depth
+
+    def run(self) -> None:
+        with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
+        for state, events in interpreter.initial_events(self.system):
+            self.marks.update(event.mark for event in events)
+            if state not in self.parent:
+                self.parent[state] = None
+                self.level.append(state)
+        while self.level and self.fault is None and self.stopped is None:
+            self.judge_level(with_ends)
+            if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
+                beyond = [s for state in self.level for s in self.expand(state)]
+                self.counted = self.transitions
+                if any(successor not in self.parent for successor in beyond):
+                    self.stopped = self.limits.no_deeper
+                return
+            self.next_level()
+            asked = {p.name for p in self.system.properties}
+            decided = bool(asked) and self.violations.keys() >= asked
+            if decided and self.limits.until_decided and self.level and self.stopped is None:
+                self.stopped = DECIDED
+
+
+def _is_end(system: TransitionSystem, state: State) -> bool:
+    try:
+        return interpreter.is_admissible_end(system, state)
+    except RunFault:
+        return False
+
+
+def _with_liveness(search: _Search, answer: Answer) -> Answer:
+    """Returns ``answer`` with the verdicts on the ``LIVENESS`` properties.
+
+    The explored states form a graph of executions also where the exploration is not exhaustive: a
+    violation in it is one, but the absence of violations proves nothing.  States that were found
+    and not expanded are left out.
+    """
+    asked = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
+    if not asked:
+        return answer
+    started = time.monotonic()
+    timeout, undecided = search.limits.timeout, {}
+
+    def check() -> None:
+        if timeout is not None and time.monotonic() - search.started > timeout:
+            raise budgets.BudgetExhausted(search.limits.no_more_time)
+
+    violations = dict(answer.violations)
+    unmet: set[str] = set()
+    fair: bool | None = None
+    edges = 0
+    try:
+        with budgets.raising_when_exhausted():
+            search.tell("liveness: the graph of steps")
+            states, failing = islice(search.parent, search.judged), search.fault is not None
+            graph = graph_of(search.system, states, check, failing=failing)
+            edges = graph.edges
+            for prop in asked:
+                search.tell(f"liveness: {prop.name}")
+                path = counterexample(graph, prop, check)
+                if path is not None:
+                    violations[prop.name] = path
+                elif prop.given is not None and answer.exhaustive:
+                    premise = replace(prop, automaton=prop.given.automaton)
+                    if counterexample(graph, premise, check) is None:
+                        unmet.add(prop.name)
+            fair = some_fair_run(graph) if answer.exhaustive else None
+    except RunFault as fault:
+        fault.states = ()
+        raise
+    except KeyboardInterrupt as error:
+        reason = stop_reason(error)
+        undecided = {p.name: reason for p in asked if p.name not in violations}
+    return replace(
+        answer,
+        violations=violations,
+        unmet=frozenset(unmet),
+        fair=fair,
+        undecided=undecided if answer.exhaustive else {},
+        edges=edges,
+        liveness_seconds=time.monotonic() - started,
+    )
+
+
+def explore(
+    system: TransitionSystem, limits: Limits, *, listener: Listener | None = None
+) -> Answer:
+    """Explores ``system`` breadth first and returns the answer; of ``limits.memory`` only a large
+    growth of the process is observed.
+
+    Raises :class:`RunFault` where no initial state can be computed.
+    """
+    search = _Search(system, limits, listener)
+    with budgets.within(limits.timeout, limits.memory):
+        try:
+            with budgets.raising_when_exhausted():
+                search.run()
+        except KeyboardInterrupt as error:
+            search.stopped = stop_reason(error)
+        return _make_answer(search)
+
+
+def _make_answer(search: _Search) -> Answer:
+    seconds = time.monotonic() - search.started
+    exhaustive = search.stopped is None and search.fault is None
+    answer = Answer(
+        engine=NAME,
+        distinct_states=len(search.parent),
+        depth=search.depth,
+        exhaustive=exhaustive,
+        seconds=seconds,
+        transitions=search.counted,
+        violations=search.violations,
+        fault=search.fault,
+        reached_marks=frozenset(search.marks),
+        premises=frozenset(search.premises),
+        ends=search.ends,
+        stopped=search.stopped,
+        judged=search.looked,
+    )
+    return _with_liveness(search, answer)

@@ -1,0 +1,1 @@
+"""Reports and traces as documents: JSON with its schemas, ITF, ShiViz, CSV."""

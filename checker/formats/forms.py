@@ -1,0 +1,78 @@
+"""The JSON objects of records, as far as they are not one key for each field, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from checker.results.answer import Reduced, Restart, Weight
+from checker.results.proof import Proof
+from checker.results.trace import FORMAT, Trace
+from checker.results.verdict import PropertyVerdict, Report
+
+REPORT_FORMAT = 5
+"""Version of the report document; 5 has proofs, and what holds up to a number of steps."""
+
+KIND = "bivalence trace"
+REPORT_KIND = "bivalence report"
+
+PAIR = ("name", "value")
+"""The keys of a pair in a tuple of pairs, where a form names no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The differences between a record and its JSON object.
+
+    ``constants`` are keys that precede all others, with their values.  ``first``: fields that
+    precede the other ones.  ``inlined``: a field whose record has no object of its own, its keys
+    stand in its place.  ``keys``: the keys of fields that have other names in the object.
+    ``items``: the keys of tuples in a field that is a tuple of tuples.  ``digits``: how many
+    decimal places floats are rounded to.  ``optional``: fields that are left out where another
+    field (or they themselves) is empty.  ``derived``: properties that are written after the fields,
+    and not read.  ``sealed``: the object ends with ``digest``, the SHA-256 of the rest.
+    """
+
+    constants: Mapping[str, str | int] = field(default_factory=dict)
+    first: tuple[str, ...] = ()
+    inlined: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    digits: Mapping[str, int] = field(default_factory=dict)
+    optional: Mapping[str, str] = field(default_factory=dict)
+    derived: tuple[str, ...] = ()
+    sealed: bool = False
+
+
+FORMS: Mapping[type, Form] = {
+    Trace: Form(
+        constants={"format": FORMAT, "kind": KIND},
+        inlined="header",
+        keys={"property_name": "property", "word": "verdict"},
+        items={"variables": ("name", "kind")},
+        sealed=True,
+    ),
+    Report: Form(
+        constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
+        digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},
+        derived=("exit_code",),
+    ),
+    PropertyVerdict: Form(
+        first=("property", "word", "expected", "reason"),
+        keys={"word": "verdict"},
+        digits={"seconds": 6},
+        optional={
+            "rests_on": "rests_on",
+            "trace": "trace",
+            "others": "of_others",
+            "of_others": "of_others",
+        },
+    ),
+    Reduced: Form(items={"unused": ("kind", "why")}),
+    Restart: Form(items={"grown": ("capacity", "was", "now")}),
+    Proof: Form(derived=("tight",), digits={"seconds": 6}),
+    Weight: Form(digits={"factor": 2}),
+}
+"""The forms of records that have one; those of all others are plain."""
+
+PLAIN = Form()

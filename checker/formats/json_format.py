@@ -1,0 +1,114 @@
+"""Reports and traces as JSON documents, and traces back.
+
+What their objects are is said by the records and their forms (``forms.py``).  The schemas in
+``schema/`` are generated from both; a change of meaning takes a new format version.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.visible import json_text
+from checker.formats.forms import KIND, REPORT_KIND
+from checker.formats.json_records import digest, read, to_data
+from checker.results.consistency import require_fit
+from checker.results.trace import FORMAT, Trace
+from checker.results.verdict import Report
+
+DEEPEST = 200
+"""Levels of a document: types nest 60 levels deep, and a map in a map takes three."""
+WANTED = "a document written by `bivalence check --trace-out`"
+
+
+def report_to_json(report: Report) -> dict[str, Any]:
+    """Returns the report as a JSON object, with the traces of its violations."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def trace_to_json(trace: Trace) -> dict[str, Any]:
+    """Returns the trace as a self-contained JSON object.
+
+    ``digest`` shows whether it has been edited since, see :func:`is_edited`.
+    """
+    return cast(dict[str, Any], to_data(trace))
+
+
+def trace_to_text(trace: Trace) -> str:
+    """Returns the document of ``trace`` as text, which :func:`trace_from_text` reads."""
+    return json_text(trace_to_json(trace)) + "\n"
+
+
+def is_edited(document: object) -> bool:
+    """Returns whether a trace's JSON object differs from what was written; it detects a mistake,
+    not an adversary: only a replay decides whether an execution is one of its spec."""
+    if not isinstance(document, dict) or "digest" not in document:
+        return False
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    return bool(document["digest"] != digest(rest))
+
+
+def trace_from_text(text: str, file: str = "this document") -> Trace:
+    """Returns the trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json`
+    does."""
+    try:
+        document = json.loads(text)
+        _require_flat(document)
+        if "\\ud" in text.lower():  # half a surrogate pair, which can't be encoded
+            json.dumps(document, ensure_ascii=False).encode()
+        return trace_from_json(document, file)
+    except (ValueError, RecursionError) as problem:
+        raise _no_trace(f"{file} is no JSON: {problem}") from problem
+
+
+def _require_flat(document: object) -> None:
+    """Raises ``ValueError`` where ``document`` nests deeper than anything that is written."""
+    level: list[object] = [document]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for part in level:
+            if isinstance(part, dict | list):
+                inner.extend(part.values() if isinstance(part, dict) else part)
+        level = inner
+        if not level:
+            return
+    raise ValueError(f"it nests more than {DEEPEST} levels deep")
+
+
+def trace_from_json(document: object, file: str = "this document") -> Trace:
+    """Returns the trace that :func:`trace_to_json` wrote.
+
+    Raises :class:`SpecError`: E005 where the document has another version, E006 where it is no
+    trace at all.
+    """
+    if _is_report(document):
+        raise _no_trace(f"{file} is a report, not a trace", WANTED)
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise _no_trace(f"{file} is no trace", WANTED)
+    found = document.get("format")
+    if found != FORMAT:
+        message = f"{file} is a trace of format {found!r}"
+        hint = "check the spec again with this version, or view the trace with the one it names"
+        tool = document.get("tool")
+        said = f"format {FORMAT}" + (f" (the trace was written by {tool})" if tool else "")
+        raise SpecError((Diagnostic("E005", message, None, said, hint),))
+    try:
+        trace = read(Trace, document)
+        require_fit(trace)
+        return trace
+    except KeyError as lacking:
+        raise _no_trace(f"{file} is a damaged trace ({lacking} is missing)", WANTED) from None
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise _no_trace(f"{file} is a damaged trace ({problem})", WANTED) from None
+
+
+def _is_report(document: object) -> bool:
+    """Returns whether it is what ``check --json`` writes: the reports of a file's checks, or
+    one."""
+    first = document[0] if isinstance(document, list) and document else document
+    return isinstance(first, dict) and first.get("kind") == REPORT_KIND
+
+
+def _no_trace(message: str, expected: str = "") -> SpecError:
+    return SpecError((Diagnostic("E006", message, None, expected),))

@@ -1,0 +1,1 @@
+"""Crashes, recovery from stable storage, Byzantine processes; budgets of faults."""

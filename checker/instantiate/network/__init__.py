@@ -1,0 +1,1 @@
+"""Links: messages in flight, losses, full queues, partitions."""

@@ -1,0 +1,1 @@
+"""Oracles: layers that do whatever their interface allows, and failure detectors."""

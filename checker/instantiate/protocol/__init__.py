@@ -1,0 +1,1 @@
+"""What processes do: expressions, statements, handlers and layers, at the sizes of a check."""

@@ -1,0 +1,1 @@
+"""Timers, timing models and lock-step rounds."""

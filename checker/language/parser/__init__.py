@@ -1,0 +1,1 @@
+"""Text to a syntax tree, with all of its errors."""

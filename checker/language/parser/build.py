@@ -1,0 +1,263 @@
+"""Builds the syntax tree from the parser's tree.
+
+The grammar says what a node is: a rule that is called as a class of the syntax tree becomes an
+instance of it, with a field for each child in turn; a last field that is a tuple takes all children
+that are left.  Any other rule becomes a tuple of its children.  What is built otherwise is listed
+in ``MAKERS``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from types import ModuleType
+from typing import Any, get_args
+
+from lark import Token, Tree
+
+from checker.diagnostics import Span
+from checker.language.syntax import ast, ast_items
+
+DEPTH = 60
+"""The largest nesting depth of expressions, types and blocks."""
+
+
+class TooDeep(Exception):
+    """Raised where something nests too deeply; ``span`` is where."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("too deep")
+        self.span = span
+
+
+class NumberTooLarge(Exception):
+    """Raised where a number is too large; ``span`` is where."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("too large")
+        self.span = span
+
+
+_ABSENT = {"str": "", "bool": False, "tuple": ()}
+"""What a field of a type is where nothing is written for it; ``None`` for all other types."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How children become an instance of ``kind``: the ``types`` of its fields in turn, those of
+    ``_ABSENT`` and others; ``is_open``: one more field takes the children that are left."""
+
+    kind: type
+    types: tuple[str, ...]
+    is_open: bool
+    has_span: bool
+
+
+def _shape(kind: type) -> _Shape:
+    declared = {field.name: str(field.type) for field in fields(kind)}
+    has_span = declared.pop("span", None) is not None
+    types = [re.sub(r"^(tuple\b|(ast\.)?Block$).*", "tuple", name) for name in declared.values()]
+    is_open = types[-1:] == ["tuple"]
+    return _Shape(kind, tuple(types[:-1] if is_open else types), is_open, has_span)
+
+
+def rule_of(kind: type) -> str:
+    """Returns the name of the rule whose trees become instances of ``kind``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+_PREFIXES = {"-": "neg", "#": "size"}
+
+
+class Builder:
+    """Builds the declarations of one text; raises :class:`TooDeep` and :class:`NumberTooLarge`."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._lines = text.split("\n")
+        self._depth = 0
+
+    def spec(self, tree: Tree[Any]) -> tuple[ast_items.Item, ...]:
+        return tuple(map(self._build, tree.children))
+
+    # ---- from the grammar ---------------------------------------------------------------------
+
+    def _build(self, part: Tree[Any] | Token | None) -> Any:
+        """Returns the node or tuple of a tree, the value of a word, ``None`` for nothing."""
+        if part is None:
+            return None
+        if isinstance(part, Token):
+            return self._integer(part) if part.type == "INT" else self._word(part)
+        make: Maker = MAKERS.get(part.data, Builder._list)
+        if part.data not in _NESTING:
+            return make(self, part)
+        self._depth += 1
+        if self._depth > DEPTH:
+            raise TooDeep(self._span(part))
+        built = make(self, part)
+        self._depth -= 1
+        return built
+
+    def _list(self, tree: Tree[Any]) -> tuple[Any, ...]:
+        return tuple(map(self._build, tree.children))
+
+    def _node(self, tree: Tree[Any], shape: _Shape) -> Any:
+        children, types = tree.children, shape.types
+        parts = list(map(self._field, types, children))
+        parts += map(_ABSENT.get, types[len(children) :])
+        left = children[len(types) :]
+        parts += [self._all(left)] if shape.is_open else left
+        if shape.has_span:
+            parts.append(self._span(tree))
+        return shape.kind(*parts)
+
+    def _field(self, type_: str, part: Tree[Any] | Token | None) -> Any:
+        """Returns the value of a field of a type: of a string or flag, that of the word alone."""
+        if part is None:
+            return _ABSENT.get(type_)
+        if type_ == "str":
+            return str(part).strip('"')
+        return True if type_ == "bool" else self._build(part)
+
+    def _all(self, parts: list[Any]) -> tuple[Any, ...]:
+        """Returns what is built from each of ``parts``, or from the one that is a list of them."""
+        built = tuple(self._build(part) for part in parts if part is not None)
+        return built[0] if len(built) == 1 and isinstance(built[0], tuple) else built
+
+    # ---- locations ----------------------------------------------------------------------------
+
+    def _span(self, part: Tree[Any] | Token) -> Span:
+        place: Any = part if isinstance(part, Token) else part.meta
+        return Span(self._file, place.line, place.column, place.end_line, place.end_column)
+
+    def _source(self, span: Span) -> str:
+        """Returns the text at ``span``, with white space and comments replaced by single blanks."""
+        lines = self._lines[span.line - 1 : span.end_line]
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return " ".join(" ".join(line.split("//")[0] for line in lines).split())
+
+    # ---- by hand: words -----------------------------------------------------------------------
+
+    def _word(self, word: Token) -> ast.Name:
+        return ast.Name(str(word), self._span(word))
+
+    def _integer(self, word: Token) -> int:
+        if len(word) > 10 or int(word) > ast.LARGEST:
+            raise NumberTooLarge(self._span(word))
+        return int(word)
+
+    def _make_name(self, tree: Any) -> ast.Name:
+        return ast.Name(" ".join(" ".join(tree.children).split()), self._span(tree))
+
+    def _make_to_role(self, tree: Any) -> ast.Name:
+        word = tree.children[0].split()[-1]
+        whole = self._span(tree)
+        return ast.Name(word, replace(whole, column=whole.end_column - len(word)))
+
+    # ---- by hand: expressions and statements --------------------------------------------------
+
+    def _make_operator(self, tree: Any) -> ast.Operator:
+        words = [part for part in tree.children if isinstance(part, Token)]
+        operands = self._all([part for part in tree.children if isinstance(part, Tree)])
+        op = " ".join(dict.fromkeys(words))
+        op = _PREFIXES.get(op, op) if len(operands) == 1 else op
+        return ast.Operator(op, operands, self._span(tree))
+
+    def _make_truth(self, tree: Any) -> ast.Truth:
+        return ast.Truth(tree.children[0] == "true", self._span(tree))
+
+    def _make_display(self, tree: Any) -> ast.Display:
+        return ast.Display(str(tree.data), self._all(tree.children), self._span(tree))
+
+    def _make_entry(self, tree: Any) -> tuple[str, ast.Expr]:
+        name, value = tree.children
+        return str(name), self._build(value)
+
+    def _make_timer(self, tree: Any) -> ast.Timer:
+        name, *duration = map(self._build, tree.children)
+        kind = tree.data.removesuffix("_timer")
+        return ast.Timer(kind, name, duration[0] if duration else None, self._span(tree))
+
+    # ---- by hand: declarations and checks -----------------------------------------------------
+
+    def _make_property(self, tree: Any) -> ast_items.PropertyDecl:
+        *_, name, document, formula = tree.children
+        built = self._build(formula)
+        return ast_items.PropertyDecl(
+            self._build(name),
+            self._field("str", document),
+            built,
+            self._source(built.span),
+            self._span(tree),
+            tree.data == "invariant",
+        )
+
+    def _make_state(self, tree: Any) -> ast_items.State:
+        name, type_, initial = map(self._build, tree.children)
+        shared, stable = tree.data == "shared", tree.data == "stable"
+        return ast_items.State(name, type_, initial, shared, stable, self._span(tree))
+
+    def _make_handler(self, tree: Any) -> ast_items.Handler:
+        may, event, at, when, body = tree.children
+        span, upon = self._span(tree), self._span(event)
+        head = replace(span, end_line=body.meta.line, end_column=body.meta.column)
+        label = replace(span, end_line=upon.end_line, end_column=upon.end_column)
+        text = self._source(head if event.data == "on_condition" else label)
+        return ast_items.Handler(
+            text.removeprefix(may or "").lstrip(),
+            self._build(event),
+            self._build(at),
+            self._build(when),
+            self._build(body),
+            head,
+            span,
+            may and self._span(may),
+        )
+
+    def _make_noise(self, tree: Any) -> ast.Expr:
+        built: ast.Expr = self._build(tree.children[-1])
+        return built
+
+    def _make_expect(self, tree: Any) -> ast_items.Expect:
+        what, value = tree.children
+        word = self._integer(value) if value.type == "INT" else str(value)
+        return ast_items.Expect(self._build(what), word, self._span(value), self._span(tree))
+
+
+_DISPLAYS = ("tuple", "set", "seq", "bag")
+_NESTING = {"block", *_DISPLAYS, *map(rule_of, get_args(ast.Expr) + get_args(ast.Type))}
+"""The rules whose nesting is bounded; all recursion goes through them."""
+
+Maker = Callable[[Builder, Tree[Any]], Any]
+
+
+def nodes(module: ModuleType) -> dict[str, Maker]:
+    """Returns how the rules that are called as dataclasses of ``module`` are built."""
+    kinds = (kind for kind in vars(module).values() if is_dataclass(kind))
+    return {
+        rule_of(kind): partial(Builder._node, shape=_shape(kind))
+        for kind in kinds
+        if isinstance(kind, type) and kind is not Span
+    }
+
+
+MAKERS: dict[str, Maker] = {
+    **nodes(ast),
+    **nodes(ast_items),
+    "name": Builder._make_name,
+    "to_role": Builder._make_to_role,
+    "operator": Builder._make_operator,
+    "truth": Builder._make_truth,
+    **dict.fromkeys(_DISPLAYS, Builder._make_display),
+    "entry": Builder._make_entry,
+    **dict.fromkeys(("start_timer", "cancel_timer"), Builder._make_timer),
+    **dict.fromkeys(("property", "invariant"), Builder._make_property),
+    **dict.fromkeys(("state", "shared", "stable"), Builder._make_state),
+    "handler": Builder._make_handler,
+    "noise": Builder._make_noise,
+    "expect": Builder._make_expect,
+}
+"""How the tree of a rule is built, where it is not a tuple of its children."""

@@ -1,0 +1,1 @@
+"""A syntax tree to a typed protocol: names resolved, types inferred."""

@@ -1,0 +1,117 @@
+"""Memoises what is computed repeatedly in one use of the tool, and forgets it afterwards, so that a
+process that checks one spec after the other does not grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar, TypeVarTuple
+
+K = TypeVar("K", bound=Hashable)
+R = TypeVar("R")
+Others = TypeVarTuple("Others")
+
+MOST = 1 << 17
+"""Results that one function keeps at most in an analysis."""
+
+_forgetting: list[Callable[[], None]] = []
+_tables: list[dict[Any, Any]] = []
+_analyses: list[None] = []
+
+
+def in_a_run(most: int = 4096) -> Callable[[Callable[[K], R]], Callable[[K], R]]:
+    """Returns a decorator that memoises up to ``most`` results until :func:`a_run` ends."""
+
+    def keeping(function: Callable[[K], R]) -> Callable[[K], R]:
+        kept = lru_cache(maxsize=most)(function)
+        _forgetting.append(kept.cache_clear)
+        return kept
+
+    return keeping
+
+
+@contextmanager
+def a_run() -> Iterator[None]:
+    """Discards what was memoised when the context ends, which costs only time; also what an
+    analysis has left that was interrupted at its very end."""
+    try:
+        yield
+    finally:
+        for clear in _forgetting:
+            clear()
+        _close_analyses(0)
+
+
+def by_identity(function: Callable[[Any], R]) -> Callable[[Any], R]:
+    """Memoises ``function`` by the identity of its argument, which is kept as long as the result:
+    until the returned function is discarded."""
+    known: dict[int, tuple[Any, R]] = {}
+
+    def kept(node: Any) -> R:
+        found = known.get(id(node))
+        if found is None:
+            found = known[id(node)] = (node, function(node))
+        return found[1]
+
+    return kept
+
+
+def in_an_analysis(function: Callable[[Any], R]) -> Callable[[Any], R]:
+    """Memoises ``function`` by the identity of its argument inside :func:`an_analysis`; elsewhere
+    each call computes its result."""
+    known: dict[int, tuple[Any, R]] = analysis_table()
+
+    def kept(node: Any) -> R:
+        found = known.get(id(node))
+        if found is None:
+            found = (node, function(node))
+            if _analyses:
+                if len(known) >= MOST:
+                    known.clear()
+                known[id(node)] = found
+        return found[1]
+
+    return kept
+
+
+def in_an_analysis_with(function: Callable[[Any, *Others], R]) -> Callable[[Any, *Others], R]:
+    """Does the same for a function of several arguments; the others are compared by value."""
+    known: dict[tuple[int, Any], tuple[Any, R]] = analysis_table()
+
+    def kept(node: Any, *others: *Others) -> R:
+        found = known.get((id(node), others))
+        if found is None:
+            found = (node, function(node, *others))
+            if _analyses:
+                if len(known) >= MOST:
+                    known.clear()
+                known[id(node), others] = found
+        return found[1]
+
+    return kept
+
+
+def analysis_table() -> dict[Any, Any]:
+    """Returns a new table that is cleared where :func:`an_analysis` ends."""
+    _tables.append({})
+    return _tables[-1]
+
+
+@contextmanager
+def an_analysis() -> Iterator[None]:
+    """Keeps what is memoised by identity until the outermost such context ends."""
+    depth = len(_analyses)
+    try:
+        _analyses.append(None)
+        yield
+    finally:
+        _close_analyses(depth)
+
+
+def _close_analyses(depth: int) -> None:
+    """Closes the analyses beyond the first ``depth``; empties the tables where none is left."""
+    del _analyses[depth:]
+    if not _analyses:
+        for table in _tables:
+            table.clear()

@@ -1,0 +1,1 @@
+"""Threshold automata: locations, rules, executions, and properties as questions about them."""

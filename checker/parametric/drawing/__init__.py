@@ -1,0 +1,1 @@
+"""Threshold automata as text and as SVG."""

@@ -1,0 +1,1 @@
+"""Extracts the threshold automaton of a typed protocol, parametric as it is."""

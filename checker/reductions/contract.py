@@ -1,0 +1,109 @@
+"""The contract of reductions: what each of them has to bring.
+
+A :class:`Reduction` is one object: its name, the column of what is proven for it, and its analysis,
+which makes a :class:`checker.reductions.reduction_plan.PlanPart` of a system.  To be used it is
+entered in the registry (:func:`checker.reductions.registry.register`); nothing else names it.
+
+In the proofs ``G`` is the graph of all reachable states and their steps, where a step always leads
+to another state (:mod:`checker.model.ir`), and ``N`` what is explored instead: orbits (symmetry),
+states whose dead parts are reset (dead parts), the same states with fewer steps (partial order).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from checker.model.ir import TransitionSystem
+from checker.reductions.reduction_plan import PlanPart
+
+
+class Ask(Enum):
+    """The queries; the value describes each in words."""
+
+    EVERY = "what must hold in every state"
+    LENGTH = "the length of a shortest run to a bad state, the depth"
+    END = "what must come true (`eventually`, `~>` over growing histories), no run goes round"
+    ROUND = "the same where some run goes round"
+    FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
+    FAIR = "whether any run is fair"
+    PREMISE = "whether a premise ever holds"
+    HAPPENS = "what happens at all: handlers that run, messages that are sent"
+    FAULT = "errors of the run"
+    STATES = "the number of states"
+    COVERAGE = "coverage, tables of all states"
+    DEPTH = "what is said up to `--max-depth`"
+    BUDGET = "what is said where another budget ends the run"
+
+
+class Use(Enum):
+    """Whether a reduction is used for a query."""
+
+    PROVEN = "yes"
+    ACYCLIC = "where no run goes round"  # an engine that finds a cycle starts again without it
+    CONFIRMED = "yes; what never was is confirmed without"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """``why``: the reason given where it is not used, or where there is a cycle; ``proof``: a
+    sketch, or the argument that fails; ``where``: a further condition that is decided for each
+    system; ``test``: what checks the cell, as ``file::function`` below ``tests/``.
+    """
+
+    use: Use
+    proof: str
+    source: str
+    test: str
+    why: str = ""
+    where: str = ""
+
+
+GOES_ROUND = "some run goes round for ever"
+"""The reason where a proof needs that no run does."""
+
+Column = Mapping[Ask, TableEntry]
+"""What is proven of a reduction: an entry for each query."""
+
+Found = tuple[PlanPart | None, tuple[str, ...]]
+"""What an analysis makes of a system: its part of the plan, and reasons in words why there is none
+or why it is less than it could be.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A way to explore less.
+
+    ``name``: in documents; ``title``: in reports and tables; ``mode``: the choice of ``--reduce``
+    that requests it by name, perhaps together with others; ``column``: what is proven for which
+    query, complete; ``analyse``: is called where the column admits all queries.
+    """
+
+    name: str
+    title: str
+    mode: str
+    column: Column
+    analyse: Callable[[TransitionSystem], Found]
+
+    def __post_init__(self) -> None:
+        missing = [ask.name for ask in Ask if ask not in self.column]
+        if missing:
+            raise ValueError(f"{self.name} says nothing of {', '.join(missing)}")
+
+    @property
+    def keeps_lengths(self) -> bool:
+        """Whether shortest executions are as long as without it."""
+        return self.column[Ask.LENGTH].use is Use.PROVEN
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether what is not seen to happen with it never happens."""
+        return self.column[Ask.HAPPENS].use is Use.PROVEN
+
+    @property
+    def needs_acyclic(self) -> bool:
+        """Whether it is given up where a liveness property is asked of a system with cycles."""
+        return self.column[Ask.ROUND].use is not Use.PROVEN

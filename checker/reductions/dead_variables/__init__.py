@@ -1,0 +1,1 @@
+"""Dead variables: parts of a state that nothing will read, reset to one value."""

@@ -1,0 +1,125 @@
+"""The reset of dead values as a reduction."""
+
+from __future__ import annotations
+
+from checker.model.ir import TransitionSystem
+from checker.reductions.contract import Ask, Found, Reduction, TableEntry, Use
+from checker.reductions.dead_variables import analysis
+from checker.reductions.reduction_plan import PlanPart
+
+NAME = "dead"
+
+AGREE = "agreement/test_reductions.py::"
+LIVE = "Bozga, Fernandez, Ghirvu 1999"
+STUTTER = "Namjoshi 1997"
+LAMPORT = "Lamport 1983"
+
+
+def analyse(system: TransitionSystem) -> Found:
+    """The statements that reset what will not be read again."""
+    block, reasons = analysis.find_dead(system)
+    return (PlanPart(NAME, resets=block) if block else None), reasons
+
+
+COLUMN = {
+    Ask.EVERY: TableEntry(
+        Use.PROVEN,
+        "A dead part is read by nothing that can still happen, so a state and the one with the"
+        " part at rest have the same steps, up to dead parts: the relation is a bisimulation in"
+        " which steps of dead parts only are stuttering. The bad condition reads no dead part. So"
+        " it holds in some state of G exactly when it holds in its node of N.",
+        f"{LIVE}; {STUTTER}",
+        AGREE + "test_dead_parts",
+    ),
+    Ask.LENGTH: TableEntry(
+        Use.NO,
+        "Steps that change dead parts only lead to the same node of N, so runs of N are shorter.",
+        STUTTER,
+        "reductions/test_table.py::test_lengths_are_those_of_all_steps",
+        "the length of a shortest run is asked for",
+    ),
+    Ask.END: TableEntry(
+        Use.PROVEN,
+        "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
+        " as it does in G: the instances of a state and of its node are the same, but for those"
+        " that receive dead messages, each of which is a promise of its own that is not owed in N."
+        " So a fair run of G that stays in a node for ever keeps all promises that are owed in N by"
+        " such steps, and the node is an end. The other way, in G they can be taken again and"
+        " again, and dead messages be received in between: a fair run that stays in the node.",
+        f"{STUTTER}; {LIVE}",
+        AGREE + "test_dead_parts",
+    ),
+    Ask.ROUND: TableEntry(
+        Use.PROVEN,
+        "As above: a run of G without its receptions of dead messages is a run of N that takes the"
+        " same constraints, those of steps that lead from a node to itself included; and what is"
+        " enabled is the same, but for dead messages, which stay dead. So the one is fair where the"
+        " other is, receptions of dead messages put in where they are owed.",
+        STUTTER,
+        AGREE + "test_dead_parts",
+    ),
+    Ask.FOLLOWED: TableEntry(
+        Use.PROVEN,
+        "Formulas have no `next`, so they can't tell a run from one that stutters; propositions"
+        " read no dead part. Fair runs are matched as in the rows above.",
+        f"{LAMPORT}; {STUTTER}",
+        AGREE + "test_dead_parts",
+    ),
+    Ask.FAIR: TableEntry(
+        Use.PROVEN,
+        "Fair runs of G and of N are matched as in the rows on what must come true.",
+        STUTTER,
+        AGREE + "test_dead_parts",
+    ),
+    Ask.PREMISE: TableEntry(
+        Use.PROVEN,
+        "As the first row: the premise reads no dead part.",
+        LIVE,
+        AGREE + "test_dead_parts",
+    ),
+    Ask.HAPPENS: TableEntry(
+        Use.CONFIRMED,
+        "Whatever runs in N runs in G. A step that nobody notices, such as the reception of a"
+        " message that no handler can take any more, may be missing in N, so what was never seen"
+        " to happen is asked again.",
+        STUTTER,
+        AGREE + "test_dead_parts",
+    ),
+    Ask.FAULT: TableEntry(
+        Use.PROVEN,
+        "What decides whether a step fails is read by it, so it is not dead; and a step that can"
+        " fail is never left out as one of dead parts only. Guessed capacities may suffice longer:"
+        " they are no errors of the run.",
+        LIVE,
+        AGREE + "test_dead_parts",
+    ),
+    Ask.STATES: TableEntry(
+        Use.NO,
+        "N has one node for all states that differ in dead parts only.",
+        LIVE,
+        "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
+        "the number of states is asked for",
+    ),
+    Ask.COVERAGE: TableEntry(
+        Use.NO,
+        "A table has to have every state and every step.",
+        LIVE,
+        "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
+        "the number of states is asked for",
+    ),
+    Ask.DEPTH: TableEntry(
+        Use.PROVEN,
+        "A run of G without its stuttering is a run of N that is no longer: each state of G up to"
+        " a depth has its node in N up to that depth.",
+        STUTTER,
+        AGREE + "test_budgets_say_unknown_or_the_truth",
+    ),
+    Ask.BUDGET: TableEntry(
+        Use.PROVEN,
+        "Such a run says unknown, and what it has found is made again in the system itself.",
+        STUTTER,
+        AGREE + "test_budgets_say_unknown_or_the_truth",
+    ),
+}
+
+DEAD_VALUES = Reduction(NAME, "dead values", "por", COLUMN, analyse)

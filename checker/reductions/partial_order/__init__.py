@@ -1,0 +1,1 @@
+"""Partial order: ample sets of steps that may precede all others."""

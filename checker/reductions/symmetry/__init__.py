@@ -1,0 +1,1 @@
+"""Symmetry: renamings of processes and payloads that are automorphisms of a system."""

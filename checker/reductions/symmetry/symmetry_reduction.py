@@ -1,0 +1,133 @@
+"""Symmetry as a reduction: of the states of an orbit one is explored."""
+
+from __future__ import annotations
+
+from checker.model.ir import TransitionSystem
+from checker.reductions.contract import GOES_ROUND, Ask, Found, Reduction, TableEntry, Use
+from checker.reductions.reduction_plan import PlanPart
+from checker.reductions.symmetry import automorphisms
+
+NAME = "symmetry"
+
+AGREE = "agreement/test_reductions.py::"
+IP = "Ip and Dill 1996"
+CLARKE = "Clarke, Enders, Filkorn, Jha 1996"
+EMERSON = "Emerson and Sistla 1997"
+
+
+def analyse(system: TransitionSystem) -> Found:
+    """The group of renamings under which ``system`` is the same."""
+    group, reasons = automorphisms.find_symmetry(system)
+    return (None if group is None else PlanPart(NAME, symmetry=group, text=group.text)), reasons
+
+
+COLUMN = {
+    Ask.EVERY: TableEntry(
+        Use.PROVEN,
+        "Every renaming of the group maps initial states to initial states and steps to steps, so"
+        " it maps G onto itself. The bad condition names no atom that is renamed: it has one value"
+        " in an orbit. So some member of an orbit is bad and reachable exactly when all of them"
+        " are, and N has a node for each orbit of G.",
+        f"{IP}; {CLARKE}",
+        AGREE + "test_symmetry",
+    ),
+    Ask.LENGTH: TableEntry(
+        Use.PROVEN,
+        "A renaming maps a run to a run of the same length and initial states to initial states,"
+        " so all members of an orbit are as far from where runs start. A path of N lifts to a run"
+        " of G from any member of its first orbit, step by step. So the levels of N are the orbits"
+        " of the levels of G, the last one included.",
+        IP,
+        AGREE + "test_symmetry_keeps_lengths",
+    ),
+    Ask.END: TableEntry(
+        Use.PROVEN,
+        "What is promised, and justice, are renamed with the state, so a whole orbit ends or none"
+        " of it does. The condition that lasts is asked for some assignment of the parameters;"
+        " their domains are closed under the group, so it has one value in an orbit. Without"
+        " cycles a fair run is one that ends, and ends are reached as in the first row. The"
+        " parameters of the violation are computed again for the run that is shown. A step to"
+        " another member of the same orbit is a loop of N, so N has no cycle only where G has"
+        " none.",
+        f"{EMERSON}; {IP}",
+        AGREE + "test_symmetry",
+    ),
+    Ask.ROUND: TableEntry(
+        Use.NO,
+        "In a loop of N the names may be turned round each time: a constraint that is taken in"
+        " every round of it may be another process's each time, and what lasts for one assignment"
+        " may last for none. Fairness of single processes can't be seen in N (it needs the group's"
+        " elements on the edges, which is not built).",
+        f"{EMERSON} (what it would take)",
+        AGREE + "test_symmetry_is_given_up_where_runs_go_round",
+        GOES_ROUND,
+    ),
+    Ask.FOLLOWED: TableEntry(
+        Use.NO,
+        "The automaton reads the propositions of one assignment of the parameters along a run; a"
+        " path of N changes names from step to step, so the assignment would have to be renamed"
+        " with it.",
+        EMERSON,
+        "reductions/test_table.py::test_what_is_followed_needs_all_steps",
+        "`{name}` is followed from where runs start",
+    ),
+    Ask.FAIR: TableEntry(
+        Use.ACYCLIC,
+        "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
+        " Where runs go round see above.",
+        EMERSON,
+        AGREE + "test_symmetry",
+        GOES_ROUND,
+    ),
+    Ask.PREMISE: TableEntry(
+        Use.PROVEN,
+        "As the first row: the premise has one value in an orbit.",
+        IP,
+        AGREE + "test_symmetry",
+    ),
+    Ask.HAPPENS: TableEntry(
+        Use.PROVEN,
+        "A mark is a statement. The renamed step runs the same statements with renamed values, so"
+        " the marks that are passed are the same in a whole orbit.",
+        IP,
+        AGREE + "test_symmetry",
+    ),
+    Ask.FAULT: TableEntry(
+        Use.PROVEN,
+        "The renamed instance fails where the instance does: the statements are the same, and"
+        " whatever is evaluated in order of rank and could fail loses its sort the symmetry. So a"
+        " whole orbit fails or none of it does, at the same distance.",
+        IP,
+        AGREE + "test_symmetry",
+    ),
+    Ask.STATES: TableEntry(
+        Use.NO,
+        "N has orbits, and their number is another one.",
+        IP,
+        "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
+        "the number of states is asked for",
+    ),
+    Ask.COVERAGE: TableEntry(
+        Use.NO,
+        "A table has to have every state and every step.",
+        IP,
+        "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
+        "the number of states is asked for",
+    ),
+    Ask.DEPTH: TableEntry(
+        Use.PROVEN,
+        "The levels of N are the orbits of those of G: what was seen up to a depth in N was seen"
+        " up to that depth in G, and the level after it is empty in both or in none.",
+        IP,
+        AGREE + "test_symmetry_keeps_lengths",
+    ),
+    Ask.BUDGET: TableEntry(
+        Use.PROVEN,
+        "Such a run says unknown, and what it has found is made again in the system itself."
+        " Nothing is said of what was not explored.",
+        IP,
+        AGREE + "test_budgets_say_unknown_or_the_truth",
+    ),
+}
+
+SYMMETRY = Reduction(NAME, "symmetry", "symmetry", COLUMN, analyse)

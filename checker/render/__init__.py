@@ -1,0 +1,1 @@
+"""Renders reports and traces for people; it imports only :mod:`checker.results`."""

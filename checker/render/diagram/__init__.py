@@ -1,0 +1,1 @@
+"""Space-time diagrams as pictures: layout, SVG, Mermaid, and a description in sentences."""

@@ -1,0 +1,91 @@
+"""Leaves out of a picture what a layer below puts around the messages of the layer above."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from checker.diagnostics.english import listing
+from checker.results.trace import Event, Step, Trace
+
+CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+INNER = re.compile(r"[A-Z][A-Z0-9_]*\(.*\)", re.DOTALL)
+"""Matches a message in the place of an argument; by convention their names are capitals."""
+
+
+def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
+    """Returns ``trace`` with ``DATA(a)`` in place of ``COPY(DATA(a))`` in its messages, and
+    sentences about such messages for a legend.
+
+    They are folded where all messages of that name have one argument, which is a message, and none
+    would be taken for another one; where they have more than that, the legend explains them.
+    """
+    messages = dict.fromkeys(_messages(trace))
+    heads = {message.partition("(")[0] for message in messages}
+    around: dict[str, list[str]] = {}
+    explained: dict[str, None] = {}
+    for message in messages:
+        name, arguments = _parts(message)
+        inner = [argument for argument in arguments if INNER.fullmatch(argument)]
+        if inner:
+            explained[name] = None
+            around.setdefault(name, []).extend(inner if len(arguments) == 1 else [""])
+    folded = [
+        name
+        for name, inner in around.items()
+        if all(inner)
+        and len(inner) == sum(message.partition("(")[0] == name for message in messages)
+        and not heads & {text.partition("(")[0] for text in inner}
+    ]
+    if len(around) > 1:
+        folded = []
+    told = [f"{name}(…) around a message is left out" for name in folded]
+    rest = [name for name in explained if name not in folded]
+    if rest:
+        told.append(f"{listing(rest)}: a layer's own message, around one of the layer above")
+    return (_folded(trace, folded[0]) if folded else trace), tuple(told)
+
+
+def _messages(trace: Trace) -> Iterator[str]:
+    for step in _steps(trace):
+        for event in (*step.events, *step.cut):
+            if event.message:
+                yield event.message
+
+
+def _steps(trace: Trace) -> tuple[Step, ...]:
+    return trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+
+
+def _folded(trace: Trace, name: str) -> Trace:
+    def bare(message: str) -> str:
+        return message[len(name) + 1 : -1] if message.startswith(f"{name}(") else message
+
+    def event(one: Event) -> Event:
+        return replace(one, message=bare(one.message)) if one.message else one
+
+    def step(one: Step) -> Step:
+        return replace(one, events=tuple(map(event, one.events)), cut=tuple(map(event, one.cut)))
+
+    return replace(
+        trace,
+        steps=tuple(map(step, trace.steps)),
+        closing=None if trace.closing is None else step(trace.closing),
+        copies=tuple(replace(copies, message=bare(copies.message)) for copies in trace.copies),
+    )
+
+
+def _parts(message: str) -> tuple[str, list[str]]:
+    """Returns the name of a message and its arguments."""
+    found = CALL.fullmatch(message)
+    if found is None:
+        return message, []
+    arguments, depth, start = [], 0, 0
+    inside = found[2]
+    for i, character in enumerate(inside):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and not depth:
+            arguments.append(inside[start:i].strip())
+            start = i + 1
+    return found[1], [*arguments, inside[start:].strip()]

@@ -1,0 +1,1 @@
+"""Reports and traces as text for terminals."""

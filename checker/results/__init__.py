@@ -1,0 +1,1 @@
+"""Results: answers of engines, verdicts, traces; replay and judgement."""

@@ -1,1 +1,0 @@
-"""Renders reports and traces for people; views import only :mod:`checker.witness`."""

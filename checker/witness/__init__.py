@@ -1,1 +1,0 @@
-"""Results: answers of engines, verdicts, traces, replay, and their formats."""

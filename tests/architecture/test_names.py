@@ -1,0 +1,68 @@
+"""No function, class or constant of a module is left over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_FOR_THE_TOOL = {
+    "checker.engines.registry.table": "docs/engines.md has what it prints",
+    "checker.language.load.load": "tests read specs with it",
+    "checker.language.load.load_text": "tests read specs with it",
+    "checker.properties.buchi_automaton.refuting": "tests make properties with it",
+    "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
+}
+"""Names that only documents and tests have a use for."""
+
+Name = tuple[str, str]
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def defined(statement: ast.stmt) -> set[str]:
+    """What a statement at the top of a module defines, but what a decorator takes over."""
+    match statement:
+        case ast.FunctionDef(name=name, decorator_list=[]) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            found = [node for target in targets for node in ast.walk(target)]
+            return {node.id for node in found if isinstance(node, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(name)):
+            return {name}
+    return set()
+
+
+def used(module: str, tree: ast.Module) -> Iterator[Name]:
+    """The names that a module uses outside of their definitions, each with where it is from."""
+    origins: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+            origins |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        elif isinstance(node, ast.Import):
+            origins |= {a.asname or a.name: a.name for a in node.names}
+    for statement in tree.body:
+        own = defined(statement)
+        for node in ast.walk(statement):
+            match node:
+                case ast.Name(name, ast.Load()) if name not in own:
+                    yield module, name
+                case ast.Attribute(ast.Name(base), name) if base in origins:
+                    yield origins[base], name
+                case ast.Constant(str(text)) if text.startswith("checker.") and ":" in text:
+                    where, _, name = text.partition(":")  # as entry points are written
+                    yield where, name
+
+
+def test_every_name_at_the_top_of_a_module_is_used() -> None:
+    paths = [*(ROOT / "checker").rglob("*.py"), *(ROOT / "scripts").rglob("*.py")]
+    trees = {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    names = {(m, n) for m, tree in trees.items() for part in tree.body for n in defined(part)}
+    unused = names - {name for module, tree in trees.items() for name in used(module, tree)}
+    left_over = {f"{m}.{n}" for m, n in unused if not n.startswith("__")}
+    assert left_over == set(NOT_FOR_THE_TOOL), "used nowhere, or used after all"

@@ -1,0 +1,118 @@
+"""Every registered engine on the same small checks, with answers that were worked out by hand.
+
+What an engine can't do is what it declares: nothing else is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from checker.engines.capabilities import Can, Feature
+from checker.engines.registry import engine_of, needs_cluster
+from checker.extensions.tables import DEFINITION, ENGINES
+from checker.results.verdict import Report, Word
+from checker.session.pipeline import Options, run_check
+from checker.session.run_engine import shared_sessions
+from tests.extensions.distributions import ENGINE, install
+
+SPEC = """
+protocol Counter {
+  state x : 0..3 = 0
+  upon condition x < 3 { x := x + 1 }
+  property within : always forall p in Proc: p.x <= 3
+  property small : always forall p in Proc: p.x <= 1
+  property counts : eventually forall p in Proc: p.x == 3
+  property turns : always eventually forall p in Proc: p.x == 0
+}
+check within of Counter { n = 2  prove within }
+check small of Counter { n = 2  prove small }
+check counts of Counter { n = 2  prove counts }
+check turns of Counter { n = 2  prove turns }
+protocol Overflow {
+  state x : 0..3 = 0
+  upon condition x <= 3 { x := x + 1 }
+  property within : always forall p in Proc: p.x <= 3
+}
+check beyond of Overflow { n = 1  prove within }
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A check, the feature that its property needs, and what is so.
+
+    ``states``: of an exploration without reductions that is not cut short; ``steps``: of the
+    shortest counterexample, where every engine has to find it.
+    """
+
+    check: str
+    feature: Feature
+    word: Word
+    states: int | None = None
+    steps: int | None = None
+    options: Options = field(default_factory=lambda: Options(reduce="none"))
+
+
+CASES = [
+    Case("within", Feature.SAFETY, Word.HOLDS, states=16),
+    Case("small", Feature.SAFETY, Word.VIOLATED, steps=2),
+    Case("counts", Feature.STEADY, Word.HOLDS, states=16),
+    Case("turns", Feature.FOLLOWED, Word.VIOLATED),
+    Case("beyond", Feature.SAFETY, Word.ERROR),
+]
+"""Two processes count from 0 to 3 in any order: 4 * 4 states.  The third increment of the last
+counter leaves the range."""
+
+MAY_SAY = {Can.YES: set[Word](), Can.PARTLY: {Word.UNKNOWN, Word.BOUNDED}}
+"""What an engine may answer in place of what is so."""
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("specs") / "counter.bcast"
+    path.write_text(SPEC)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        points = "[bivalence.engines]\ntoy = toy:ENGINE\n"
+        install(tmp_path_factory.mktemp("toy"), patch, ENGINE, points)
+        yield
+
+
+@pytest.fixture(scope="module", params=[*ENGINES.built_in, "toy"])
+def engine(request: pytest.FixtureRequest, toy: None) -> Iterator[str]:
+    name: str = request.param
+    if needs_cluster(name):
+        pytest.importorskip("pyspark")
+    with shared_sessions(Options(engine=name)):
+        yield name
+
+
+def run(spec: str, case: Case, engine: str) -> Report:
+    return run_check(spec, case.check, replace(case.options, engine=engine))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.check)
+def test_an_engine_says_what_is_so(case: Case, spec: str, engine: str) -> None:
+    report = run(spec, case, engine)
+    (verdict,) = report.verdicts[:1]
+    able = engine_of(engine).ability(case.feature).can
+    assert report.engine == engine
+    assert verdict.word is case.word or verdict.word in MAY_SAY.get(able, {Word.UNKNOWN})
+    assert (verdict.trace is not None) == (verdict.word in (Word.VIOLATED, Word.ERROR))
+    if case.steps is not None:
+        assert verdict.trace is not None
+        assert verdict.trace.length == case.steps
+    if case.states is not None and report.exhaustive:
+        assert report.distinct_states == case.states
+
+
+def test_the_definition_withholds_nothing(spec: str) -> None:
+    for case in CASES:
+        assert run(spec, case, DEFINITION).verdicts[0].word is case.word
