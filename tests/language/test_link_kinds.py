@@ -77,7 +77,7 @@ def test_a_kind_can_not_contradict_itself(traits: dict[str, Any]) -> None:
 
 
 def test_an_additional_kind_is_known_for_a_while() -> None:
-    kind = LinkKind("toy_late", "a message may stay under way for ever")
+    kind = LinkKind("toy_late", "a message may stay under way forever")
     with additional_kind(kind) as known:
         assert LINK_KINDS["toy_late"] is known
         with pytest.raises(ValueError, match="toy_late"), additional_kind(kind):

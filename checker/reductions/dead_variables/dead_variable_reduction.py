@@ -43,7 +43,7 @@ COLUMN = {
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
         " as it does in G: the instances of a state and of its node are the same, but for those"
         " that receive dead messages, each of which is a promise of its own that is not owed in N."
-        " So a fair run of G that stays in a node for ever keeps all promises that are owed in N by"
+        " So a fair run of G that stays in a node forever keeps all promises that are owed in N by"
         " such steps, and the node is an end. The other way, in G they can be taken again and"
         " again, and dead messages be received in between: a fair run that stays in the node.",
         f"{STUTTER}; {LIVE}",
@@ -67,7 +67,7 @@ COLUMN = {
     ),
     Ask.FAIR: TableEntry(
         Use.PROVEN,
-        "Fair runs of G and of N are matched as in the rows on what must come true.",
+        "Fair runs of G and of N are matched as in the rows on liveness.",
         STUTTER,
         AGREE + "test_dead_parts",
     ),
@@ -116,7 +116,7 @@ COLUMN = {
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
-        "Such a run says unknown, and what it has found is made again in the system itself.",
+        "Such a run says unknown, and what it has found is replayed in the system itself.",
         STUTTER,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
