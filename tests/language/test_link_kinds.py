@@ -101,8 +101,8 @@ def test_the_language_page_has_a_row_for_each_kind(kind: LinkKind) -> None:
     assert rows("Checks")[written].startswith(kind.meaning)
 
 
-def test_the_language_page_says_what_is_promised() -> None:
-    table = rows("What is promised")
+def test_the_language_page_says_what_is_assumed() -> None:
+    table = rows("Fairness assumptions")
     for kind in KINDS:
         if kind.delivery in (Delivery.STUBBORN, Delivery.FAIR_LOSS):
             assert f"that {table[f'`{kind.name}`']}".startswith(kind.delivery.value)
