@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
@@ -38,6 +40,18 @@ def _bound(
         case _:
             message = "only names can be bound here"
             scope.report.fail("N024", message, pattern.span, "a name, or a tuple of names")
+
+
+def pattern_names(pattern: ast.Expr) -> Iterator[str]:
+    """Yields the names that the pattern of a binder binds."""
+    match pattern:
+        case ast.Name(text, _):
+            yield text
+        case ast.Display("tuple", items, _):
+            for item in items:
+                yield from pattern_names(item)
+        case _:
+            pass
 
 
 def fresh(name: ast.Name, scope: Scope) -> None:
