@@ -50,6 +50,8 @@ def verbs(operator: str) -> tuple[str, str]:
 
 
 def _operator(verb: ast.Name, home: Home) -> Operator | None:
+    if "implements" in home.lost:
+        return None
     if home.interface is None:
         message = f"`{home.name}` has no interface, so it gets no requests"
         hint = "leave `clients` out, or `protocol P implements I`"

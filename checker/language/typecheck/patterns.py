@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Type
-from checker.language.typecheck.scope import UNKNOWN, Known, Scope, suggestion
+from checker.language.typecheck.scope import UNKNOWN, Known, Scope, another_name, suggestion
 from checker.language.typecheck.types import MESSAGE, fits, show
 
 Names = dict[str, Known]
@@ -58,7 +58,7 @@ def fresh(name: ast.Name, scope: Scope) -> None:
     """Reports a name that already has a meaning, and raises :class:`Hole`."""
     taken = scope.meaning_of(name.text)
     if taken:
-        hint = "choose another name"
+        hint = another_name(name.text)
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
 
 
@@ -136,7 +136,7 @@ def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
     if UNKNOWN in (known, type_) or name.text in scope.names or fits(known, type_):
         return
     message = f"`{name.text}` is {scope.meaning_of(name.text)}, not `{show(type_)}`"
-    hint = "choose another name for what is received"
+    hint = another_name(name.text, " for what is received")
     scope.report.fail("N003", message, name.span, show(type_), hint)
 
 

@@ -9,7 +9,15 @@ from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.handlers import blocks_of, handler
 from checker.language.typecheck.properties import invariant_of, property_of
-from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Reporter, Scope
+from checker.language.typecheck.scope import (
+    GIVEN,
+    UNKNOWN,
+    Hole,
+    Home,
+    Reporter,
+    Scope,
+    another_name,
+)
 from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
 from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
@@ -20,9 +28,8 @@ _RESERVED = {
     "self": "the process itself",
     "Proc": "the set of processes",
     "Msg": "the type of payloads",
-    "n": "the number of processes",
-    "f": "the bound of faults",
     "all": "every process",
+    **GIVEN,
 }
 
 
@@ -38,7 +45,10 @@ class _Declared:
         taken = _RESERVED.get(name.text) or self.names.get(name.text)
         if taken:
             message = f"`{name.text}` is already {taken}"
-            self.report.add("N004", message, name.span, hint="choose another name")
+            hint = another_name(name.text)
+            if what == "a parameter" and name.text in GIVEN:
+                hint = "leave it out: every protocol has the parameters `n` and `f`"
+            self.report.add("N004", message, name.span, hint=hint)
             return False
         self.names[name.text] = what
         return True
@@ -128,6 +138,8 @@ def _types_and_parameters(
                 made[item.name.text] = _parameter(item, home)
         elif declared.add(item.name, "a type"):
             home.types[item.name.text] = resolve(item.type, home, item.name.text)
+        else:
+            home.types.setdefault(item.name.text, UNKNOWN)
     return tuple(made[name] for p in decl.parameters if (name := p.name.text) in made)
 
 
@@ -222,6 +234,7 @@ def _state_types(
     home.states[role] = found
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
+    found.update({s.name.text: UNKNOWN for s in states if s.name.text in _RESERVED})
     for state in kept:
         found[state.name.text] = UNKNOWN if state.type is None else resolve(state.type, home)
     for state in kept:
@@ -234,7 +247,10 @@ def _layers(
 ) -> tuple[typed.Layer, ...]:
     made = []
     for item in decl.items:
-        if not isinstance(item, ast_items.Uses) or not declared.add(item.name, "a layer"):
+        if not isinstance(item, ast_items.Uses):
+            continue
+        if not declared.add(item.name, "a layer"):
+            home.lost.add(item.name.text)
             continue
         found = layers(item.of)
         if found is None:
@@ -349,4 +365,6 @@ def own_properties(
         built = invariant_of(decl, home) if decl.lemma else property_of(decl, home)
         if built is not None:
             made[built.name] = built
+        else:
+            home.report.broken.add(decl.name.text)
     return tuple(made.values())

@@ -157,7 +157,7 @@ def _assignable(name: ast.Name, scope: Scope) -> None:
             hint = "a process assigns only its own state; send a message"
             scope.report.fail("N009", message, name.span, hint=hint)
         known_names = {n for r in (scope.role, None) for n in home.states.get(r, ())}
-        hint = suggestion(name.text, known_names)
+        hint = suggestion(name.text, known_names) or f"declare it: `state {name.text} : T = …`"
         message = f"there is no state variable `{name.text}`"
         scope.report.fail("N002", message, name.span, hint=hint)
 
