@@ -50,7 +50,7 @@ def test_a_run_that_goes_round_is_shown_written_and_replayed(
     assert main(["check", f"{spec}::two", "--engine", engine, *outputs]) == 1
     out = capsys.readouterr().out
     assert "answered  VIOLATED  holds     (in a run that goes round for ever after 1 step)" in out
-    shown = out[out.index("answered: VIOLATED") :]
+    shown = out[out.index("answered: VIOLATED") : out.index("property  verdict")].rstrip() + "\n"
     assert "steps 2 to 3 repeat" in shown
     assert re.search(r"┃ 3  ●◄─+ NOT_YET ─+┤", shown)
     assert "ASK from p1 to p2 is received, while both are correct" in shown

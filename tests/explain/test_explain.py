@@ -175,6 +175,17 @@ def test_a_check_explains_what_it_shows() -> None:
     assert all(v.trace is None or v.trace.explanation is None for v in plain.verdicts)
 
 
+def test_what_was_expected_need_not_be_explained(tmp_path: Path) -> None:
+    expected = Options(explain=60.0, explain_expected=False)
+    report = pipeline.run_check(str(EAGER), "crash_one", expected)
+    assert all(v.trace is None or v.trace.explanation is None for v in report.verdicts)
+    wrong = tmp_path / "wrong.bcast"
+    text = EAGER.read_text(encoding="utf-8")
+    wrong.write_text(text.replace("uniform_agreement violated", "uniform_agreement holds"))
+    report = pipeline.run_check(str(wrong), "crash_one", expected)
+    assert any(v.trace is not None and v.trace.explanation is not None for v in report.verdicts)
+
+
 def test_the_command(found: Violation, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "trace.json", tmp_path / "explained.json"
     file.write_text(json.dumps(trace_to_json(found.trace)))
