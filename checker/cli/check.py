@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli.checkpoint_options import keeping_options
+from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import (
     SHOW,
     VERBOSE,
@@ -29,7 +30,7 @@ EXPLAIN = 5.0
 """Seconds."""
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
@@ -75,7 +76,7 @@ EXPLAIN = 5.0
 @LAYOUT
 @VERBOSE
 @SHOW
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no executions.")
+@quiet_option("No progress and no executions.")
 def check(
     names: tuple[str, ...],
     settings: tuple[str, ...],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
 from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
 
@@ -28,7 +29,7 @@ METHODS = {
 """The methods that each value of ``--method`` tries, in order."""
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @click.option(
@@ -79,7 +80,7 @@ METHODS = {
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @VERBOSE
 @SHOW
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no executions.")
+@quiet_option("No progress and no executions.")
 def prove(
     names: tuple[str, ...],
     settings: tuple[str, ...],

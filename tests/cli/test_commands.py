@@ -275,9 +275,12 @@ def test_view_and_replay(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> Non
     seen = capsys.readouterr().out
     assert "►■ deliver(p1, a)" in seen
     assert "as the document says" in seen
+    assert seen.startswith("Recorded, not replayed:")
     assert main(["replay", str(file)]) == 1
     again = capsys.readouterr().out
-    assert again == seen.replace("as the document says", "accepted by an independent replay")
+    assert again.startswith("Replayed: the interpreter accepts all 2 steps, and agreement is viol")
+    assert "accepted by an independent replay" in again
+    assert "\n2 p2 receives DATA(p1, a) from p1\n" in again and "►■" not in again
     assert main(["view", "--steps", str(file)]) == 0
     assert "p2 receives DATA(p1, a) from p1" in capsys.readouterr().out
     file.write_text("{}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -13,7 +14,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, size_text
 from checker.render.terminal.lasso import fairness_view, repeating, still_acts
 from checker.render.terminal.spacetime import spacetime
-from checker.render.terminal.steps import LABEL, step_list
+from checker.render.terminal.steps import LABEL, headline_list, step_list
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
@@ -48,6 +49,52 @@ def trace_view(
     )
     parts += [part for part in ends if part is not None]
     return stack(parts)
+
+
+def explain_view(trace: Trace, steps: bool = False, layout: Layout = "steps") -> RenderableType:
+    """Renders why an execution violates its property: what :func:`trace_view` does, but what is
+    essential to it, and its size, stand before the diagram."""
+    heading = Text(f"Why {trace.property_name} fails", style="bold underline")
+    size = size_text(trace)
+    parts = (
+        Group(heading, _claims(trace, ())),
+        ablations_view(trace),
+        Text(size) if size else None,
+        spacetime(trace, layout),
+        step_list(trace) if steps else None,
+        _failure(trace),
+        fairness_view(trace),
+        _fates(trace),
+        _about(replace(trace, explanation=None), replayed=True),
+    )
+    return stack([part for part in parts if part is not None])
+
+
+def replay_view(trace: Trace, steps: bool = False) -> RenderableType:
+    """Renders an execution that has been replayed: that it was accepted, and its steps as a list,
+    with ``steps`` everything that they change."""
+    accepted = f"Replayed: the interpreter accepts {_all_steps(trace)}"
+    if trace.property_name:
+        accepted += f", and {trace.property_name} is {trace.word}"
+    parts = (
+        Group(Text(accepted, style="bold green"), _claims(trace, ())),
+        step_list(trace) if steps else headline_list(trace),
+        _failure(trace),
+        fairness_view(trace),
+        _fates(trace),
+        _about(trace, replayed=True),
+    )
+    return stack([part for part in parts if part is not None])
+
+
+def _all_steps(trace: Trace) -> str:
+    match trace.length:
+        case 0:
+            return "the initial state"
+        case 1:
+            return "its step"
+        case number:
+            return f"all {number:,} steps"
 
 
 def same_run(one: Trace, other: Trace) -> bool:
