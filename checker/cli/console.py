@@ -88,6 +88,12 @@ def print_note(text: str) -> None:
         click.echo(visible(text), err=True)
 
 
+def print_error_text(text: str) -> None:
+    """Prints lines on stderr that were made elsewhere; nothing where there are none."""
+    if text:
+        print_note(text.rstrip("\n"))
+
+
 def print_hint(text: str) -> None:
     """Prints a line on stderr, unless ``--quiet`` was given."""
     from checker.cli.option_groups import is_quiet

@@ -280,7 +280,7 @@ def test_view_and_replay(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> Non
     again = capsys.readouterr().out
     assert again.startswith("Replayed: the interpreter accepts all 2 steps, and agreement is viol")
     assert "accepted by an independent replay" in again
-    assert "\n2 p2 receives DATA(p1, a) from p1\n" in again and "►■" not in again
+    assert "\n2  p2 receives DATA(p1, a) from p1\n" in again and "►■" not in again
     assert main(["view", "--steps", str(file)]) == 0
     assert "p2 receives DATA(p1, a) from p1" in capsys.readouterr().out
     file.write_text("{}")
