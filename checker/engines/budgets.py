@@ -29,9 +29,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from sys import _current_frames
-from types import FrameType
 from typing import Any, Generic, TypeVar
+
+from checker.engines.asynchronous import NOT_IN, raise_in
 
 _T = TypeVar("_T")
 
@@ -147,6 +147,7 @@ class Stop:
         self._word.value = 0
 
 
+NOT_IN.add(__file__)
 _lock = threading.RLock()
 _parts: list[_Part] = []
 _stops = weakref.WeakSet[Stop]()
@@ -409,27 +410,6 @@ def _reached_type(why: str) -> type[BudgetExhausted]:
         (BudgetExhausted,),
         {"__init__": lambda self: BudgetExhausted.__init__(self, why)},
     )
-
-
-def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
-    """Raises an exception in a thread, or, where ``kind`` is ``None``, cancels it.
-
-    Returns whether it could: what is raised while an object is being finalised would be ignored.
-    """
-    if kind is not None and being_given_up(_current_frames().get(thread)):
-        return False
-    error = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
-    return True
-
-
-def being_given_up(frame: FrameType | None) -> bool:
-    """Returns whether ``frame`` is inside the finaliser of an object."""
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
-        frame = frame.f_back
-    return False
 
 
 _only: list[_Watcher] = []
