@@ -138,7 +138,7 @@ class Screen:
         self._began = time.monotonic()
         self._file = ""
         self._apart = False
-        self._noted: set[tuple[str, str]] = set()
+        self._notes: dict[str, list[str]] = {}
 
     @property
     def _alone(self) -> bool:
@@ -167,13 +167,22 @@ class Screen:
             console.print_view(report_view(report, verbose=display.verbose))
 
     def _show_caveats(self, report: Report) -> None:
-        """Shows what limits the verdicts, without notes that an earlier check of the file had."""
+        """Shows what limits the verdicts, except for notes, which stand below all checks."""
         from checker.render.terminal.check_line import caveats, caveats_view
 
-        rows = [row for row in caveats(report) if row not in self._noted]
-        self._noted.update(row for row in rows if row[0] == "note")
-        if rows:
+        if rows := list(caveats(report)):
             console.print_view(caveats_view(rows))
+        for note in report.notes:
+            self._notes.setdefault(note, []).append(report.check)
+
+    def _show_notes(self) -> None:
+        """Shows the notes on the checks of a file, each once, with the checks that it is about."""
+        from checker.render.terminal.check_line import notes_view
+
+        if self._notes:
+            console.print_line()
+            console.print_view(notes_view(self._notes))
+        self._notes.clear()
 
     def say_unusable(self, file: str, name: str) -> None:
         """Shows that a check could not be run."""
@@ -190,6 +199,7 @@ class Screen:
         if self._alone:
             return
         seconds = time.monotonic() - self._began
+        self._show_notes()
         console.print_line()
         console.print_view(total_text(reports, self._checks, seconds))
         expected = self._expected_counterexample(reports)
@@ -207,11 +217,12 @@ class Screen:
         """Shows the file of the lines that follow, where it is another one."""
         from rich.text import Text
 
+        if file != self._file:
+            self._show_notes()
         if self._apart or (self._file and file != self._file):
             console.print_line()
         if file != self._file:
             console.print_view(Text(file, style="bold"))
-            self._noted.clear()
         self._file, self._apart = file, False
 
 

@@ -142,6 +142,16 @@ def test_what_limits_a_verdict_stands_below_its_line() -> None:
     assert caveats_of(held()) == ""
 
 
+def test_a_note_is_told_once_with_its_checks(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    flood = specs() / "consensus/flood_set.bcast"
+    assert main(["check", f"{flood}::two_rounds", f"{flood}::one_round", str(EAGER), "-q"]) == 0
+    out = capsys.readouterr().out
+    note = "\n  note two_rounds, one_round: in lock step: what clients can ask they ask before"
+    assert out.count("in lock step") == 1
+    assert note in out and out.index(note) < out.index("\n  no_fault ")
+
+
 def test_what_is_no_verdict_may_be_unexpected_too() -> None:
     scenario = ScenarioVerdict("told", False, "no such step", "a.bcast", 3, 1, 0)
     report = held(expectations=(Expected("states", "5", "7", False),), scenarios=(scenario,))

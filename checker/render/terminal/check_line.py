@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -121,7 +121,8 @@ def caveats_view(rows: Sequence[tuple[str, str]]) -> RenderableType:
 
 
 def caveats(report: Report) -> Iterator[tuple[str, str]]:
-    """Yields what limits the verdicts of ``report``, as rows of a label and a text."""
+    """Yields what limits the verdicts of ``report``, as rows of a label and a text, but for its
+    notes."""
     unfinished = not report.exhaustive and report.stopped != DECIDED
     if report.proof is None and (unfinished or report.omission is not None):
         yield "scope", scope_text(report)
@@ -135,7 +136,13 @@ def caveats(report: Report) -> Iterator[tuple[str, str]]:
         yield "never", f"{len(report.never)} handlers and messages never occurred (-v names them)"
     else:
         yield from (("never", said) for said in report.never)
-    yield from (("note", said) for said in report.notes)
+
+
+def notes_view(notes: Mapping[str, Sequence[str]]) -> RenderableType:
+    """Renders each of ``notes``, with the names of the checks that it is about."""
+    label = Text("note", style="yellow")
+    rows = [(label, Text(f"{', '.join(checks)}: {said}")) for said, checks in notes.items()]
+    return pairs(rows, INDENT, len("note"))
 
 
 def total_text(reports: Sequence[Report], checks: int, seconds: float) -> Text:
