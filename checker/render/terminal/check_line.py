@@ -72,7 +72,7 @@ def outcome_text(report: Report) -> Text:
     said = [*_surprises(report), *_expected(report)]
     told = sum(scenario.met for scenario in report.scenarios)
     if told:
-        said.append(Text(f"{count(told, 'scenario')} as told"))
+        said.append(Text(f"{count(told, 'scenario')} passed"))
     return Text("; ").join(said)
 
 
