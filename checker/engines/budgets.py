@@ -55,6 +55,10 @@ class BudgetExhausted(KeyboardInterrupt):
     """A budget is used up; the message says which, in words."""
 
 
+class RaisedAgain(KeyboardInterrupt):
+    """Ctrl-C, raised again since it has not ended a part so far; it was not pressed again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A limit on time and memory; ``None``: without limit.
@@ -234,18 +238,32 @@ class WorkerThread(Generic[_T]):
         except BaseException as error:  # it is raised where the result is wanted
             self._errors.append(error)
         finally:
-            self._over.set()
             with _lock:
                 _at_work.discard(self)
+            self._over.set()
 
     @property
     def is_done(self) -> bool:
         """Whether the work is over."""
         return self._over.is_set()
 
-    def tell(self) -> None:
-        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again."""
-        raise_in(self._thread.ident or 0, KeyboardInterrupt)
+    def tell(self) -> bool:
+        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again.
+
+        Returns whether it could, or the work is over.
+        """
+        with _lock:
+            over = self not in _at_work
+            return over or raise_in(self._thread.ident or 0, KeyboardInterrupt)
+
+    def abandon(self) -> None:
+        """Lets the work be interrupted until it ends, by a thread: nothing waits for it."""
+        threading.Thread(target=self._end, name="abandoned", daemon=True).start()
+
+    def _end(self) -> None:
+        pause = AGAIN
+        while not self.wait(pause):
+            pause = RAISED_AGAIN if self.tell() else AGAIN
 
     def wait(self, seconds: float) -> bool:
         """Waits at most ``seconds`` and returns whether the work is over."""
@@ -372,7 +390,7 @@ def _end(part: _Part) -> bool:
     again."""
     now = time.monotonic()
     if now >= part.interrupted:
-        if not raise_in(part.thread, KeyboardInterrupt):
+        if not raise_in(part.thread, RaisedAgain):
             return False
         part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)

@@ -101,7 +101,7 @@ def _acyclic(found: Automaton) -> None:
 def agree(
     check: typed.Check, numbers: dict[str, int], names: set[str], *, exact: bool = True
 ) -> None:
-    """The same is reached, and the same can be so for ever (more in the automaton unless
+    """The same is reached, and the same can be so forever (more in the automaton unless
     ``exact``)."""
     abstract = Abstract(check, numbers)
     finite = Finite(check, {k: str(v) for k, v in numbers.items()}, abstract.named)

@@ -393,7 +393,7 @@ class Draw:
         return Handler(INDICATION, event, (s.Bind("p"),), body=body)
 
     def condition(self, guard: s.Expr, *, may: bool = False) -> Handler:
-        """A condition: one that happens once, or one that may go round for ever."""
+        """A condition: one that happens once, or one that may repeat forever."""
         if self.chance(25):
             toggle = s.Assign("flag", s.no(FLAG))
             idle = s.If(s.within(s.ME, HEARD), (s.Assign("heard", s.ME, "-="),))

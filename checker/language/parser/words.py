@@ -177,7 +177,7 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
-    "_FOR_EVER": "`for ever`",
+    "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
