@@ -156,7 +156,7 @@ def test_what_is_no_verdict_may_be_unexpected_too() -> None:
     scenario = ScenarioVerdict("told", False, "no such step", "a.bcast", 3, 1, 0)
     report = held(expectations=(Expected("states", "5", "7", False),), scenarios=(scenario,))
     said = outcome_text(report).plain
-    assert said == "states 7, expected 5; scenario told NOT as told; 1 holds"
+    assert said == "states 7, expected 5; scenario told FAILED; 1 holds"
 
 
 def test_large_numbers_fit_their_column() -> None:

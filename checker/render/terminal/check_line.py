@@ -72,7 +72,7 @@ def outcome_text(report: Report) -> Text:
     said = [*_surprises(report), *_expected(report)]
     told = sum(scenario.met for scenario in report.scenarios)
     if told:
-        said.append(Text(f"{count(told, 'scenario')} as told"))
+        said.append(Text(f"{count(told, 'scenario')} passed"))
     return Text("; ").join(said)
 
 
@@ -95,7 +95,7 @@ def _surprises(report: Report) -> Iterator[Text]:
             yield Text(f"{each.what} {each.found}, expected {each.expected}", style="bold red")
     for scenario in report.scenarios:
         if not scenario.met:
-            yield Text(f"scenario {scenario.name} NOT as told", style="bold red")
+            yield Text(f"scenario {scenario.name} FAILED", style="bold red")
 
 
 def _expected(report: Report) -> Iterator[Text]:

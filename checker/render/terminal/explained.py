@@ -97,10 +97,10 @@ def smaller(explanation: Explanation) -> str:
     before, after = explanation.before, explanation.after
     if after is None:
         return ""
-    least = " No run that violates the property takes less." if explanation.least else ""
+    least = " It is minimal: no violation takes less." if explanation.least else ""
     if before is None or before == after:
         return f"The run takes {after}.{least}"
-    return f"Made smaller: from {before} to {after}.{least}"
+    return f"Minimised: from {before} to {after}.{least}"
 
 
 def _what(found: Counterfactual) -> str:

@@ -141,7 +141,7 @@ class _Page:
         loop = self._trace.loop if self._trace.closing is not None else None
         for block in blocks:
             if loop is not None and block.step.number == loop + 1:
-                yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} for ever")
+                yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} forever")
             yield from self._block(block, loop is not None and block.step.number > loop)
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
@@ -298,7 +298,7 @@ class _Page:
             said = f"an error of the run: {trace.failure.code}"
         elif trace.ends:
             violated = f"; {trace.property_name} is violated" if trace.property_name else ""
-            said = f"nothing more has to happen{violated}"
+            said = f"the system is quiescent{violated}"
         elif trace.closing is not None or not trace.property_name:
             return
         else:

@@ -171,7 +171,7 @@ def _what(trace: Trace) -> str:
 def _how(trace: Trace, replayed: bool) -> str:
     steps = "in the initial state" if trace.length == 0 else f"in {count(trace.length, 'step')}"
     if trace.closing is not None:
-        steps += f" ({repeating(trace)} for ever)"
+        steps += f" ({repeating(trace)} forever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
     if replayed and not trace.property_name:
         return f"{steps}{fine}"
@@ -210,7 +210,7 @@ def _deliveries_text(fate: ProcessOutcome) -> str:
     if not fate.again:
         return listing(fate.deliveries) or "nothing"
     before = fate.deliveries[: len(fate.deliveries) - len(fate.again)]
-    return f"{listing(before)}{', then ' if before else ''}for ever again {listing(fate.again)}"
+    return f"{listing(before)}{', then ' if before else ''}forever again {listing(fate.again)}"
 
 
 def _faults(fate: ProcessOutcome) -> str:
@@ -258,7 +258,7 @@ def _in_flight(trace: Trace) -> RenderableType | None:
     if trace.closing is not None:
         title = "On the way all the time from then on"
     if trace.ends:
-        title += " (nothing promises that they arrive)"
+        title += " (no fairness assumption makes them arrive)"
     return Group(Text(title, style="bold"), *lines)
 
 
@@ -280,11 +280,11 @@ def _sentences(trace: Trace, before: Trace | None = None) -> Text:
 def _ending(trace: Trace) -> str:
     """Returns how the execution ends, of which there is no explanation that says so."""
     if still_acts(trace):
-        return "The run stays like this for ever, as the world allows."
+        return "The run stays like this forever, as the world allows."
     if trace.ends:
-        return "The run is over: nothing that the world promises is left to do."
+        return "The run is over: no fairness assumption requires another step."
     if trace.closing is not None:
-        return "The run goes round like this for ever, as the world allows."
+        return "The run repeats like this forever, as the world allows."
     if trace.failure is None:
         whatever = "; whatever happens, this has happened" if trace.property_name else ""
         return f"The run may go on{whatever}."
