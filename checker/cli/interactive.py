@@ -13,10 +13,11 @@ from checker.cli import console
 from checker.cli.console import print_view
 from checker.model.evaluate import RunFault
 from checker.simulate.choices import Choice
-from checker.simulate.inspect import variables, why_not
+from checker.simulate.inspect import variables
 from checker.simulate.phrase_matching import Unclear, match_choice
 from checker.simulate.random_walks import draw_transition
 from checker.simulate.session import NotPossible, SteppingSession
+from checker.simulate.why_not import why_not
 
 if TYPE_CHECKING:
     from checker.results.trace import Trace
@@ -282,8 +283,10 @@ class Exploring:
         told = {way.text: number for number, way in enumerate(self._session.steps_taken)}
         if words in told:
             console.print_line(f"it has happened: that was step {told[words]}")
-        down = frozenset(fate.process for fate in self._trace().fates if fate.crashed)
-        console.print_line(why_not(words, tuple(self._ways), down, self._waiting()))
+        trace = self._trace()
+        assert self._session.state is not None
+        for line in why_not(words, self._session.system, self._session.state, trace):
+            console.print_line(line)
 
     def _help(self, rest: str) -> None:
         console.print_line(HELP)
