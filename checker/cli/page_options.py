@@ -63,23 +63,21 @@ def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | No
 
     Raises :class:`checker.diagnostics.SpecError` where it can't be made.
     """
-    from checker.cli.trace_documents import load, replay_document
+    from checker.cli.trace_documents import load
     from checker.session import pipeline
 
     if compare is not None and "::" not in compare:
         return load(compare)
     if compare is None and not faultless:
         return None
-    from checker.results.replay import path_of
+    from checker.cli.trace_positions import retrace
     from checker.simulate.run_transfer import phrases_of, transfer_run
-    from checker.simulate.scenario import as_choices
 
-    known = replay_document(document)
-    opened = pipeline.open_again(known)
-    phrases = phrases_of(as_choices(opened, path_of(opened.system, known)), faults=not faultless)
+    opened, taken = retrace(document)
+    phrases = phrases_of(taken, faults=not faultless)
     if compare is not None:
         path, _, check = compare.rpartition("::")
-        options = pipeline.Options(fine_steps=known.header.fine_steps)
+        options = pipeline.Options(fine_steps=opened.fine)
         opened = pipeline.open_check(path, check, options)
     return transfer_run(opened, phrases)
 

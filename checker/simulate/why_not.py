@@ -36,7 +36,9 @@ MOST = 3
 LARGEST = 2000
 """The largest number of instances of an action that are tried."""
 
-_RECEIVES = re.compile(r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?$")
+_RECEIVES = re.compile(
+    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?$"
+)
 
 
 def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) -> tuple[str, ...]:
