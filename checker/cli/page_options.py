@@ -13,6 +13,7 @@ from checker.cli import console
 if TYPE_CHECKING:
     from checker.cli.trace_documents import Loaded
     from checker.render.diagram.rows import Layout
+    from checker.results.alternatives import Alternatives
     from checker.results.trace import Trace
 
 
@@ -92,8 +93,26 @@ def companion_title(compare: str | None, faultless: bool) -> str:
     return f"The same steps in {check} of {Path(file).name}"
 
 
+def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
+    """Returns what else could have happened at each step of the execution of ``document``; nothing
+    where its spec has no such execution any more, which is reported on stderr.
+    """
+    from checker.cli.console import print_note
+    from checker.cli.trace_positions import retrace
+    from checker.diagnostics import SpecError
+    from checker.simulate.alternatives import all_alternatives
+
+    try:
+        opened, taken = retrace(document)
+    except SpecError as problem:
+        why = problem.diagnostics[0].message
+        print_note(f"note: the page doesn't say what else could have happened: {why}")
+        return ()
+    return all_alternatives(opened.system, taken)
+
+
 def write_page(
-    document: Trace,
+    document: Loaded,
     html: str | None,
     opened: bool,
     other: Trace | None,
@@ -106,7 +125,14 @@ def write_page(
     from checker.cli.console import print_note, write_file
     from checker.render.html import page_of
 
-    text = page_of(document, other, names=("", name), layout=layout)
+    text = page_of(
+        document.trace,
+        other,
+        names=("", name),
+        layout=layout,
+        alternatives=alternatives_to(document),
+        document="" if document.path == "-" else Path(document.path).name,
+    )
     if html == "-":
         console.write_stdout(text)
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checker.cli.trace_documents import Loaded
+    from checker.results.trace import Trace
     from checker.simulate.choices import Choice
     from checker.simulate.prepared_check import PreparedCheck
     from checker.simulate.session import SteppingSession
@@ -36,13 +37,18 @@ def retrace(document: Loaded) -> tuple[PreparedCheck, tuple[Choice, ...]]:
     Raises :class:`checker.diagnostics.SpecError` (E009) where the spec has no such run.
     """
     from checker.cli.trace_documents import replay_document
+
+    return steps_of(replay_document(document))
+
+
+def steps_of(trace: Trace) -> tuple[PreparedCheck, tuple[Choice, ...]]:
+    """Returns the check of an execution that was replayed, and its steps."""
     from checker.results.replay import path_of
     from checker.session import pipeline
     from checker.simulate.scenario import as_choices
 
-    known = replay_document(document)
-    opened = pipeline.open_again(known)
-    return opened, as_choices(opened, path_of(opened.system, known))
+    opened = pipeline.open_again(trace)
+    return opened, as_choices(opened, path_of(opened.system, trace))
 
 
 def _split(position: str) -> tuple[str, str | None]:

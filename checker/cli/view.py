@@ -82,7 +82,7 @@ def view(
     if paged:
         other = beside(found, compare, faultless)
         name = companion_title(compare, faultless)
-        write_page(document, html, opened, other, name, layout)
+        write_page(found, html, opened, other, name, layout)
     elif source:
         print_view(source_view(document))
     elif not wanted:

@@ -56,7 +56,7 @@ def _in_turn(ways: Sequence[Choice]) -> list[Choice]:
 def _described(
     system: TransitionSystem, taken: Sequence[Choice], number: int, other: Choice
 ) -> Alternative:
-    before = taken[number - 1].successor if number else None
+    before = taken[max(number - 1, 0)].successor  # a start is compared with the one of the run
     moment = Moment(other.successor, other.transition, other.events)
     step = narrate_step(system, number, before, moment)
     return Alternative(other.text, step, other.successor == taken[number].successor)
