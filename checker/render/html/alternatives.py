@@ -10,7 +10,6 @@ from checker.render.html.state import States
 from checker.results.alternatives import UNTOLD, Alternative, Alternatives
 from checker.results.trace import Step
 
-
 STANDING = ("crash", "recover")
 """Kinds of events after which a process is down, or up again."""
 
