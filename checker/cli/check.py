@@ -11,7 +11,7 @@ import click
 
 from checker.cli import console
 from checker.cli.checkpoint_options import keeping_options
-from checker.cli.settings import LAYOUT, SET, engine_options
+from checker.cli.settings import LAYOUT, SET, engine_options, selection
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from checker.cli.settings import Target
     from checker.language.load import Spec
     from checker.render.diagram.rows import Layout
+    from checker.render.terminal.selection import Shown
     from checker.results.trace import Trace
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
@@ -73,6 +74,7 @@ EXPLAIN = 5.0
 )
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @LAYOUT
+@selection
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
     names: tuple[str, ...],
@@ -89,6 +91,8 @@ def check(
     compact: bool,
     steps: bool,
     layout: Layout,
+    lanes: tuple[str, ...],
+    folded: bool,
     quiet: bool,
     **engine: Any,
 ) -> int:
@@ -96,6 +100,7 @@ def check(
     from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
     from checker.proving.dispatch_check import answer_check
+    from checker.render.terminal.selection import Shown
     from checker.session.run_engine import shared_sessions
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
@@ -113,7 +118,16 @@ def check(
 
     files = Files(json_out, trace_out, itf_out)
     with shared_sessions(options):
-        return run_and_report(asked, ask, options, files, quiet=quiet, steps=steps, layout=layout)
+        return run_and_report(
+            asked,
+            ask,
+            options,
+            files,
+            quiet=quiet,
+            steps=steps,
+            layout=layout,
+            shown=Shown(lanes, folded),
+        )
 
 
 def run_and_report(
@@ -125,6 +139,7 @@ def run_and_report(
     quiet: bool,
     steps: bool,
     layout: Layout = "steps",
+    shown: Shown | None = None,
 ) -> int:
     """Writes what ``ask`` reports of each check, until an interrupt, to ``files``, prints it, and
     returns the worst exit code.
@@ -153,7 +168,7 @@ def run_and_report(
         codes += [report.exit_code, attempt(lambda: files.write(reports))]
         if files.leave_stdout:
             first = len(reports) == 1
-            drawn = partial(trace_view, steps=steps, layout=layout)
+            drawn = partial(trace_view, steps=steps, layout=layout, shown=shown)
             show = partial(_print, report, None if quiet else drawn, first=first)
             codes.append(attempt(show))
         for what in report.failed:

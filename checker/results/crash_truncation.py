@@ -24,8 +24,8 @@ def cut_short(system: TransitionSystem, before: State | None, moment: Moment) ->
     """Returns the effects that the step to ``moment`` lacks since its process crashes inside the
     handler, in order; of a multicast that only some were sent, with the receivers that it missed.
 
-    Of a handler with several possible continuations, their longest common prefix.  Where effects are
-    steps of their own: those that its process would still have taken.
+    Of a handler with several possible continuations, their longest common prefix.  Where effects
+    are steps of their own: those that its process would still have taken.
     """
     transition = moment.transition
     if before is None or transition is None:

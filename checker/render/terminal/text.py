@@ -10,6 +10,7 @@ from checker.render.diagram.rows import Layout
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, smaller_view
 from checker.render.terminal.lasso import fairness_view, repeating, still_acts
+from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, step_list
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
@@ -23,6 +24,7 @@ def trace_view(
     replayed: bool = True,
     others: tuple[Trace, ...] = (),
     layout: Layout = "steps",
+    shown: Shown | None = None,
 ) -> RenderableType:
     """Renders the whole trace: the violated property, the execution as a diagram, the outcome of
     processes and messages, the counterfactuals, and last the verdict in sentences.
@@ -30,11 +32,11 @@ def trace_view(
     ``steps``: with all steps and what they change, one by one.  ``replayed``: the execution has
     been replayed just now; otherwise the document was not checked, and the text says so.
     ``others``: traces with the same execution, which violates their properties as well.
-    ``layout``: the order of rows in the diagram.
+    ``layout``: the order of rows in the diagram; ``shown``: what of it is drawn, otherwise all.
     """
     parts: list[RenderableType] = [_header(trace, replayed)]
     parts += [_also_violated(other) for other in others]
-    parts.append(spacetime(trace, layout))
+    parts.append(spacetime(trace, layout, shown))
     if steps:
         parts.append(step_list(trace))
     if trace.failure is not None:
