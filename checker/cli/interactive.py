@@ -93,15 +93,7 @@ class Exploring:
         """Executes the command ``line``; returns False where it ends the session."""
         words = line.strip()
         first, _, rest = words.partition(" ")
-        short = {
-            "u": "undo",
-            "r": "redo",
-            "?": "help",
-            "h": "help",
-            "s": "show",
-            "a": "alternatives",
-        }
-        verb = short.get(first, first)
+        verb = SHORT.get(first, first)
         if not words:
             return True
         if verb in ("q", "quit", "exit"):
