@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from checker.engines.budgets import being_given_up
+from checker.engines.asynchronous import may_raise_in
 
 AGAIN = 0.02
 """Seconds after which a signal that could not be handled is raised again."""
@@ -19,8 +19,8 @@ def interrupting_on_signals() -> Iterator[None]:
     """Within the block, SIGTERM raises ``KeyboardInterrupt``, so that results so far are reported
     and kept.
 
-    So does SIGINT, as usual; and both also where they come while an object is being finalised, in
-    which an exception would be ignored.
+    So does SIGINT, as usual; where an exception would have no effect (:func:`may_raise_in`), both
+    do so a little later.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -37,7 +37,7 @@ def interrupting_on_signals() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    if not being_given_up(frame):
+    if may_raise_in(frame):
         raise KeyboardInterrupt
     main = threading.main_thread().ident
     later = threading.Timer(AGAIN, signal.pthread_kill, (main, number))

@@ -29,9 +29,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from sys import _current_frames
-from types import FrameType
 from typing import Any, Generic, TypeVar
+
+from checker.engines.asynchronous import NOT_IN, raise_in
 
 _T = TypeVar("_T")
 
@@ -53,6 +53,10 @@ ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
 
 class BudgetExhausted(KeyboardInterrupt):
     """A budget is used up; the message says which, in words."""
+
+
+class RaisedAgain(KeyboardInterrupt):
+    """Ctrl-C, raised again since it has not ended a part so far; it was not pressed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,7 @@ class Stop:
         self._word.value = 0
 
 
+NOT_IN.add(__file__)
 _lock = threading.RLock()
 _parts: list[_Part] = []
 _stops = weakref.WeakSet[Stop]()
@@ -233,18 +238,32 @@ class WorkerThread(Generic[_T]):
         except BaseException as error:  # it is raised where the result is wanted
             self._errors.append(error)
         finally:
-            self._over.set()
             with _lock:
                 _at_work.discard(self)
+            self._over.set()
 
     @property
     def is_done(self) -> bool:
         """Whether the work is over."""
         return self._over.is_set()
 
-    def tell(self) -> None:
-        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again."""
-        raise_in(self._thread.ident or 0, KeyboardInterrupt)
+    def tell(self) -> bool:
+        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again.
+
+        Returns whether it could, or the work is over.
+        """
+        with _lock:
+            over = self not in _at_work
+            return over or raise_in(self._thread.ident or 0, KeyboardInterrupt)
+
+    def abandon(self) -> None:
+        """Lets the work be interrupted until it ends, by a thread: nothing waits for it."""
+        threading.Thread(target=self._end, name="abandoned", daemon=True).start()
+
+    def _end(self) -> None:
+        pause = AGAIN
+        while not self.wait(pause):
+            pause = RAISED_AGAIN if self.tell() else AGAIN
 
     def wait(self, seconds: float) -> bool:
         """Waits at most ``seconds`` and returns whether the work is over."""
@@ -371,7 +390,7 @@ def _end(part: _Part) -> bool:
     again."""
     now = time.monotonic()
     if now >= part.interrupted:
-        if not raise_in(part.thread, KeyboardInterrupt):
+        if not raise_in(part.thread, RaisedAgain):
             return False
         part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)
@@ -409,27 +428,6 @@ def _reached_type(why: str) -> type[BudgetExhausted]:
         (BudgetExhausted,),
         {"__init__": lambda self: BudgetExhausted.__init__(self, why)},
     )
-
-
-def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
-    """Raises an exception in a thread, or, where ``kind`` is ``None``, cancels it.
-
-    Returns whether it could: what is raised while an object is being finalised would be ignored.
-    """
-    if kind is not None and being_given_up(_current_frames().get(thread)):
-        return False
-    error = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
-    return True
-
-
-def being_given_up(frame: FrameType | None) -> bool:
-    """Returns whether ``frame`` is inside the finaliser of an object."""
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
-        frame = frame.f_back
-    return False
 
 
 _only: list[_Watcher] = []

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import z3
 
-from checker.engines.budgets import BudgetExhausted, WorkerThread
+from checker.engines.budgets import BudgetExhausted, RaisedAgain, WorkerThread
 
 WAIT = 0.05
 """Seconds between two attempts to interrupt z3."""
@@ -53,14 +53,17 @@ def _end(apart: WorkerThread[T]) -> None:
     """Waits for the end of ``apart``, whether it is in z3 or not; a second Ctrl-C abandons it, and
     an exhausted budget does not: z3 may be used again.
     """
-    tries = 0
+    tries = due = 0
     while not apart.is_done:
         try:
-            if tries % RAISED_AGAIN == 0:
-                apart.tell()
+            if tries >= due and apart.tell():
+                due = tries + RAISED_AGAIN
             tries += 1
             z3.main_ctx().interrupt()
             apart.wait(WAIT)
-        except BudgetExhausted:
+        except (BudgetExhausted, RaisedAgain):
             continue
+        except KeyboardInterrupt:
+            apart.abandon()
+            raise
     z3.Solver().check()  # until the next query z3 remembers that it was interrupted, and refuses
