@@ -2,7 +2,7 @@
 
 Make the tables first; ``docs/tables.md`` says what is in them:
 
-    bivalence check specs/links/alternating_bit.bcast::reordering --states-out tables
+    ./bivalence check specs/links/alternating_bit.bcast::reordering --states-out tables
 
 Then run this file (``python docs/ask_your_own.py tables``), or its cells one by one in an editor
 that knows ``# %%``.

@@ -1,4 +1,4 @@
-"""Questions about whole runs that show in single states: what must not be so for ever."""
+"""Questions about whole runs that show in single states: what must not be so forever."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def never_for_ever(
     definition: str = "",
     assumptions: tuple[str, ...] = (),
 ) -> ir.Property:
-    """Violated by a fair run that ends, or goes round, in states in which ``bad`` holds."""
+    """Violated by a fair run that ends, or repeats, in states in which ``bad`` holds."""
     good = ir.Connective("not", (ir.Holds(0),))
     formula = ir.Modal("always", ir.Modal("eventually", good))
     return ir.Property(

@@ -48,7 +48,7 @@ def cli(context: click.Context) -> None:
     """A model checker for broadcast protocols.
 
     Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
-    2 what was given can't be used, or what was found can't be said, 70 a fault of the tool,
+    2 what was given can't be used, or what was found can't be said, 70 an internal error,
     141 nobody reads what is said.
     """
     if context.invoked_subcommand is None:
@@ -69,7 +69,7 @@ def _first_steps() -> str:
 Three things to try:
 
   bivalence check {protocol}
-      whether reliable broadcast keeps its promises, and the execution that breaks one
+      whether reliable broadcast has its properties, and the execution that violates one
   bivalence explore {protocol}::crash_one
       the same protocol step by step, by hand
   bivalence gallery pages {library / "consensus"}

@@ -27,7 +27,7 @@ BUDGET = 60.0
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="How long to look for a smaller run, and for what would be without its faults.",
+    help="How long to look for a smaller run and for counterfactuals (without each fault).",
 )
 @click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
 @click.option("--trace-out", metavar="FILE", help="Write the explained trace as JSON.")
@@ -45,7 +45,7 @@ def explain(
 ) -> int:
     """Say why the run of TRACE violates its property.
 
-    The run is made again from its spec, then made as small as possible: fewest faults, then fewest
+    The run is replayed from its spec, then minimised: fewest faults, then fewest
     messages, then fewest steps. For each fault and each message that is left, the same question is
     asked without it. Exits 1, as `replay` does: it is a violation, after all.
     """

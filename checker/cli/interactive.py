@@ -205,7 +205,7 @@ class Exploring:
             ways = [w.transition for w in transitions.values() if w.transition is not None]
             chosen = draw_transition(self._session.system, ways, self._chance, RATE)
             if chosen is None:
-                console.print_line("nothing has to happen any more")
+                console.print_line("the system is quiescent: nothing has to happen any more")
                 break
             way = transitions[id(chosen)]
             self._session.pick(way)
@@ -236,10 +236,10 @@ class Exploring:
             console.print_line(f"VIOLATED: {prop.name}")
         if self._session.ends():
             console.print_line(
-                "The run could end here: nothing that the world promises is left to do."
+                "The run could end here: no fairness assumption requires another step."
             )
         elif self._session.stays():
-            console.print_line("The run could stay here for ever, by steps that change nothing.")
+            console.print_line("The run could stay here forever, by steps that change nothing.")
         else:
             return
         how = "ends" if self._session.ends() else "stays"

@@ -105,9 +105,9 @@ def replay_scenario(name: str, steps: bool) -> int:
         console.print_line()
     problem = played.problem
     if problem is None:
-        console.print_line(f"{scenario.name}: as told")
+        console.print_line(f"{scenario.name}: passed")
         return 0
-    console.print_line(f"{problem.span.file}:{problem.span.line}: {scenario.name} is not as told:")
+    console.print_line(f"{problem.span.file}:{problem.span.line}: {scenario.name} FAILED:")
     console.print_line(f"  {problem.message}")
     if problem.possible:
         console.print_line("  what can happen there:")

@@ -52,7 +52,7 @@ def simulate(
 ) -> int:
     """Walk at random through what a check can do, and look at its properties.
 
-    Invariants are looked at in every state, liveness where a walk could stay for ever. Exits 1
+    Invariants are looked at in every state, liveness where a walk could stay forever. Exits 1
     where something is violated, and 3 otherwise: walks prove nothing. The same seed walks the same
     ways again.
     """

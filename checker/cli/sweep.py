@@ -67,7 +67,7 @@ def sweep(
     there is no such system for, does not lose the others. With --master the cells run on Spark.
 
     Exit codes: 0 all cells ran, whatever they found; 3 some are not known (a limit, a process that
-    died, an interrupt); 2 what was given can't be used; 70 a fault of the tool in some cell.
+    died, an interrupt); 2 what was given can't be used; 70 an internal error in some cell.
     """
     from checker.cli.settings import options_of
     from checker.sweep.grid import grid_of

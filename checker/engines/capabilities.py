@@ -11,8 +11,8 @@ from enum import Enum
 class Feature(Enum):
     """A feature that a user may request of an engine; the value names it in words."""
 
-    SAFETY = "what must hold in every state, with a shortest run to where it does not"
-    STEADY = "what must come true again and again (`eventually`, `~>` over growing histories)"
+    SAFETY = "safety (what must hold in every state), with a shortest run to where it does not"
+    STEADY = "liveness (`eventually`, `~>` over growing histories)"
     FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
     LARGE = "integers of more than 62 bits, any number of propositions and of nested choices"
     FINE_STEPS = "`--fine-steps`"

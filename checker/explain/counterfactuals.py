@@ -32,7 +32,7 @@ from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
 from checker.results.trace import Counterfactual
 
-ALWAYS_THERE = "no run that keeps the world's promises is without it"
+ALWAYS_THERE = "no fair run is without it"
 
 COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
 

@@ -28,10 +28,10 @@ FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
 there is no shorter execution."""
 
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
-ROUND = "whether one that goes round for ever takes fewer steps is not known"
+ROUND = "whether a lasso takes fewer steps is not known"
 NEAREST = "its loop is a short one, but not known to be the shortest"
 APART = "a crash inside a handler counts as one before or after it where nothing tells them apart"
-ON_ITS_WAY = "a message that is on its way for ever counts as no fault"
+ON_ITS_WAY = "a message that is on its way forever counts as no fault"
 NOTHING = "the run violates no property of the check"
 ERROR = "the run ends with an error, and is shown as it was found"
 
@@ -175,7 +175,7 @@ class _Telling:
         part = self.clock.part(FOR_ABLATION)
         if counts_messages(self.system, run):
             self.note(COUNTED)
-        what = "what would be without its faults and messages"
+        what = "counterfactuals of its faults and messages"
         return self.attempt(lambda: counterfactuals_of(self.system, prop, run, part), (), what)
 
     def obligations(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:

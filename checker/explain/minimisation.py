@@ -99,7 +99,7 @@ class _Search:
             low = middle + 1
         if for_ever:
             self.fewest = False
-            self.note(f"its {noun} are not counted: they go on for ever")
+            self.note(f"its {noun} are not counted: they go on forever")
         else:
             self.held[name] = sum(count(self.system, self.run))
 

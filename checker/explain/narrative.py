@@ -354,7 +354,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     last = trace.steps[-1].number
     if trace.closing is None:
         where = f"After step {last}" if last else "From the start"
-        yield f"{where} nothing more has to happen."
+        yield f"{where} the system is quiescent."
         return
     first, until = trace.loop + 1, trace.closing.number
     again = [s for s in (*trace.steps, trace.closing) if s.number >= first]
@@ -368,9 +368,9 @@ def _for_ever(trace: Trace) -> Iterator[str]:
         doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
     elif _all_received(again):
         doing.append("every message that is sent is received")
-    doing.append("nothing that must happen is put off for ever")
+    doing.append("nothing that must happen is put off forever")
     steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
-    yield f"{steps} for ever: {', '.join(doing[:-1])}, and {doing[-1]}."
+    yield f"{steps} forever: {', '.join(doing[:-1])}, and {doing[-1]}."
 
 
 def _all_received(steps: list[Step]) -> bool:

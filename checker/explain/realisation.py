@@ -335,4 +335,4 @@ def _ever(fact: Fact) -> str:
     if fact.mode == "again":
         return " again and again"
     lasting = fact.atom.kind in ("opinion", "state")
-    return " for ever" if fact.mode in ("always", "lasting") and lasting else ""
+    return " forever" if fact.mode in ("always", "lasting") and lasting else ""

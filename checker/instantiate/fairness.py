@@ -33,7 +33,7 @@ def step(process: Expr) -> Fairness:
 
 def client(process: Expr) -> Fairness:
     """Returns the constraint that requests are made eventually."""
-    text = "the clients of {0}, while it is correct, make their next request in the end"
+    text = "the clients of {0}, while it is correct, eventually make their next request"
     return Fairness("client", (process,), FairnessKind.WEAK, text)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.interfaces import base_of, complete
@@ -165,9 +166,9 @@ class Library:
         reported."""
         found = self.interface_called(name.text)
         if found is None and self._interface_decl(name.text) is None:
-            hint = suggestion(name.text, self.interface_names())
-            if name.text in self.protocol_names():
-                hint = f"`{name.text}` is a protocol"
+            hint = f"`{name.text}` is a protocol"
+            if name.text not in self.protocol_names():
+                hint = _import_or_suggestion(name, self.interface_names())
             self.report.add("N013", f"no interface `{name.text}`", name.span, hint=hint)
         return found
 
@@ -196,7 +197,7 @@ class Library:
         if decl is None:
             if self.prelude and name.text in self.prelude.protocols:
                 return self.prelude.protocols[name.text]
-            hint = suggestion(name.text, self.protocol_names())
+            hint = _import_or_suggestion(name, self.protocol_names())
             self.report.add("C001", f"no protocol `{name.text}`", name.span, hint=hint)
             return None
         return self._build_protocol(decl, name)
@@ -240,7 +241,8 @@ class Library:
         elif name.text not in self.interface_names():
             known = [*self.interface_names(), *self.protocol_names()]
             message = f"no interface or protocol `{name.text}`"
-            self.report.add("N013", message, name.span, hint=suggestion(name.text, known))
+            hint = _import_or_suggestion(name, known)
+            self.report.add("N013", message, name.span, hint=hint)
             return None
         else:
             interface = self.interface_called(name.text)
@@ -285,6 +287,11 @@ class Library:
         message = f"`{name.text}` implements no interface, so it can't be a layer"
         self.report.add("N022", message, name.span, hint=f"`protocol {name.text} implements I`")
         return None
+
+
+def _import_or_suggestion(name: ast.Name, known: list[str]) -> str:
+    """Returns the hint for a module that is not visible: what to import, or which is meant."""
+    return import_hint(name.text, name.span.file) or suggestion(name.text, known)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _inconsistency(kind: LinkKind) -> str:
     if kind.ordered and kind.repeats:
         return "what is delivered again and again has no order"
     if kind.has_capacity and kind.keeps:
-        return "what stays for ever fills the link"
+        return "what stays forever fills the link"
     if kind.loses and not kind.may_miss:
         return "what is lost does not arrive"
     if kind.keeps != (kind.delivery is Delivery.STUBBORN) and not kind.may_miss:
@@ -141,7 +141,7 @@ _KINDS = (
     ),
     LinkKind(
         "stubborn",
-        "what was sent once is delivered again and again, for ever",
+        "what was sent once is delivered again and again, forever",
         keeps=True,
         delivery=Delivery.STUBBORN,
     ),

@@ -185,7 +185,7 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
                 return todo
             now = stmt.now(scope)
             if now in begun:
-                message = "this loop can go on for ever: nothing has changed since an earlier round"
+                message = "this loop can go on forever: nothing has changed since an earlier round"
                 raise RunFault("R005", message, loop.place)
             if len(begun) >= loop.limit:
                 message = f"this loop has not ended after {loop.limit} rounds"

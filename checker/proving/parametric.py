@@ -18,7 +18,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.instantiate.assemble import Instantiated
-from checker.instantiate.protocol.sizes import require_settable
+from checker.instantiate.protocol.sizes import given_value
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import comparisons, to_nnf
 from checker.parametric.automaton.automaton import (
@@ -137,7 +137,6 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
     Raises :class:`SpecError` (E003) for what can't be set, sizes among it.
     """
     check = parametrize(check)
-    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
     known = {s.name: s for s in check.settings}
     for name, value in settings.items():
         if name in dict(check.overridden):
@@ -146,11 +145,7 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
             hint = f"leave out `--set {name}={value}`"
             message = f"the question is about every {name}, and it is given a value"
             raise SpecError((Diagnostic("E003", message, hint=hint),))
-        require_settable(check, name, value)
-        given: typed.Expr = typed.Named(typed.Proc(), value, check.span)
-        if name not in processes:
-            given = typed.Literal(typed.Int(), int(value), check.span)
-        known[name] = typed.Setting(name, given, check.span)
+        known[name] = typed.Setting(name, given_value(check, name, value), check.span)
     return replace(check, settings=tuple(known.values()))
 
 

@@ -22,10 +22,10 @@ from checker.reductions.reduction_plan import PlanPart
 class Ask(Enum):
     """The queries; the value describes each in words."""
 
-    EVERY = "what must hold in every state"
+    EVERY = "safety (what must hold in every state)"
     LENGTH = "the length of a shortest run to a bad state, the depth"
-    END = "what must come true (`eventually`, `~>` over growing histories), no run goes round"
-    ROUND = "the same where some run goes round"
+    END = "liveness (`eventually`, `~>` over growing histories), no cycles"
+    ROUND = "the same where the state graph has a cycle"
     FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
     FAIR = "whether any run is fair"
     PREMISE = "whether a premise ever holds"
@@ -41,7 +41,7 @@ class Use(Enum):
     """Whether a reduction is used for a query."""
 
     PROVEN = "yes"
-    ACYCLIC = "where no run goes round"  # an engine that finds a cycle starts again without it
+    ACYCLIC = "where the state graph has no cycle"
     CONFIRMED = "yes; what never was is confirmed without"
     NO = "no"
 
@@ -61,7 +61,7 @@ class TableEntry:
     where: str = ""
 
 
-GOES_ROUND = "some run goes round for ever"
+GOES_ROUND = "the state graph has a cycle"
 """The reason where a proof needs that no run does."""
 
 Column = Mapping[Ask, TableEntry]

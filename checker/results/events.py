@@ -101,7 +101,7 @@ def _trace_event(info: MarkInfo, event: interpreter.Event) -> Event:
             return _event(info, f"{who} {said}", who, said)
         case MarkKind.TIMEOUT:
             name = timer(info.text).removeprefix("the ")
-            return _event(info, f"{who}'s {name} is over", who, info.text)
+            return _event(info, f"{who}'s {name} expires", who, info.text)
         case MarkKind.WORLD:
             said = info.text.format(*texts)
             return _event(info, said, name=said, arguments=_pairs(info.names, texts))

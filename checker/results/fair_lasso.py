@@ -44,7 +44,7 @@ def fairness_justification(
         text, kind = in_words(constraint, fairness), fairness.kind.value
         kept = _justify(constraint, fairness, states, loop, moves)
         if kept is None:
-            often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "for ever"
+            often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "forever"
             raise Unfair(f"possible {often} and never done: {text}")
         entries.append(FairnessJustification(text, kind, *kept))
     return (*entries, *_justice(system, states, loop))

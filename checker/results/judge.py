@@ -89,7 +89,7 @@ def _of_failure(trace: Trace) -> str:
 def _steps(trace: Trace) -> str:
     if trace.closing is not None:
         before = f"after {count(trace.loop, 'step')}" if trace.loop else "from the start"
-        return f"in a run that goes round for ever {before}"
+        return f"in a lasso: {before} it repeats forever"
     if trace.loop is not None and trace.length:
         return f"in a run that ends after {count(trace.length, 'step')}"
     return "in the initial state" if trace.length == 0 else f"after {count(trace.length, 'step')}"
@@ -110,7 +110,7 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
         case PropertyKind.INVARIANT:
             return Word.HOLDS, "in every state that a run can reach"
         case PropertyKind.LIVENESS:
-            return Word.HOLDS, "in every run in which the world keeps its promises"
+            return Word.HOLDS, "in every fair run"
         case _:
             assert_never(prop.kind)
 

@@ -32,7 +32,7 @@ def vacuous(
     ``idle``: why the clients make no request, where the check itself says so.
     """
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
-        return "fairness admits no run: whatever happens, some promise of the world is broken"
+        return "fairness admits no run: whatever happens, some fairness assumption is violated"
     if idle:
         return idle
     asks = [i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST]

@@ -52,25 +52,25 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     unreliable = [kind for kind in kinds if kind.delivery is Delivery.NO_PROMISE]
     if unreliable:
         kind = min(unreliable, key=lambda kind: (not kind.loses, kind.name))
-        may = "lose any message" if kind.loses else "keep any message for ever"
+        may = "lose any message" if kind.loses else "keep any message forever"
         found.append(f"{kind.name} links may {may}: they promise {kind.delivery.value}")
     if check.crash is not None and check.recover:
         found.append("no process promises to come back up; a correct one is up from some time on")
     elif check.crash is not None:
         found.append(
-            "nothing is promised for a process that crashes, or for messages from or to it"
+            "no fairness is assumed for a process that crashes, or for messages from or to it"
         )
     if check.omission is not None:
         lock_step = check.timing is not None and check.timing.kind in ("synchronous", "partial")
         found.append(
-            "of a process that omits messages only its own steps are promised"
+            "for a process that omits messages fairness is assumed of its own steps only"
             if lock_step
-            else "nothing is promised for a process of which messages are lost"
+            else "no fairness is assumed for a process of which messages are lost"
         )
     if check.byzantine is not None:
-        found.append("nothing is promised for a Byzantine process, or for messages from or to it")
+        found.append("no fairness is assumed for a Byzantine process, or for its messages")
     if check.splits:
-        found.append("a split network need not heal: nothing crosses it, and nothing is promised")
+        found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
     return (*found, *_noise(check, made))
 
 

@@ -106,9 +106,9 @@ def _loop_problem(
     states = session.states
     at = scenario.again[-1].span
     if states[-1] != states[before]:
-        return Problem("after the steps of `for ever` the run is not where it was before them", at)
+        return Problem("after the steps of `forever` the run is not where it was before them", at)
     why = why_not_admitted(session.system, states[:-1], before)
-    return None if why is None else Problem(f"the world does not admit this for ever: {why}", at)
+    return None if why is None else Problem(f"the world does not admit this forever: {why}", at)
 
 
 def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
@@ -144,10 +144,10 @@ def _of_run(session: SteppingSession, played: Played, word: str) -> str:
         return "" if session.faults() else "no step that is possible here meets an error"
     if word == "ends" and not ends:
         pending = "; ".join(session.enabled_fairness()[:3])
-        more = f": the world promises more ({pending})" if pending else ""
+        more = f": fairness requires more ({pending})" if pending else ""
         return f"it does not end{more}"
     if word == "continues" and ends:
-        return "it ends: nothing that the world promises is left to do"
+        return "it ends: no fairness assumption requires another step"
     return ""
 
 
@@ -191,7 +191,7 @@ def clause(name: str, taken: Sequence[Choice], loop: int | None, claims: Iterabl
     )
     lines += [f"  {text}" for text in head if text]
     if again:
-        lines += ["  for ever {", *(f"    {text}" for text in again), "  }"]
+        lines += ["  forever {", *(f"    {text}" for text in again), "  }"]
     lines += [f"  then {claim}" for claim in claims]
     return "\n".join([*lines, "}"]) + "\n"
 

@@ -11,9 +11,9 @@ from checker.instantiate.protocol.sizes import (
     compute,
     describe_sizes,
     evaluate_size,
+    given_value,
     number_or_text,
     parameters,
-    require_settable,
     require_sizes,
 )
 from checker.instantiate.protocol.walk import nodes
@@ -123,7 +123,7 @@ def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
     for name in grid.names:
         for value in grid.values(name):
             if name not in world:
-                require_settable(check, name, value)
+                given_value(check, name, value)
 
 
 _Key = tuple[tuple[str, str], ...]

@@ -152,7 +152,7 @@ class Generator(Expressions):
         )
 
     def question(self, index: int) -> ir.Property:
-        """The first one is about all states, the others about what stays as it is for ever."""
+        """The first one is about all states, the others about what stays as it is forever."""
         self.safe = True
         bad, premise = self.expr(BOOL, 3), self.expr(BOOL, 2)
         self.safe = False

@@ -216,7 +216,7 @@ def _true(expr: ir.Expr, scope: Scope) -> bool:
 def explored(
     system: TransitionSystem, plan: ReductionPlan, most: int
 ) -> tuple[Left, ReductionPlan]:
-    """What is left of ``system``, and the plan that was used in the end."""
+    """What is left of ``system``, and the plan that was finally used."""
     while True:
         try:
             return Reduced(system, plan, most).run(), plan

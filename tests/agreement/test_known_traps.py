@@ -61,7 +61,7 @@ def explored(system: TransitionSystem, engine: str) -> Answer:
 
 
 def violated(system: TransitionSystem, engine: str) -> set[str]:
-    """The violated properties; every counterexample is made again."""
+    """The violated properties; every counterexample is replayed."""
     answer = explored(system, engine)
     assert answer.exhaustive and answer.fair and not answer.undecided
     for prop in system.properties:

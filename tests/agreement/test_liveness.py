@@ -15,7 +15,7 @@ from tests.agreement.textbook import random_model, some_fair_run, system_of, vio
 
 def verdict(system: TransitionSystem, answer: Answer) -> tuple[bool, int | None]:
     """Whether the property is violated, and in how many steps by a run that ends; every
-    counterexample is made again first."""
+    counterexample is replayed first."""
     assert answer.exhaustive
     assert not answer.undecided
     path = answer.violations.get("p")

@@ -117,7 +117,7 @@ def whole(seed: int) -> TransitionSystem:
 
 
 def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
-    """What was found about whole runs; every counterexample is made again first."""
+    """What was found about whole runs; every counterexample is replayed first."""
     found: dict[str, object] = {
         "fair": answer.fair,
         "undecided": answer.undecided,
@@ -128,7 +128,7 @@ def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
         if path is None or prop.kind is not PropertyKind.LIVENESS:
             continue
         rerun(system, path, prop)
-        found[prop.name] = len(path.states) if _ends(path) else "goes round"
+        found[prop.name] = len(path.states) if _ends(path) else "lasso"
     return found
 
 

@@ -69,7 +69,7 @@ def only(plan: ReductionPlan, kinds: frozenset[str]) -> ReductionPlan:
 def with_plan(
     system: TransitionSystem, plan: ReductionPlan, limits: Limits, threads: int = 1
 ) -> tuple[Answer, ReductionPlan]:
-    """The answer under ``plan``, and the plan that was used in the end."""
+    """The answer under ``plan``, and the plan that was finally used."""
     while True:
         try:
             return native.explore(system, limits, plan=plan, threads=threads), plan
@@ -214,7 +214,7 @@ def test_budgets_say_unknown_or_the_truth() -> None:
 
 
 def rounds(kinds: frozenset[str], name: str) -> None:
-    """Where a plan is given up since a run goes round, what is left is proven for that."""
+    """Where a plan is given up because of a cycle, what is left is proven for cycles."""
     given_up = 0
     for seed in seeds(name, times=10):
         system = alike(seed)

@@ -63,7 +63,7 @@ STATEMENTS = (
 
 
 def random_text(seed: int) -> str:
-    """A protocol of conditions that may change nothing, and what is said of it in the end."""
+    """A protocol of conditions that may change nothing, and its verdict."""
     draw = random.Random(seed)
 
     def body(depth: int = 1) -> str:

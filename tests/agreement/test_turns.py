@@ -1,4 +1,4 @@
-"""A step to another state of the same orbit is a run that goes round."""
+"""A step to another state of the same orbit is a run that repeats."""
 
 from __future__ import annotations
 

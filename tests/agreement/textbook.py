@@ -60,7 +60,7 @@ class Model:
 
 
 def connected(model: Model, states: frozenset[int]) -> bool:
-    """Whether a run can go round in ``states``, coming by all of them."""
+    """Whether a run can repeat in ``states``, coming by all of them."""
     steps = model.inside(states)
     for start in states:
         reached: set[int] = set()

@@ -24,7 +24,7 @@ Open = Callable[..., Opened]
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the page of a run, and in the end sees that it was quiet and asked nobody."""
+    """Opens the page of a run; at its close it must have been quiet and asked for nothing."""
     opened: list[Opened] = []
 
     def opener(
@@ -213,7 +213,7 @@ def test_a_lasso_is_told_with_its_promises(open_page: Open) -> None:
     assert page.locator(".loop-box").count() == 1
     assert "repeat" in page.locator(".ending").inner_text()
     assert page.locator(".ledger tbody tr").count() == len(trace.ledger)
-    assert "for ever" in page.locator(".events").inner_text()
+    assert "forever" in page.locator(".events").inner_text()
     link = page.locator(".ledger td a").first
     number = link.inner_text()
     link.click()

@@ -27,7 +27,7 @@ Open = Callable[..., Opened]
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the page of a run, and in the end sees that it was quiet and asked nobody."""
+    """Opens the page of a run; at its close it must have been quiet and asked for nothing."""
     opened: list[Opened] = []
 
     def opener(trace: Trace, fragment: str = "", **context: Any) -> Opened:

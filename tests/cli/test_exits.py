@@ -129,7 +129,7 @@ def test_who_asks_twice_is_not_answered_with_a_traceback(spec: Path) -> None:
 def test_an_error_in_one_check_does_not_end_the_others(
     spec: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where it is a fault of the tool, and where it is in what shows the report."""
+    """Also where it is an internal error, and where it is in what shows the report."""
     show, shown = checking._print, []
 
     def fails_at_first(report: object, *more: object, **how: bool) -> None:

@@ -50,7 +50,7 @@ def said(
 @pytest.mark.parametrize(
     ("world", "noted", "unpromised"),
     [
-        ("faults crash <= 1", "", "nothing is promised for a process that crashes"),
+        ("faults crash <= 1", "", "no fairness is assumed for a process that crashes"),
         (
             "faults crash <= 2, recover",
             "may come back, with its `stable` state only; at most 2 crashes in all",

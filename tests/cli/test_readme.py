@@ -87,3 +87,14 @@ def test_the_diagram_is_the_one_that_is_printed(
     capsys.readouterr()
     assert main(["view", run]) == 0
     assert shown in capsys.readouterr().out
+
+
+def test_the_protocol_that_is_shown_does_what_its_check_expects(tmp_path: Path) -> None:
+    """Its key is the one of the library, where `specs/broadcast/eager_reliable.bcast` has it."""
+    (shown,) = re.findall(r"^```\n(protocol .*?)```$", README, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "a.bcast"
+    path.write_text(shown, encoding="utf-8")
+    assert answer_check(str(path), "crash_one", Options()).exit_code == 0
+    library = (ROOT / "specs/broadcast/eager_reliable.bcast").read_text(encoding="utf-8")
+    for statement in ("when (s, m) not in seen", "seen += (s, m)"):
+        assert statement in shown and statement in library

@@ -26,7 +26,7 @@ def _broken(tmp_path: Path) -> str:
 def test_check_runs_them(capsys: Out) -> None:
     assert main(["check", f"{EAGER}::crash_one", "-q"]) == 0
     out = capsys.readouterr().out
-    assert "scenario told_to_nobody: as told (3 steps)\n" in out
+    assert "scenario told_to_nobody: passed (3 steps)\n" in out
     assert "all as expected" in out
 
 
@@ -35,7 +35,7 @@ def test_one_that_is_not_as_told_fails_the_check(capsys: Out, tmp_path: Path) ->
     name = f"{_broken(tmp_path)}::crash_one"
     assert main(["check", name, "-q", "--json", str(report)]) == 1
     out = capsys.readouterr().out
-    assert "scenario told_to_one: NOT as told, line 59: `p2 x` can't happen here\n" in out
+    assert "scenario told_to_one: FAILED, line 59: `p2 x` can't happen here\n" in out
     assert "NOT as expected" in out
     found = json.loads(report.read_text())
     assert [scenario["met"] for scenario in found["scenarios"]] == [True, False]
@@ -56,7 +56,7 @@ def test_they_are_not_run_where_the_check_is_changed(capsys: Out) -> None:
 
 def test_one_is_replayed_by_its_name(capsys: Out, tmp_path: Path) -> None:
     assert main(["replay", f"{EAGER}::crash_one::told_to_one"]) == 0
-    assert capsys.readouterr().out.endswith("\ntold_to_one: as told\n")
+    assert capsys.readouterr().out.endswith("\ntold_to_one: passed\n")
     assert main(["replay", f"{_broken(tmp_path)}::crash_one::told_to_one"]) == 1
     assert "`p2 x` can't happen here" in capsys.readouterr().out
     assert main(["replay", f"{EAGER}::crash_one::nobody"]) == 2

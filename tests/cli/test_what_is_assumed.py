@@ -25,7 +25,7 @@ protocol Polling {
   upon receive NOT_YET from p {
     if ready { skip } else { send ASK to p }
   }
-  property answered "Somebody is ready in the end." : eventually exists p in Proc: p.ready
+  property answered "Somebody is eventually ready." : eventually exists p in Proc: p.ready
   property nobody "Nobody is ever ready." : always forall p in Proc: not p.ready
 }
 check two of Polling { n = 2  prove answered }
@@ -49,7 +49,7 @@ def test_a_run_that_goes_round_is_shown_written_and_replayed(
     outputs = ["--trace-out", str(trace), "--itf-out", str(itf)]
     assert main(["check", f"{spec}::two", "--engine", engine, *outputs]) == 1
     out = capsys.readouterr().out
-    assert "answered  VIOLATED  holds     (in a run that goes round for ever after 1 step)" in out
+    assert "answered  VIOLATED  holds     (in a lasso: after 1 step it repeats forever)" in out
     shown = out[out.index("answered: VIOLATED") :]
     assert "steps 2 to 3 repeat" in shown
     assert re.search(r"┃ 3  ●◄─+ NOT_YET ─+┤", shown)

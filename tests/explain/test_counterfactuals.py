@@ -1,4 +1,4 @@
-"""What would be without a fault or a message: by the book on random systems, and in the library."""
+"""Counterfactuals, by the book on random systems and in the library."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_what_goes_round_may_still_be_met() -> None:
     duel = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
     said = explained(explain(duel.system, duel.trace, ExplainingBudget(60), strict=True))
     assert said.obligations[0].impossible is None
-    assert said.note == "its messages are not counted: they go on for ever"
+    assert said.note == "its messages are not counted: they go on forever"
     assert not said.least
 
 

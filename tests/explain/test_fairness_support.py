@@ -78,7 +78,7 @@ def test_what_holds_without_it_does_not_rest_on_it(tmp_path: Path) -> None:
 def test_the_report_says_it(tmp_path: Path) -> None:
     report = asked(tmp_path, WAITING.replace("WORD", ""))
     text = " ".join(as_text(report_view(report), 200, False).split())
-    assert "rests on ends: `upon condition not dead` (line 14) is taken in the end" in text
+    assert "rests on ends: `upon condition not dead` (line 14) is eventually taken" in text
     assert "dies: `upon" not in text, "what a goal asks for is no excuse"
     document = json.loads(json.dumps(report_to_json(report)))
     (ends, *_) = document["verdicts"]

@@ -19,7 +19,7 @@ CASES = {
         "Agreement fails: p2, which is correct, delivered a; p3, which is correct, never does.",
         "p1 crashed after its COPY(DATA(p1, a)) reached only p2, and p2 sends p3 nothing after"
         " that.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "what a faulty process delivered": (
         "broadcast/eager_reliable.bcast::crash_one",
@@ -27,7 +27,7 @@ CASES = {
         "Uniform agreement fails: p1, which crashed later, delivered a; p2, which is correct,"
         " never does.",
         "p1 crashed before its COPY(DATA(p1, a)) reached anybody else.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "both messages and both processes": (
         "total_order/sequencer_takeover.bcast::crash_one",
@@ -66,21 +66,21 @@ CASES = {
         "nbac_termination",
         "NBAC termination fails: c1, which is correct, never decides.",
         "p2 crashed at step 2.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "a duel without an end": (
         "consensus/paxos.bcast::duel",
         "proposers_decide",
         "`proposers_decide` fails: p1 never decides.",
-        "Steps 4 to 11 repeat for ever: p1, p2 and a1 keep going, every message that is sent is"
-        " received, and nothing that must happen is put off for ever.",
+        "Steps 4 to 11 repeat forever: p1, p2 and a1 keep going, every message that is sent is"
+        " received, and nothing that must happen is put off forever.",
     ),
     "losses without an end": (
         "links/alternating_bit.bcast::lossy_for_ever",
         "all_arrive",
         "`all_arrive` fails: the size of r1.got is never 3.",
-        "Steps 1 to 3 repeat for ever: s1 keeps going, DATA(false, 1) gets lost again and again,"
-        " and nothing that must happen is put off for ever.",
+        "Steps 1 to 3 repeat forever: s1 keeps going, DATA(false, 1) gets lost again and again,"
+        " and nothing that must happen is put off forever.",
     ),
     "an effect that came twice, and the crash that made it": (
         "exactly_once/winch.bcast::lower_then_log",
@@ -94,7 +94,7 @@ CASES = {
         "arrives",
         "`arrives` fails: p1 is correct and act 1 is never performed.",
         "p1 crashed after storing made = 1 and before performing 1, and came back later.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "one of two changes": (
         "exactly_once/two_changes.bcast::plain",
@@ -108,7 +108,7 @@ CASES = {
         "Agreement fails: p3, which is correct, delivered a; p2, which is correct, never does.",
         "p1 crashed at step 2; its GOSSIP(p1, a, 0) reached only p3, and p3 sends p2 nothing"
         " after that.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "a delivery that came twice": (
         "links/perfect.bcast::without_memory",
@@ -121,7 +121,7 @@ CASES = {
         "reliable_delivery",
         "Reliable delivery fails: p1 sent a to p2 and p2 never delivers a.",
         "The network lost DATA(a) from p1 to p2.",
-        "After step 2 nothing more has to happen.",
+        "After step 2 the system is quiescent.",
     ),
     "a detector's mistake": (
         "consensus/hierarchical.bcast::wrong_detector",
@@ -134,14 +134,14 @@ CASES = {
         "strong_completeness",
         "Strong completeness fails: p1, which is correct, never suspects p2, which crashed.",
         "p2 crashed at step 1.",
-        "After step 1 nothing more has to happen.",
+        "After step 1 the system is quiescent.",
     ),
     "what a detector says again and again": (
         "detectors/increasing_timeout.bcast::impatient_for_ever",
         "eventual_strong_accuracy",
         "Eventual strong accuracy fails: p1 suspects p2 again and again.",
-        "Steps 7 to 16 repeat for ever: p1 and p2 keep going, every message that is sent is"
-        " received, and nothing that must happen is put off for ever.",
+        "Steps 7 to 16 repeat forever: p1 and p2 keep going, every message that is sent is"
+        " received, and nothing that must happen is put off forever.",
     ),
     "liars": (
         "byzantine/consistent_echo.bcast::forged_senders",
@@ -156,14 +156,14 @@ CASES = {
         "validity",
         "Validity fails: p1, which is correct, broadcast a and never delivers it.",
         "p3, which is Byzantine, sends nothing.",
-        "After step 3 nothing more has to happen.",
+        "After step 3 the system is quiescent.",
     ),
     "a split network": (
         "exactly_once/partitioned_queue.bcast::majority_split",
         "served",
         "`served` fails: p1 submitted a and never delivers it.",
         "The network splits: {p2, p3} cut off.",
-        "After step 4 nothing more has to happen.",
+        "After step 4 the system is quiescent.",
     ),
     "state": (
         "exactly_once/failover.bcast::without_numbers",

@@ -163,6 +163,6 @@ def test_a_message_that_is_never_received_is_told(tmp_path: Path) -> None:
     path.write_text(ON_ITS_WAY, encoding="utf-8")
     trace, found = explained(path, "lossy", "arrives")
     assert trace.in_flight and found.after == Cost(0, 1, 1)
-    assert "a message that is on its way for ever counts as no fault" in found.note
+    assert "a message that is on its way forever counts as no fault" in found.note
     _, found = explained(path, "lossy", "soon")  # it may still be received
     assert "counts as no fault" not in found.note

@@ -22,7 +22,7 @@ from checker.properties import ask
 from checker.session.caveats import not_promised
 from tests.instantiate.tables import WAYS, Case, compare
 
-LATE = LinkKind("toy_late", "may stay under way for ever", delivery=Delivery.NO_PROMISE)
+LATE = LinkKind("toy_late", "may stay under way forever", delivery=Delivery.NO_PROMISE)
 DATAGRAM = LinkKind(
     "toy_datagram", "may be lost", ordered=True, loses=True, delivery=Delivery.FAIR_LOSS
 )
@@ -178,4 +178,4 @@ def test_only_what_surely_arrives_can_be_counted_for_every_n(links: str) -> None
 def test_reports_say_that_nothing_is_promised() -> None:
     check = load_text(TWO.replace("LINKS", "toy_late"), "a.bcast").checks[0]
     found = not_promised(check, instantiate(check, {}, ask))
-    assert found == ("toy_late links may keep any message for ever: they promise nothing",)
+    assert found == ("toy_late links may keep any message forever: they promise nothing",)

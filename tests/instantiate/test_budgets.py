@@ -129,7 +129,7 @@ def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patc
 
 
 def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> None:
-    """The explanation goes on for ever: the violation is told without it."""
+    """The explanation goes on forever: the violation is told without it."""
     monkeypatch.setattr("checker.explain.reports.explain_report", for_ever)
     with soon():
         report = asked(SHORT, tmp_path)

@@ -163,7 +163,7 @@ def test_phases_of_a_proof(how: str, phase: str, tmp_path: Path, monkeypatch: Pa
 
 
 def nothing_for_ever(*_: object) -> Iterator[str]:
-    """What goes on for ever before it gives anything."""
+    """What goes on forever before it gives anything."""
     for_ever()
     yield ""
 

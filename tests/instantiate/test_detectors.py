@@ -1,4 +1,4 @@
-"""What each class of failure detectors may say, and must say in the end."""
+"""What each class of failure detectors may say, and must eventually say."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_one_never_crashes_where_that_is_promised(
 
 
 def test_noise_bounds_the_wrong_words(tmp_path: Path) -> None:
-    """Twice wrong is too often with one wrong word."""
+    """Twice wrong is too often with one false suspicion."""
     text = """
     protocol P implements Out {
       uses fd : FailureDetector

@@ -93,7 +93,7 @@ CASES = [
         before=INTERFACE_OF_LOW + LOW,
     ),
     _counts(
-        "counted when a timer is over",
+        "counted when a timer expires",
         "upon timeout when #received(V(true)) >= 1 { b := true }",
         world="timing asynchronous",
     ),

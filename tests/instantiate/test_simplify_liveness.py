@@ -31,7 +31,7 @@ SEEDS = 250
 
 
 def violated(system: TransitionSystem) -> set[str] | None:
-    """The properties of liveness that some run violates, each run made again."""
+    """The properties of liveness that some run violates, each run replayed."""
     try:
         answer = reference.explore(system, Limits(max_states=400))
     except RunFault:

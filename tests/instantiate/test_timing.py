@@ -124,7 +124,7 @@ CASES = [
         check c of P { n = 1  timing synchronous  prove ends }
         """,
         "ends holds",
-        # nothing seen; seen; a round later it is over; late
+        # nothing seen; seen; a round later it expires; late
         None,
     ),
     Case(
@@ -325,7 +325,7 @@ TO_DO = {
 def test_a_round_waits_for_what_changes_something(
     body: str, guard: str, fine: bool, tmp_path: Path
 ) -> None:
-    """Whoever may leave everything as it is for ever, but need not, stops the clock, too."""
+    """Whoever may leave everything as it is forever, but need not, stops the clock, too."""
     in_time = "violated" if TO_DO[body] == "idle" else "holds"
     goes_on = "violated" if TO_DO[body] == "may change" else "holds"
     expected = f"in_time {in_time}, time_goes_on {goes_on}"

@@ -73,11 +73,12 @@ def test_coins_become_choices() -> None:
         "on := flip()  let c = flip()  choose d in bool  if flip() or not flip() { skip }"
     )
     assert isinstance(coin, typed.Choose) and isinstance(assign, typed.Assign)
-    assert assign.value == typed.Local(typed.Bool(), coin.name, coin.span)
-    assert isinstance(drawn, typed.Choose) and drawn.name == "c"
+    assert isinstance(coin.pattern, typed.Bind)
+    assert assign.value == typed.Local(typed.Bool(), coin.pattern.name, coin.span)
+    assert isinstance(drawn, typed.Choose) and drawn.pattern == typed.Bind(typed.Bool(), "c")
     assert isinstance(chosen, typed.Choose) and chosen.domain.type == drawn.domain.type
     assert isinstance(asks, typed.Choose) and isinstance(asked_, typed.Choose)
-    assert isinstance(branch, typed.If) and len({coin.name, asks.name, asked_.name}) == 3
+    assert isinstance(branch, typed.If) and len({coin.pattern, asks.pattern, asked_.pattern}) == 3
 
 
 def test_timers() -> None:

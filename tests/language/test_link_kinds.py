@@ -77,7 +77,7 @@ def test_a_kind_can_not_contradict_itself(traits: dict[str, Any]) -> None:
 
 
 def test_an_additional_kind_is_known_for_a_while() -> None:
-    kind = LinkKind("toy_late", "a message may stay under way for ever")
+    kind = LinkKind("toy_late", "a message may stay under way forever")
     with additional_kind(kind) as known:
         assert LINK_KINDS["toy_late"] is known
         with pytest.raises(ValueError, match="toy_late"), additional_kind(kind):
@@ -101,8 +101,8 @@ def test_the_language_page_has_a_row_for_each_kind(kind: LinkKind) -> None:
     assert rows("Checks")[written].startswith(kind.meaning)
 
 
-def test_the_language_page_says_what_is_promised() -> None:
-    table = rows("What is promised")
+def test_the_language_page_says_what_is_assumed() -> None:
+    table = rows("Fairness assumptions")
     for kind in KINDS:
         if kind.delivery in (Delivery.STUBBORN, Delivery.FAIR_LOSS):
             assert f"that {table[f'`{kind.name}`']}".startswith(kind.delivery.value)

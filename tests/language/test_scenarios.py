@@ -37,7 +37,7 @@ def test_steps_are_lines_in_words() -> None:
         """  scenario a {
     p1: upon condition not done   // why not
     p2 receives DATA({p1, {p2, {}}}, (a, b)) from p1
-    p1's   timer `x` is over
+    p1's   timer `x` expires
     then it ends
     then all_done violated
   }"""
@@ -46,7 +46,7 @@ def test_steps_are_lines_in_words() -> None:
     assert [step.text for step in found.steps] == [
         "p1: upon condition not done",
         "p2 receives DATA({p1, {p2, {}}}, (a, b)) from p1",
-        "p1's timer `x` is over",
+        "p1's timer `x` expires",
     ]
     assert [(c.what, c.word) for c in found.claims] == [("it", "ends"), ("all_done", "violated")]
     assert found.steps[1].span.line == 12
@@ -57,7 +57,7 @@ def test_what_is_repeated_for_ever() -> None:
     (found,) = loaded(
         """  scenario a {
     p1 x
-    for ever {
+    forever {
       p1 y
       p2 z }
     then all_done holds
@@ -102,9 +102,9 @@ def test_scenario_is_still_a_name() -> None:
         ("  scenario a {\n then all_done true_ }", "C019", "`then all_done true_` is no claim"),
         ("  scenario a {\n then it holds }", "C019", "`then it holds` is no claim"),
         (
-            "  scenario a {\n for ever {\n p1 x\n }\n then it ends }",
+            "  scenario a {\n forever {\n p1 x\n }\n then it ends }",
             "C019",
-            "a run that goes on for ever neither ends nor stops",
+            "a run that goes on forever neither ends nor stops",
         ),
         ("  scenario { p1 x }", "S001", "unexpected `{`"),
         ("  scenario a { 3 x }", "S001", "unexpected number `3`"),
@@ -120,7 +120,7 @@ def test_what_is_wrong(text: str, code: str, message: str) -> None:
 
 def test_what_is_expected_is_said() -> None:
     (found,) = wrong("  scenario a { 3 x }")
-    assert found.expected == "a step in words, on a line of its own, `}`, `for ever` or `then`"
+    assert found.expected == "a step in words, on a line of its own, `}`, `forever` or `then`"
     (found,) = wrong("  scenario a {\n then all_don holds }")
     assert found.hint == "did you mean `all_done`?"
     (found,) = wrong("  senario a { p1 x }")

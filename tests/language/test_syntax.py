@@ -102,7 +102,7 @@ def test_not_more_than_twenty() -> None:
 
 def test_a_missing_brace_does_not_swallow_the_rest() -> None:
     text = "protocol P {\n  upon init { skip\n}\n\nprotocol Q {\n  state = 1\n}\n"
-    assert [(c, line) for c, line, _ in places(text)] == [("S003", 1), ("S001", 6)]
+    assert [(c, line) for c, line, _ in places(text)] == [("S003", 2), ("S001", 6)]
 
 
 @pytest.mark.parametrize(

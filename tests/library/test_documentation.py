@@ -39,8 +39,9 @@ check c of P {{ n = 2  expect {name} holds }}
 
 # One or more uses of each row of the page's tables that no fenced example has.
 EVERYTHING = """
-protocol Everything(k: 1..3 = 2, leader: Proc) requires n > 2 * f {
-  type Pair = (Proc, Nat)
+protocol Everything(k: Small = 2, leader: Proc, eager: bool) requires n > 2 * f {
+  type Pair = (Proc, 0..k + 1)
+  type Small = 1..3
   message M(x: 0..9, q: Proc)
   message HELLO
   shared state total : 0..9 = 0
@@ -81,6 +82,9 @@ protocol Everything(k: 1..3 = 2, leader: Proc) requires n > 2 * f {
     b := b + 4
     for x in q when x > 1 { total += 1 }
     for (z, i) in pairs { require i == k }
+    choose (who, level) in pairs when level == k and who == self and eager
+    let (owner, (height, _)) = (who, (level, 0))
+    require owner == who and height == level
     while some x in s when x > 5 { s -= x }
     choose T in subsets({1, 2}) when #T == 1
     either when #T == 1 { skip } or when #T == 2 { skip }
@@ -107,6 +111,7 @@ check all_of_it of Everything {
   n = 2
   k = 2
   leader = p2
+  eager = true
   expect counted holds
   expect chosen holds
   expect comes holds
@@ -121,7 +126,7 @@ def test_the_page_has_examples() -> None:
 
 @pytest.mark.parametrize("example", FENCED, ids=[t.split("\n", 1)[0][:40] for t in FENCED])
 def test_fenced_examples(example: str, tmp_path: Path) -> None:
-    if not example.startswith("protocol"):
+    if not example.startswith(("protocol", "interface")):
         around = [text for start, text in AROUND.items() if example.startswith(start)]
         assert around, "say in AROUND what this fragment needs around it"
         example = around[0].format(fragment=example, name=example.split()[1])

@@ -1,5 +1,5 @@
-"""Whether runs go round is looked for while a search goes on; where there is no room for the
-question it is left for the end."""
+"""Cycles are looked for while a search goes on; where there is no room for that, it is left for
+the end."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Finite:
         }
 
     def ends(self, names: frozenset[str], histories: Mapping[str, str]) -> set[Crowd]:
-        """What can be so for ever."""
+        """What can be so forever."""
         return {
             _crowd(self._crowd(state, names, histories))
             for state in self.states
@@ -143,7 +143,7 @@ class Abstract:
         self.named = tuple({g.process for g in self.automaton.groups if g.process is not None})
 
     def both(self, names: frozenset[str]) -> tuple[set[Crowd], set[Crowd]]:
-        """What can be reached, and what can be so for ever."""
+        """What can be reached, and what can be so forever."""
         reached: set[Crowd] = set()
         ends: set[Crowd] = set()
         for world in self.search.worlds():

@@ -101,7 +101,7 @@ def _acyclic(found: Automaton) -> None:
 def agree(
     check: typed.Check, numbers: dict[str, int], names: set[str], *, exact: bool = True
 ) -> None:
-    """The same is reached, and the same can be so for ever (more in the automaton unless
+    """The same is reached, and the same can be so forever (more in the automaton unless
     ``exact``)."""
     abstract = Abstract(check, numbers)
     finite = Finite(check, {k: str(v) for k, v in numbers.items()}, abstract.named)
@@ -348,3 +348,22 @@ check every of Example {
     codes = [d.code for d in raised.value.diagnostics]
     assert sorted(codes) == ["T001", "T003", "T004", "T004"]
     assert all(d.span is not None and d.hint for d in raised.value.diagnostics)
+
+
+def test_tuple_patterns_and_truth_values_are_followed() -> None:
+    """The echo broadcast with its assignment in pieces; who is eager echoes unasked."""
+    text = (specs() / "byzantine/echo.bcast").read_text(encoding="utf-8")
+    pieces = """let (now, (_, later)) = (true, (0, echoed))
+      choose (a, b) in {(now, later), (later, later)} when a
+      echoed := a and not b"""
+    text = text.replace("echoed := true", pieces).replace("(T: Nat", "(T: Nat, eager: bool")
+    text = text.replace("wants and not echoed", "(wants or eager) and not echoed")
+    patient, eager = (
+        extract(of_text(text.replace("for all", f"eager = {value}  for all")))
+        for value in ("false", "true")
+    )
+    written = extract(check_in("byzantine/echo.bcast"))
+    assert {rule.guard for rule in patient.rules} == {rule.guard for rule in written.rules}
+    assert len(patient.rules) == len(written.rules)
+    unguarded = (sum(rule.guard == And() for rule in found.rules) for found in (patient, eager))
+    assert next(unguarded) < next(unguarded)

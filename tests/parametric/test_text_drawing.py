@@ -39,7 +39,7 @@ def test_the_text_says_what_there_is_in_100_columns() -> None:
         "when #ECHO >= n - T - 1",
         "wants, echoed, accepted",
         "1->3, 7->5",
-        "relay       the run stays for ever where some in 4..7 and some in 0..3",
+        "relay       the run stays forever where some in 4..7 and some in 0..3",
     ):
         assert said in text
 

@@ -33,7 +33,7 @@ def holds(formula: Formula, word: Word, at: int = 0) -> bool:
 
 
 def accepts(machine: Automaton, word: Word) -> bool:
-    """Whether some path reads ``word`` for ever and comes by each accepting set: by the book."""
+    """Whether some path reads ``word`` forever and comes by each accepting set: by the book."""
     letters, loop = word
 
     def after(node: tuple[int, int]) -> set[tuple[int, int]]:
@@ -92,10 +92,10 @@ SHAPES = {
     "invariant": (always(A), 2),
     "eventually": (eventually(A), 1),
     "again and again": (always(eventually(A)), 2),
-    "in the end for ever": (eventually(always(A)), 2),
+    "eventually forever": (eventually(always(A)), 2),
     "leads to": (always(either([opposite(A), eventually(B)])), 2),
-    "once, then for ever": (always(either([opposite(A), always(A)])), 3),
-    "some of three in the end": (either(eventually(always(p)) for p in (A, B, C)), 6),
+    "once, then forever": (always(either([opposite(A), always(A)])), 3),
+    "eventually some of three": (either(eventually(always(p)) for p in (A, B, C)), 6),
     "an invariant, and again and again": (
         buchi_automaton.both([always(opposite(A)), always(eventually(opposite(B)))]),
         3,

@@ -75,7 +75,7 @@ CASES = [
         "all_done holds, both_done violated, never_three violated, boss_starts violated",
     ),
     Case(
-        "a run that goes round for ever",
+        "a lasso",
         """
         protocol P {
           state v = false

@@ -205,7 +205,7 @@ def test_who_hums_for_ever_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def mail(key: tuple[ir.Expr, ...]) -> ir.TransitionSystem:
-    """Letters ``a`` are thrown away, ``b`` is read; ``a`` may come for ever."""
+    """Letters ``a`` are thrown away, ``b`` is read; ``a`` may come forever."""
     kind = BagT(SOME, 2, "letters")
     box, letter = Read(kind, "box"), ir.Local(SOME, "letter")
 

@@ -131,14 +131,14 @@ def test_what_is_not_proven_is_not_used(added: None, tmp_path: Path) -> None:
 
 
 def test_where_runs_go_round_what_needs_none_is_left_out(added: None) -> None:
-    acyclic = {**column(), Ask.ROUND: replace(NO, why="some run goes round")}
+    acyclic = {**column(), Ask.ROUND: replace(NO, why="the state graph has a cycle")}
     REDUCTIONS["wrong"] = replace(
         WRONG, column=acyclic, analyse=lambda of: (PlanPart("wrong", resets=initially(of, "w")), ())
     )
     plan = choose(system(SAFE, STEADY), "wrong", VERDICTS)
     assert plan.used == ("wrong",) and plan.acyclic and plan.fallback is not None
     assert plan.fallback.used == ()
-    assert [one.why for one in plan.fallback.unused] == ["some run goes round"]
+    assert [one.why for one in plan.fallback.unused] == ["the state graph has a cycle"]
     assert not choose(system(SAFE), "wrong", VERDICTS).acyclic
     assert choose(system(FOLLOWED), "unread", VERDICTS).used == ()
 

@@ -66,7 +66,7 @@ def everything() -> Trace:
 
 
 def round_and_round() -> Trace:
-    """After one step, p1 and p2 play ping-pong for ever."""
+    """After one step, p1 and p2 play ping-pong forever."""
     return trace(
         step(1, request("p1", "start(a)"), send("p1", "PING", "p2")),
         step(2, receive("p2", "PING", "p1"), send("p2", "PONG", "p1")),

@@ -65,7 +65,7 @@ def test_lost_and_forged_messages_differ() -> None:
 
 def test_a_loop_is_a_block() -> None:
     lines = mermaid_of(round_and_round()).splitlines()
-    start, end = lines.index("    loop repeats for ever"), lines.index("    end")
+    start, end = lines.index("    loop repeats forever"), lines.index("    end")
     assert [line.strip() for line in lines[start + 1 : end]] == ["P0-)P1: PING", "P1-)P0: PONG"]
 
 

@@ -158,8 +158,8 @@ def test_what_was_made_smaller_is_said_where_it_was() -> None:
         "The run takes 1 fault, 1 message and 3 steps."
     )
     assert smaller(Explanation(before=more, after=less, least=True)) == (
-        "Made smaller: from 2 faults, 5 messages and 9 steps to 1 fault, 1 message and 3 steps."
-        " No run that violates the property takes less."
+        "Minimised: from 2 faults, 5 messages and 9 steps to 1 fault, 1 message and 3 steps."
+        " It is minimal: no violation takes less."
     )
 
 

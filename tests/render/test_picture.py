@@ -334,7 +334,7 @@ def test_the_description_tells_everything() -> None:
     )
     assert "p3 indicated, in order: nothing; it never gets deliver(p1, a)" in said
     assert "p1 (crashed), p2 (correct) and p3 (correct)" in said
-    assert "steps repeat for ever" in description_of(picture_of(round_and_round()))
+    assert "steps repeat forever" in description_of(picture_of(round_and_round()))
 
 
 def test_the_description_of_a_long_run_is_no_list_of_all_steps() -> None:

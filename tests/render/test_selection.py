@@ -106,7 +106,7 @@ def test_inside_a_loop_the_bar_goes_on() -> None:
     lines = drawn(made, folded=True)
     folded = next(line for line in lines if "⋯" in line)
     assert folded.startswith("┃")
-    assert any("repeat for ever" in line for line in lines)
+    assert any("repeat forever" in line for line in lines)
 
 
 def test_a_process_that_is_not_there_is_told() -> None:

@@ -204,7 +204,7 @@ def test_what_repeats_is_boxed() -> None:
     )
     lines = drawn(made)
     boxed = [line for line in lines if line.startswith(("┏", "┃", "┗"))]
-    assert boxed[0] == "┏━━ steps 2 to 3 repeat for ever"
+    assert boxed[0] == "┏━━ steps 2 to 3 repeat forever"
     assert boxed[-1] == "┗━━ then all is as after step 1, and so on"
     assert [line[:3] for line in boxed if line[2].isdigit()] == ["┃ 2", "┃ 3"]
 

@@ -176,7 +176,7 @@ def test_nothing_comes_from_elsewhere() -> None:
 
 def test_the_loop_is_in_a_box() -> None:
     (box,) = groups(root_of(round_and_round()), "loop-box")
-    assert "repeats for ever" in "".join(box.itertext())
+    assert "repeats forever" in "".join(box.itertext())
     marks = groups(root_of(round_and_round()), "step")
     inside = {g.attrib["data-step"] for g in marks if "loop" in g.attrib["class"].split()}
     assert inside == {"2", "3"}

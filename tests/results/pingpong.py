@@ -1,4 +1,4 @@
-"""A small system made by hand that goes round for ever: p1 and p2 pass a ball, p3 never gets it.
+"""A small system made by hand that repeats forever: p1 and p2 pass a ball, p3 never gets it.
 
 p1 starts with the ball and may crash; p3 waits for the ball in vain.
 """
@@ -67,7 +67,7 @@ def bounce(to: int) -> ir.Action:
     fair = Fairness(
         "receive",
         (const(to), const(back)),
-        text="what {1} sends to {0} arrives in the end: both are correct",
+        text="what {1} sends to {0} eventually arrives: both are correct",
     )
     return ir.Action(f"receive BALL {to}", ActionKind.RECEIVE, (), here, body, ir.TRUE, None, fair)
 
@@ -89,7 +89,7 @@ def pingpong() -> ir.TransitionSystem:
         ir.FALSE,
         ir.TRUE,
         "everybody has the ball at some time",
-        ("what is sent arrives in the end",),
+        ("what is sent eventually arrives",),
         None,
         (ir.Param("p.1", ir.Universe(PROC), ir.TRUE),),
         (had,),
@@ -123,8 +123,8 @@ def lasso(system: ir.TransitionSystem) -> Run:
     for _ in range(3):
         moments.append(step(system, moments[-1].state))
     ledger = (
-        FairnessJustification("what p1 sends to p2 arrives in the end", "weak", "taken", (4,)),
-        FairnessJustification("what p2 sends to p1 arrives in the end", "weak", "taken", (3,)),
+        FairnessJustification("what p1 sends to p2 eventually arrives", "weak", "taken", (4,)),
+        FairnessJustification("what p2 sends to p1 eventually arrives", "weak", "taken", (3,)),
         FairnessJustification("p3, which is correct, takes a step", "weak", "disabled", (3, 4)),
         FairnessJustification(
             "messages that come again and again arrive", "strong", "disabled", (3, 4)

@@ -118,7 +118,7 @@ def receive(limit: int) -> ir.Action:
 
 
 def agreement(kind: ir.PropertyKind) -> ir.Property:
-    """Violated where a correct process delivered and another one did not: at once, or for ever."""
+    """Violated where a correct process delivered and another one did not: at once, or forever."""
     p, q = local("p.1"), local("q.2")
     body = apply(
         Op.AND,

@@ -1,4 +1,4 @@
-"""With and without reductions: what agrees, and what is a fault of the tool."""
+"""With and without reductions: what agrees, and what is an internal error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that goes on for ever is accepted only where it closes, is fair, and is a violation."""
+"""A run that goes on forever is accepted only where it closes, is fair, and is a violation."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_run_that_stays_where_something_still_happens() -> None:
             (0, 1),
             0,
             0,
-            "for ever and never done: it comes to 3",
+            "forever and never done: it comes to 3",
         ),
         (system(goes(0, 2), goes(2, 0)), (0, 2), 0, 0, "does not violate"),
         (system(*ROUND), (0, 1), 0, 1, "these values"),

@@ -29,7 +29,7 @@ def word_of(system: ir.TransitionSystem, answer: Answer, **options: Any) -> tupl
 def test_holds_says_where() -> None:
     assert word_of(GOOD, HELD) == (
         Word.HOLDS,
-        "in every run in which the world keeps its promises",
+        "in every fair run",
     )
     system = replace(
         GOOD, properties=(replace(GOOD.properties[0], kind=ir.PropertyKind.INVARIANT),)
@@ -94,7 +94,7 @@ FAIR = Answer(
 
 def test_liveness_holds_in_fair_runs() -> None:
     word, reason = word_of(LIVE, replace(FAIR, fair=True))
-    assert (word, reason) == (Word.HOLDS, "in every run in which the world keeps its promises")
+    assert (word, reason) == (Word.HOLDS, "in every fair run")
 
 
 def test_liveness_that_could_not_be_decided_is_unknown_for_the_reason_given() -> None:
@@ -128,12 +128,12 @@ def test_clients_that_ask_for_nothing_are_vacuous_always() -> None:
 
 
 def test_assumptions_are_the_promises_in_words_each_once() -> None:
-    justice = ir.Justice(ir.TRUE, "the detector tells the truth in the end")
+    justice = ir.Justice(ir.TRUE, "the detector eventually tells the truth")
     system = replace(LIVE, justice=(justice,))
     (verdict,) = judge(system, FAIR, world=("at most 2 wrong suspicions",))
     assert verdict.assumptions == (
-        "what q sends to p arrives in the end: both are correct",
-        "the detector tells the truth in the end",
+        "what q sends to p eventually arrives: both are correct",
+        "the detector eventually tells the truth",
         "at most 2 wrong suspicions",
     )
     invariant = replace(LIVE.properties[0], kind=ir.PropertyKind.INVARIANT)

@@ -61,7 +61,7 @@ BY_HAND = {
         step(3, request("p3", "c"), changes=(wrote("x"),)),
     ),
     "lies": trace(step(1, forge("p3", "LIE", "p1")), step(2, forge("p3", "LIE", "p2"))),
-    "for ever": trace(
+    "forever": trace(
         step(1, send("p1", "A", "p2")),
         step(2, receive("p2", "A", "p1"), send("p2", "A", "p1")),
         loop=1,

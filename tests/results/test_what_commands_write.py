@@ -102,7 +102,7 @@ def test_the_schemas_are_called_by_their_formats() -> None:
 def test_rows_are_the_steps_of_the_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line for each, also where a run goes on for ever."""
+    """One line for each, also where a run goes on forever."""
     trace = tmp_path / "trace.json"
     for path in ("links/alternating_bit.bcast::reordering", "detectors/heartbeat.bcast"):
         main(["check", at(path), "-q", "--trace-out", str(trace)])

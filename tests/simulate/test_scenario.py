@@ -118,7 +118,7 @@ def test_a_step_that_could_be_several_is_refused() -> None:
         ("no_creation holds", ""),
         ("no_creation violated", "no_creation holds in this run"),
         ("it ends", ""),
-        ("it continues", "it ends: nothing that the world promises is left to do"),
+        ("it continues", "it ends: no fairness assumption requires another step"),
         ("it fails", "no step that is possible here meets an error"),
     ],
 )
@@ -133,14 +133,14 @@ def test_a_run_that_can_not_end_says_nothing_of_whole_runs() -> None:
     assert message.startswith("agreement is about whole runs, and this one can't end here: COPY")
     assert line == 4
     message, _ = _problem(library(EAGER), "p1 broadcasts a", "then it ends")
-    assert message.startswith("it does not end: the world promises more (COPY")
+    assert message.startswith("it does not end: fairness requires more (COPY")
 
 
 def test_what_is_repeated_for_ever_must_come_round_and_be_fair() -> None:
     duel = library("consensus/paxos.bcast::duel")
     start = ("p1 proposes 0", "p2 proposes 1", "a1 receives PREPARE from p1")
-    message, line = _problem(duel, *start, "for ever {", "p1 receives PROMISE", "}")
-    assert message == "after the steps of `for ever` the run is not where it was before them"
+    message, line = _problem(duel, *start, "forever {", "p1 receives PROMISE", "}")
+    assert message == "after the steps of `forever` the run is not where it was before them"
     assert line == 7
 
 
@@ -157,9 +157,9 @@ protocol Blinks {
 check one of Blinks { n = 2 }
 """
     )
-    steps = ("for ever {", "p1: upon condition not on", "p1: upon condition on", "}")
+    steps = ("forever {", "p1: upon condition not on", "p1: upon condition on", "}")
     message, _ = _problem(opened, *steps)
-    assert message.startswith("the world does not admit this for ever: ")
+    assert message.startswith("the world does not admit this forever: ")
 
 
 FAILS = """

@@ -66,7 +66,7 @@ BOTH = pytest.mark.parametrize("exchange", [BARRIER, Exchange.SHUFFLE])
 @pytest.mark.parametrize(
     "wakes",
     [
-        pytest.param(False, id="for ever", marks=pytest.mark.slow),
+        pytest.param(False, id="forever", marks=pytest.mark.slow),
         pytest.param(True, id="until it is too late"),
     ],
 )

@@ -248,7 +248,13 @@ class Draw:
             (s.Flip((one,)),),
             (one, s.While("y", got, (s.Assign("got", y, "-="), told))),
             (s.For("z", s.ALL, (s.If(s.equal(s.name("z"), s.ME), (one,)),)),),
-            (one, s.If(s.at_least(s.size(got), s.number(1)), (s.Choose("y", got), told))),
+            (
+                one,
+                s.If(
+                    s.at_least(s.size(got), s.number(1)),
+                    (s.Choose("y", got, self.chance(30)), told),
+                ),
+            ),
         ]
         return (*before, *draw.choice(options), *behind)
 
@@ -387,7 +393,7 @@ class Draw:
         return Handler(INDICATION, event, (s.Bind("p"),), body=body)
 
     def condition(self, guard: s.Expr, *, may: bool = False) -> Handler:
-        """A condition: one that happens once, or one that may go round for ever."""
+        """A condition: one that happens once, or one that may repeat forever."""
         if self.chance(25):
             toggle = s.Assign("flag", s.no(FLAG))
             idle = s.If(s.within(s.ME, HEARD), (s.Assign("heard", s.ME, "-="),))
@@ -414,7 +420,7 @@ class Draw:
             return (s.Flip(body),)
         if self.has("choose"):
             chosen = s.equal(s.name("some"), s.ME)
-            return (s.Choose("some", s.ALL), s.If(chosen, body))
+            return (s.Choose("some", s.ALL, self.chance(30)), s.If(chosen, body))
         return body
 
     # -- statements -----------------------------------------------------------------------------

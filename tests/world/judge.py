@@ -188,7 +188,7 @@ def _can_be_correct(graph: Graph, here: int, asked: list[str]) -> bool:
 
 
 def _stays_correct(state: State, asked: list[str]) -> bool:
-    """Whether all ``asked`` are correct in a run that goes round here."""
+    """Whether all ``asked`` are correct in a run that repeats here."""
     return not (state["byzantine"] | state["omitted"] | state["down"]) & set(asked)
 
 
@@ -209,7 +209,7 @@ def _reached(graph: Graph, begun: set[int], inside: set[int]) -> set[int]:
 def fair(
     graph: Graph, states: set[int], wanted: Callable[[set[int]], bool]
 ) -> Iterator[frozenset[int]]:
-    """Sets of ``states`` in which a fair run can go round for ever (or stay: then nothing that is
+    """Sets of ``states`` in which a fair run can repeat forever (or stay: then nothing that is
     promised is left to do, or only what leaves everything as it is), if they are ``wanted``."""
 
     def edges(inside: set[int], banned: frozenset[Hashable]) -> Callable[[int], list[Edge]]:

@@ -239,7 +239,7 @@ class Way:
                     at.names[name] = self.pick(in_order(members))
                     self.block(at, body)
                     del at.names[name]
-            case s.Choose(name, domain):
+            case s.Choose(name, domain, _):
                 at.names[name] = self.pick(in_order(domain.value(at)))
             case s.Either(alternatives):
                 open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]

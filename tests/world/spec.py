@@ -374,11 +374,17 @@ class While:
 
 @dataclass(frozen=True)
 class Choose:
+    """``apart``: it is the first part of a pair that is chosen."""
+
     name: str
     domain: Expr
+    apart: bool = False
 
     @property
     def text(self) -> str:
+        if self.apart:
+            pairs = f"{{ (x', self) for x' in {self.domain.text} }}"
+            return f"choose ({self.name}, _) in {pairs}"
         return f"choose {self.name} in {self.domain.text}"
 
 

@@ -175,7 +175,7 @@ def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> I
         promise = own(model, state, ("timer", path, name, p), p)
         if model.world.timing == "partial" and not state["lock step"]:
             promise = None
-        yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
+        yield Step(f"{p}'s timer {name} expires", _timeout(p, path, name), promise)
 
 
 def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:

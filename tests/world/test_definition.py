@@ -238,7 +238,7 @@ def test_clocks_are_not_further_apart_than_they_may_be() -> None:
 
 
 def test_timeouts_are_early_before_a_system_is_synchronous() -> None:
-    """Dwork, Lynch and Stockmeyer 1988: rounds in the end, and who knows since when."""
+    """Dwork, Lynch and Stockmeyer 1988: rounds eventually, and who knows since when."""
     silent = (s.If(s.var("got"), (s.Skip(),), (s.Assign("wrong", s.TRUE),)),)
     top = Protocol(
         "T", "Service", (("TWO", ()),), (V("got", "bool", s.FALSE), V("wrong", "bool", s.FALSE)),

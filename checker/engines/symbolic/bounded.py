@@ -36,7 +36,7 @@ FOR_LONGER = 1.0
 NO_LONGER, NOTHING_LEFT = "no run is longer", "nothing else is left to be asked"
 """The reasons why the search ends before the depth is reached."""
 
-SAFETY_ONLY = "bounded checking answers what must hold in every state, not what must come about"
+SAFETY_ONLY = "bounded checking answers safety (what must hold in every state), not liveness"
 """The reason why a ``LIVENESS`` property is not decided."""
 
 

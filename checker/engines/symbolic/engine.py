@@ -11,7 +11,7 @@ from checker.results.answer import Answer, Listener
 NAME = "symbolic"
 _SAFETY_ONLY = Ability(
     Can.PARTLY,
-    "leaves it unknown: it answers what must hold in every state, not what must come about",
+    "leaves it unknown: it answers safety (what must hold in every state), not liveness",
 )
 CAPABILITIES = {
     Feature.SAFETY: Ability(

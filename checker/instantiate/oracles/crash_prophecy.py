@@ -84,4 +84,4 @@ def justice(world: World) -> list[Justice]:
     if DOOMED not in world.variables:
         return []
     gone = ir.Apply(BOOL, ir.Op.SUBSET, (world.read(DOOMED), world.crashed()))
-    return [Justice(gone, "who is foreseen to crash does so in the end")]
+    return [Justice(gone, "who is foreseen to crash eventually does so")]

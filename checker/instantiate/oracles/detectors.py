@@ -79,7 +79,7 @@ def declare(world: World) -> None:
         bound = world.bound(detector.noise)
         if bound < 0:
             raise refuse("C010", f"noise {bound} can't be", detector.span, "0 or more")
-        world.add(WRONG, IntT(0, bound), 0, VariableKind.WORLD, "wrong words of the detector")
+        world.add(WRONG, IntT(0, bound), 0, VariableKind.WORLD, "mistakes of the detector")
     elif detector.eventually and detector.kind == "P":
         world.add(SETTLED, BOOL, False, VariableKind.WORLD, "the detector has settled")
     if detector.kind != "P":
@@ -235,7 +235,7 @@ def _word(
     fairness = Fairness(
         f"detector {instance.path.rstrip('.')}",
         (self, other),
-        text="{0}, while it is correct, is told in the end what the detector must say of {1}",
+        text="{0}, while it is correct, is eventually told what the detector must say of {1}",
     )
     action = Action(text, ActionKind.DETECT, params, TRUE, body, promised, None, fairness)
     world.drafts.append(Draft(action, self))
@@ -268,7 +268,7 @@ def _choose_one(world: World) -> None:
     """Drafts the choice of one process, which does not crash from then on."""
     one = ir.Local(world.proc, fresh("p"))
     immune = world.read(IMMUNE)
-    says = "the detector settles: {0} does not crash any more, and that is known in the end"
+    says = "the detector settles: {0} does not crash any more, and that is eventually known"
     stmts = (
         mark(world, MarkKind.WORLD, says, ("p",), one),
         ir.Assign(ir.Target(immune.type, IMMUNE, True), ir.Apply(immune.type, Op.SOME, (one,))),
@@ -278,7 +278,7 @@ def _choose_one(world: World) -> None:
 
 
 def _draft_settling(world: World, params: tuple[Param, ...], guard: Expr, body: Block) -> None:
-    fairness = Fairness("settle", text="the failure detector settles in the end")
+    fairness = Fairness("settle", text="the failure detector eventually settles")
     action = Action("settle", ActionKind.WORLD, params, guard, body, TRUE, None, fairness)
     world.drafts.append(Draft(action, None))
 

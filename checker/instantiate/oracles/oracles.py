@@ -211,6 +211,6 @@ def justice(world: World) -> tuple[Justice, ...]:
     found = crash_prophecy.justice(world)
     for contract in _contracts(world):
         for clause, obligation in contract.obligations():
-            text = f"the oracle `{contract.title}` keeps `{clause.name}` in the end"
+            text = f"the oracle `{contract.title}` eventually keeps `{clause.name}`"
             found.append(Justice(negation(obligation), text))
     return tuple(found)

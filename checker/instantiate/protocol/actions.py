@@ -117,7 +117,7 @@ def _who(world: World, client: typed.Client) -> list[int]:
         return list(range(len(labels)))
     if client.process not in labels:
         hint = "processes: " + ", ".join(labels)
-        raise refuse("E003", f"there is no process `{client.process}`", client.span, hint)
+        raise refuse("E003", f"there is no process `{client.process}`", client.process_span, hint)
     return [labels.index(client.process)]
 
 

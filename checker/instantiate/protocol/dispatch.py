@@ -63,7 +63,7 @@ def _too_deep(world: World, handler: typed.Handler, place: ir.SourceLocation) ->
     depth = world.capacity(NESTED, 1)
     grows = NESTED if depth < DEEPEST else None
     message = f"`{handler.label}` has been entered {depth} times and has not come to its end"
-    return ir.Fault("R006", f"{message}: calls go round", place, grows)
+    return ir.Fault("R006", f"{message}: calls form a cycle", place, grows)
 
 
 def whole(world: World, at: Instance, handler: typed.Handler, body: Block, root: Root) -> Block:

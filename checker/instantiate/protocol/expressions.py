@@ -75,6 +75,8 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             if name not in world.sizes.values:
                 raise refuse("C200", f"the check gives no value to `{name}`", span)
             value = world.sizes.values[name]
+            if isinstance(type_, typed.Bool):
+                return Const(BOOL, bool(value))
             return Const(world.proc, value) if isinstance(type_, typed.Proc) else integer(value)
         case typed.Self():
             assert env.self is not None
@@ -296,13 +298,17 @@ def bind_domain(
     from checker.instantiate.protocol.patterns import match_pattern
 
     lowered = as_domain(domain, env)
-    shown = pattern.name if isinstance(pattern, typed.Bind) else "_x"
-    local = ir.Local(ir.domain_item(lowered), fresh(shown))
+    local = ir.Local(ir.domain_item(lowered), fresh(shown_name(pattern)))
     condition, names = match_pattern(pattern, local, env)
     inner = env.bind_all(names)
     if where is not None:
         condition = conj(condition, lower(where, inner))
     return local.name, lowered, condition, inner
+
+
+def shown_name(pattern: typed.Pattern) -> str:
+    """Returns the name that users see of a local for ``pattern``."""
+    return pattern.name if isinstance(pattern, typed.Bind) else "_x"
 
 
 def exists(binders: tuple[typed.Binder, ...], env: Env, body: Callable[[Env], Expr]) -> Expr:

@@ -26,7 +26,8 @@ class RoleSize:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """``values``: every parameter's value; a process parameter holds the process's index."""
+    """``values``: every parameter's value: a number, the index of a process, a truth value as 0 or
+    1."""
 
     values: Mapping[str, int]
     roles: tuple[RoleSize, ...]
@@ -46,7 +47,8 @@ def refuse(code: str, message: str, span: Span | None, hint: str = "") -> SpecEr
 
 
 def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
-    """Returns the integer value of ``expr`` under ``values``; raises :class:`SpecError` (C200)."""
+    """Returns the value of ``expr`` under ``values``, truth as 0 or 1; raises :class:`SpecError`
+    (C200)."""
     match expr:
         case typed.Literal(_, value, _):
             return int(value)
@@ -63,6 +65,8 @@ def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
             return all(evaluate_size(arg, values) for arg in args)
         case typed.Operation(_, "or", args, _):
             return any(evaluate_size(arg, values) for arg in args)
+        case typed.Operation(_, "if", (condition, then, otherwise), _):
+            return evaluate_size(then if evaluate_size(condition, values) else otherwise, values)
         case typed.Operation(_, op, (left, right), span):
             a, b = evaluate_size(left, values), evaluate_size(right, values)
             if op in ("div", "mod") and b == 0:
@@ -96,38 +100,58 @@ def parameters(check: typed.Check) -> set[str]:
     return {p.name for p in check.protocol.parameters} | {"n", "f"}
 
 
-def require_settable(check: typed.Check, name: str, value: str) -> None:
-    """Raises :class:`SpecError` (E003) where ``name`` is no parameter, or is a numeric one and
-    ``value`` is no number."""
+def given_value(check: typed.Check, name: str, value: str) -> typed.Expr:
+    """Returns the ``value`` that ``--set`` gives to the parameter ``name``.
+
+    Raises :class:`SpecError` (E003) where ``name`` is no parameter, or ``value`` is not of its
+    type.  Whether there is a process of that name is seen when the sizes are known.
+    """
     known = parameters(check)
     if name not in known:
         hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
         raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
-    if name in _of_processes(check):
-        return
+    type_ = _types(check).get(name, typed.Int())
+    if isinstance(type_, typed.Proc):
+        return typed.Named(type_, value, check.span)
+    if isinstance(type_, typed.Bool):
+        if value not in ("true", "false"):
+            raise refuse("E003", f"`{name}` is `true` or `false`, not `{value}`", check.span)
+        return typed.Literal(type_, value == "true", check.span)
     if not value.removeprefix("-").isdecimal():
         raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
     if len(value) > len(str(LARGEST_NUMBER)) + 1 or abs(int(value)) > LARGEST_NUMBER:
         message = f"{value[:24]} is more than `{name}` can be: {LARGEST_NUMBER}"
         raise refuse("E003", message, check.span)
+    return typed.Literal(typed.Int(), int(value), check.span)
+
+
+def _types(check: typed.Check) -> dict[str, typed.Type]:
+    """Returns the types of the protocol's parameters."""
+    return {p.name: p.type for p in check.protocol.parameters}
 
 
 def _of_processes(check: typed.Check) -> set[str]:
     """Returns the parameters that are processes."""
-    return {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
+    return {name for name, type_ in _types(check).items() if isinstance(type_, typed.Proc)}
 
 
 def describe_sizes(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
     """Returns all parameters of ``check`` for display: processes by their names."""
-    processes = _of_processes(check)
+    types = _types(check)
     result: dict[str, str | int] = {}
     sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
     unused = sized - {s.name for s in check.settings}
     unused |= sizes.values.keys() - parameters(check)
     for name, value in sizes.values.items():
         if name not in unused:
-            result[name] = sizes.processes[value] if name in processes else value
+            result[name] = _shown(value, types.get(name), sizes)
     return result | {word: number_or_text(value) for word, value in check.overridden}
+
+
+def _shown(value: int, type_: typed.Type | None, sizes: Sizes) -> str | int:
+    if isinstance(type_, typed.Proc):
+        return sizes.processes[value]
+    return str(bool(value)).lower() if isinstance(type_, typed.Bool) else value
 
 
 def number_or_text(value: str) -> int | str:
@@ -141,10 +165,8 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     protocol = check.protocol
     replaced = dict(check.overridden)
     numbers = {name: value for name, value in overrides.items() if name not in replaced}
-    for name, value in numbers.items():
-        require_settable(check, name, value)
-    written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
-    written.update(numbers)
+    written = {s.name: s.value for s in check.settings}
+    written |= {name: given_value(check, name, value) for name, value in numbers.items()}
     require_sizes(check, numbers)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
@@ -166,8 +188,8 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
         raise refuse("C205", message, check.every_span, hint)
 
 
-def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:
-    """Computes every number, in the order of their dependencies."""
+def _numbers(check: typed.Check, written: Mapping[str, typed.Expr]) -> dict[str, int]:
+    """Computes every number and truth value, in the order of their dependencies."""
     processes = _of_processes(check)
     sources = {name: value for name, value in written.items() if name not in processes}
     for parameter in check.protocol.parameters:
@@ -178,7 +200,7 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
             message = f"the check gives no value to the parameter `{parameter.name}`"
             raise refuse("C200", message, check.span, hint)
         sources[parameter.name] = parameter.default
-    sources.setdefault("n", "3")
+    sources.setdefault("n", typed.Literal(typed.Int(), 3, check.span))
     order = list(dict.fromkeys((*check.every, *sources, "f")))
     values: dict[str, int] = {}
     while len(values) < len(order):
@@ -191,16 +213,12 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
             if source is None:
                 values[name] = _faulty(check, {**values, "f": 0})
             else:
-                values[name] = (
-                    int(source) if isinstance(source, str) else evaluate_size(source, values)
-                )
+                values[name] = evaluate_size(source, values)
     return {name: values[name] for name in order}
 
 
-def _needed_parameters(check: typed.Check, name: str, source: typed.Expr | str | None) -> set[str]:
+def _needed_parameters(check: typed.Check, name: str, source: typed.Expr | None) -> set[str]:
     """Returns what ``name`` depends on; ``source`` ``None``: the fault bounds, for f."""
-    if isinstance(source, str):
-        return set()
     if source is not None:
         return _mentioned_parameters(source)
     return {"n"}.union(*(_mentioned_parameters(expr) for expr in _bounds(check))) - {name}
@@ -234,18 +252,22 @@ def _overlap(check: typed.Check) -> bool:
     return check.recover or len(_bounds(check)) > 1
 
 
+_KINDS = {typed.Proc: "a process", typed.Int: "a number", typed.Bool: "a truth value"}
+
+
 def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str, ...]) -> None:
     """Adds the parameters of layers that the protocol on top does not have: each has its default, a
     process without one is the first.  Raises :class:`SpecError` (C200) where one name is of two
     kinds."""
-    kinds = {p.name: p.type for p in check.protocol.parameters}
+    kinds = _types(check)
     for layer in layers_of(check.protocol, check.given):
         below = stands_for(layer, check.given)
         for parameter in below.parameters if below is not None else ():
             kind = kinds.setdefault(parameter.name, parameter.type)
             a_process = isinstance(parameter.type, typed.Proc)
-            if isinstance(kind, typed.Proc) is not a_process:
-                message = f"`{parameter.name}` is a process in one protocol, a number in another"
+            if type(kind) is not type(parameter.type):
+                one, other = _KINDS[type(kind)], _KINDS[type(parameter.type)]
+                message = f"`{parameter.name}` is {one} in one protocol, {other} in another"
                 raise refuse("C200", message, parameter.span, "another name for one of the two")
             if parameter.name in values:
                 continue
@@ -290,7 +312,7 @@ def _processes(
 
 def _processes_given(
     protocol: typed.Protocol,
-    written: Mapping[str, typed.Expr | str],
+    written: Mapping[str, typed.Expr],
     values: dict[str, int],
     processes: tuple[str, ...],
     check: typed.Check,
@@ -299,10 +321,8 @@ def _processes_given(
         if not isinstance(parameter.type, typed.Proc):
             continue
         given = written.get(parameter.name, parameter.default)
-        name = given.name if isinstance(given, typed.Named) else given
-        if name is None:
-            name = processes[0]
-        if not isinstance(name, str) or name not in processes:
+        name = given.name if isinstance(given, typed.Named) else processes[0]
+        if name not in processes:
             hint = "processes: " + ", ".join(processes)
             raise refuse("E003", f"`{parameter.name}` needs a process", check.span, hint)
         values[parameter.name] = processes.index(name)

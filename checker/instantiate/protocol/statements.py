@@ -11,7 +11,14 @@ from typing import assert_never
 from checker.diagnostics import Span
 from checker.instantiate.faults import stable_storage
 from checker.instantiate.protocol import coverage_marks, walk
-from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain, lower, state_name
+from checker.instantiate.protocol.expressions import (
+    Env,
+    bind_domain,
+    lower,
+    shown_name,
+    state_name,
+)
+from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import ATOMIC, Instance, World
 from checker.language.syntax import typed
@@ -94,20 +101,18 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (ir.For(name, members, stmts),), env
         case typed.While():
             return (_while(stmt, env, root),), env
-        case typed.Choose(name, domain, where, _):
-            members = as_domain(domain, env)
-            local = ir.Local(ir.domain_item(members), fresh(name))
-            inner = env.bind(name, local)
-            wanted = TRUE if where is None else lower(where, inner)
-            return (ir.Choose(local.name, members, wanted),), inner
+        case typed.Choose(pattern, domain, where, _):
+            name, members, fits, inner = bind_domain(pattern, domain, where, env)
+            return (ir.Choose(name, members, fits),), inner
         case typed.Either(alternatives, _):
             return _either(alternatives, env, root, stmt.span), env
         case typed.Require(condition, _):
             return (ir.Assume(lower(condition, env)),), env
-        case typed.LetIn(name, value, _):
+        case typed.LetIn(pattern, value, _):
             lowered = lower(value, env)
-            local = ir.Local(lowered.type, fresh(name))
-            return (ir.Declare(local.name, local.type, lowered),), env.bind(name, local)
+            local = ir.Local(lowered.type, fresh(shown_name(pattern)))
+            _, names = match_pattern(pattern, local, env)
+            return (ir.Declare(local.name, local.type, lowered),), env.bind_all(names)
         case typed.Perform():
             return (_perform(stmt, env),), env
         case typed.Atomic():

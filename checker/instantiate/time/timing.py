@@ -271,7 +271,7 @@ def _timeout(world: World, timer: TimerOf) -> None:
     fairness = Fairness(
         f"timeout {timer.title}".rstrip(),
         (self,),
-        text=f"{called} of {{0}}, while it runs and {{0}} is correct, is over in the end",
+        text=f"{called} of {{0}}, while it runs and {{0}} is correct, eventually expires",
     )
     name = f"timeout {timer.title}".rstrip()
     place = world.place(timer.handlers[0][1].span)
@@ -354,7 +354,7 @@ def _stabilises(world: World) -> None:
         mark(world, MarkKind.WORLD, "the system becomes synchronous", ()),
         ir.Assign(stable, TRUE),
     )
-    fairness = Fairness("gst", text="the system becomes synchronous in the end")
+    fairness = Fairness("gst", text="the system eventually becomes synchronous")
     guard = negation(world.read(STABLE))
     action = Action("gst", ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
     world.drafts.append(Draft(action, None))

@@ -20,8 +20,16 @@ from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.parser.build import DEPTH, Builder, NumberTooLarge, TooDeep
 from checker.language.parser.keywords import reserved_names
-from checker.language.parser.recover import LIMIT, balance, blank_item, pieces, without_word_before
-from checker.language.parser.words import MISSPELT, syntax_error
+from checker.language.parser.recover import (
+    LIMIT,
+    balance,
+    blank_item,
+    pieces,
+    unclosed_by_indentation,
+    without_word_before,
+    word_before,
+)
+from checker.language.parser.words import MISSPELT, is_for_a_refused_name, syntax_error, whole_word
 from checker.language.syntax import ast_items, plain
 from checker.language.syntax.ast import LARGEST
 
@@ -44,12 +52,13 @@ def parse(text: str, file: str) -> ast_items.Spec:
     except (UnexpectedInput, TooDeep, NumberTooLarge):
         pass
     found: list[Diagnostic] = []
+    refused: set[str] = set()
     for piece, line, column in pieces(text):
-        found.extend(_shift(one, line, column) for one in _wrong(piece, file))
+        found.extend(_shift(one, line, column) for one in _wrong(piece, file, refused))
         if len(found) >= LIMIT:
             break
     else:
-        found = found or _wrong(text, file)
+        found = found or _wrong(text, file, refused)
     found.sort(key=_place)
     raise SpecError(tuple(found[:LIMIT]))
 
@@ -82,13 +91,17 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
     return (span.line, span.column) if span else (0, 0)
 
 
-def _wrong(piece: str, file: str) -> list[Diagnostic]:
-    """Returns the errors in ``piece``, which is parsed alone: with its own lines and columns."""
+def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
+    """Returns the errors in ``piece``, which is parsed alone: with its own lines and columns.
+
+    ``refused``: words of the language that were used as names.  Where one is declared nothing else
+    is reported, as what follows from it is not known.
+    """
     if words := list(islice(reserved_names(piece, file), LIMIT)):
         return words
     uneven = balance(piece)
     if uneven is not None:
-        return [_unbalanced_error(piece, file, uneven)]
+        return [_error_before(piece, file, uneven) or _unbalanced_error(piece, file, uneven)]
     found: list[Diagnostic] = []
     while len(found) < LIMIT and piece.strip():
         try:
@@ -96,6 +109,19 @@ def _wrong(piece: str, file: str) -> list[Diagnostic]:
             break
         except UnexpectedInput as error:
             offset, diagnostic = syntax_error(error, piece, file)
+            start, before = word_before(piece, offset)
+            if before in refused:
+                piece = _renamed(piece, start, before)
+                continue
+            word = whole_word(piece, offset)
+            if is_for_a_refused_name(error, word, refused):
+                piece = _renamed(piece, offset, word)
+                continue
+            if diagnostic.code == "S006":
+                found.append(diagnostic)
+                refused.add(word)
+                piece = _renamed(piece, offset, word)
+                continue
             if MISSPELT in diagnostic.hint:  # the same error would be found again
                 piece = without_word_before(piece, offset)
             if all(d.span != diagnostic.span for d in found):
@@ -110,7 +136,26 @@ def _wrong(piece: str, file: str) -> list[Diagnostic]:
             found.append(Diagnostic("S005", message, large.span))
             offset = _offset(piece, large.span)
         piece = blank_item(piece, offset)
-    return found
+    return [each for each in found if each.code == "S006"] or found
+
+
+def _renamed(text: str, offset: int, word: str) -> str:
+    """Returns ``text`` with another name, as long as it, in place of the ``word`` at ``offset``."""
+    return text[:offset] + "x" * len(word) + text[offset + len(word) :]
+
+
+def _error_before(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic | None:
+    """Returns the syntax error before a ``}`` that closes nothing, where there is one: what should
+    have been opened is missing there."""
+    offset, kind = uneven
+    if kind != "close":
+        return None
+    try:
+        _parser().parse(piece)
+    except UnexpectedInput as error:
+        place, diagnostic = syntax_error(error, piece, file)
+        return diagnostic if place < offset else None
+    return None
 
 
 def _offset(text: str, span: Span) -> int:
@@ -122,6 +167,12 @@ def _offset(text: str, span: Span) -> int:
 
 def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
     offset, kind = uneven
+    hint = ""
+    unclosed = unclosed_by_indentation(piece) if kind == "open" else None
+    if unclosed is not None:
+        offset, end = unclosed
+        last = piece[:end].rstrip().rpartition("\n")[2].strip()
+        hint = f"by the indentation, its `}}` is missing behind `{last[:60]}`"
     line = piece.count("\n", 0, offset) + 1
     column = offset - (piece.rfind("\n", 0, offset) + 1) + 1
     span = Span(file, line, column, line, column + 1)
@@ -130,7 +181,7 @@ def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnos
         message = f"brackets nest more than {_BRACKETS} levels deep"
         return Diagnostic("S004", message, span)
     if kind == "open":
-        return Diagnostic("S003", f"this `{bracket}` is never closed", span)
+        return Diagnostic("S003", f"this `{bracket}` is never closed", span, hint=hint)
     if kind == "string":
         hint = 'a string ends with `"` on its own line'
         return Diagnostic("S003", "this string is never closed", span, hint=hint)

@@ -13,37 +13,18 @@ DEEPEST = 200
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
 _TOP = frozenset(("import", "interface", "protocol", "check"))
-_INNER = frozenset(
-    [
-        "may",
-        "upon",
-        "state",
-        "stable",
-        "shared",
-        "message",
-        "property",
-        "properties",
-        "uses",
-        "role",
-        "init",
-        "type",
-        "request",
-        "indication",
-        "faults",
-        "links",
-        "timing",
-        "detector",
-        "given",
-        "clients",
-        "prove",
-        "expect",
-        "allow",
-        "crash",
-        "scenario",
-        "invariant",
-    ]
-)
+_PROTOCOL = "may upon state stable shared message property uses role init type invariant"
+_CHECK = "faults links timing detector given clients prove expect allow crash scenario invariant"
+_INNER = {
+    "interface": frozenset("request indication property properties type".split()),
+    "protocol": frozenset(_PROTOCOL.split()),
+    "check": frozenset(_CHECK.split()),
+}
+"""The words that begin an item inside of a top-level item."""
 _PREFIXES = frozenset(("may", "upon", "stable", "shared"))
+_BEFORE_NAMES = frozenset(("interface", "protocol", "check", "of", "implements"))
+"""Words behind which a name stands."""
+_CRASH_POINTS = re.compile(r"crash[ \t]+points\b")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
@@ -63,14 +44,18 @@ def pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """
     starts: list[int] = []
     depth = 0
+    last = ""
     for offset, word in _tokens(text):
         if word == "{":
             depth += 1
         elif word == "}":
             depth = max(0, depth - 1)
-        elif word in _TOP and (depth == 0 or _heads_line(text, offset, word)):
+        elif word in _TOP and (
+            (depth == 0 and last not in _BEFORE_NAMES) or _heads_line(text, offset, word)
+        ):
             starts.append(offset)
             depth = 0
+        last = word
     if not starts or _blank(text[: starts[0]]).strip():
         starts.insert(0, 0)
     else:
@@ -124,6 +109,39 @@ def balance(text: str) -> tuple[int, str] | None:
     return (opened[-1][0], "open") if opened else None
 
 
+def unclosed_by_indentation(text: str) -> tuple[int, int] | None:
+    """Returns the first ``{`` whose block ends, by the indentation, without a ``}``, and the offset
+    of the line before which that is missing; ``None`` where there is none."""
+    opened: list[tuple[int, int]] = []  # the offset of a brace, the indentation of its line
+    start = indent = -1
+    for offset, word in (*_tokens(text), (len(text), "")):
+        begin = text.rfind("\n", 0, offset) + 1 if word else len(text)
+        if begin != start:
+            start, indent = begin, _indentation(text[begin:])
+            if opened and _ends_before(text, opened[-1], indent, word):
+                return opened[-1][0], start
+        if word == "{":
+            opened.append((offset, indent))
+        elif word == "}" and opened:
+            opened.pop()
+    return None
+
+
+def _ends_before(text: str, brace: tuple[int, int], indent: int, word: str) -> bool:
+    """Tells whether the block of ``brace`` ends before a line with this indentation and first
+    word."""
+    offset, outer = brace
+    if word == "}":
+        return indent < outer
+    ends_line = not _blank(text[offset + 1 :].split("\n", 1)[0]).strip()
+    return ends_line and indent <= outer
+
+
+def _indentation(line: str) -> int:
+    whole = line.split("\n", 1)[0].expandtabs()
+    return len(whole) - len(whole.lstrip())
+
+
 def _mismatch(opened: list[tuple[int, str]], offset: int, word: str) -> tuple[int, str]:
     """Returns which of two mismatched brackets is at fault: the inner one was not closed, or this
     one is too much."""
@@ -157,6 +175,14 @@ def without_word_before(text: str, offset: int) -> str:
     return text[:start] + _spaces(text[start:offset]) + text[offset:]
 
 
+def _begins_item(text: str, offset: int, word: str) -> bool:
+    """Tells whether ``word`` at ``offset`` may begin an item of the top-level item ``text``."""
+    if word == "crash" and not _CRASH_POINTS.match(text, offset):
+        return False
+    first = next((word for _, word in _tokens(text)), "")
+    return word in _INNER.get(first, frozenset().union(*_INNER.values()))
+
+
 def _item(text: str, offset: int) -> tuple[int, int]:
     """Returns the extent of the item at ``offset``: from its keyword to the next at its depth, or
     the closing brace.
@@ -170,7 +196,7 @@ def _item(text: str, offset: int) -> tuple[int, int]:
     for at, word in (*_tokens(text), (len(text), "}")):
         if word == "{":
             depth += 1
-        elif word == "}" or (word in _INNER and depth >= 1 and last not in _PREFIXES):
+        elif word == "}" or (_begins_item(text, at, word) and depth and last not in _PREFIXES):
             while open_items and open_items[-1][1] >= depth:
                 start, _ = open_items.pop()
                 if start < offset == at and word != "}":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 
-from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from checker.diagnostics import Diagnostic, Span
 from checker.diagnostics.english import listing
+from checker.language.parser.keywords import another_name
 from checker.language.parser.recover import word_before
 
 _EXPRESSION = frozenset(
@@ -139,6 +140,7 @@ _GROUPS = (
 )
 _WORDS = {
     "NAME": "a name",
+    "ALONE": "",
     "INT": "a number",
     "STRING": 'a string in `"…"`',
     "ASSIGN": "`:=`",
@@ -175,7 +177,7 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
-    "_FOR_EVER": "`for ever`",
+    "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
@@ -186,8 +188,27 @@ _KEYWORDS = (
     "recover request require requires role scenario send shared skip stable start state timeout "
     "timing type union upon uses when while yield"
 ).split()
+_FOREIGN = {
+    "var": "a variable is declared with `state v : T = e`",
+    "int": "a number is declared as `state v : 0..9 = 0`, or with the type `Nat`",
+    "list": "write `seq<T>`",
+    "array": "write `seq<T>`, or `map<K, V>`",
+    "Set": "write `set<T>`",
+    "Map": "write `map<K, V>`",
+    "foreach": "write `for x in S { … }`",
+    "elif": "write `else if`",
+    "elsif": "write `else if`",
+    "do": "the block stands in braces: leave `do` out",
+    "return": "a handler ends with its block; what should not run stands in `if … { … }`",
+}
+"""What is written here for words of other languages."""
+_EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"
 """Part of the hint of an error whose cause is the word before it."""
+_AROUND_NAMES = frozenset(("NAME", "LPAR", "RPAR", "COMMA", "RBRACE"))
+"""What can be expected where a name is declared."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SEND = re.compile(r"//[^\n]*|\b(send)\b")
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     "&": "write `and`",
@@ -204,7 +225,24 @@ _HINTS = {
     "≠": "write `!=`",
     "/": "integer division is `div`",
     ";": "statements need no separators; leave it out",
+    "“": 'strings stand in `"…"`',
+    "”": 'strings stand in `"…"`',
+    "'": 'strings stand in `"…"`',
+    "++": "write `v += 1`",
+    "--": "write `v -= 1`",
 }
+
+
+def is_for_a_refused_name(error: UnexpectedInput, word: str, refused: set[str]) -> bool:
+    """Tells whether the ``word`` at which the parser stopped is one that was ``refused`` as a name,
+    and a name can stand there."""
+    return word in refused and isinstance(error, UnexpectedToken) and "NAME" in error.accepts
+
+
+def whole_word(text: str, offset: int) -> str:
+    """Returns the word that begins at ``offset``; an empty one where none does."""
+    found = _WORD.match(text, offset)
+    return found.group() if found else ""
 
 
 def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagnostic]:
@@ -222,29 +260,93 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
         end_of_text = token.type == "$END"
         names = error.accepts or error.expected
         if not end_of_text:
-            length = len(token)
-            found = str(token)
-            message = f"unexpected {_token_text(token)}"
+            found = whole_word(text, offset) or str(token)
+            length = len(found)
+            message = f"unexpected {_token_text(token.type, found)}"
     else:
         names = set(getattr(error, "expected", ()))
     if end_of_text:
         offset, found = max(len(text.rstrip()) - 1, 0), ""
     span = _span(text, file, offset, length)
+    if _is_for_a_name(found, set(names), text[:offset], text[offset + length :]):
+        message = f"`{found}` is a word of the language, so nothing can be called that"
+        return offset, Diagnostic("S006", message, span, hint=another_name(found))
+    if "TO" in names and (end_of_text or found == "}" or found[:1].isalpha()):
+        return offset, _no_receivers(text, file, offset)
     expected = "" if code == "S002" else expectation(set(names))
-    hint = _HINTS.get(found[:1], "") or _suggest_keyword(found, set(names), text[:offset])
+    hint = _hint(code, found, set(names), text[: len(text) if end_of_text else offset])
     return offset, Diagnostic(code, message, span, expected, hint)
 
 
-def _suggest_keyword(found: str, names: set[str], before: str) -> str:
-    """Returns a keyword that ``found``, or the word before it, is a misspelling of."""
+def _is_for_a_name(found: str, names: set[str], before: str, after: str) -> bool:
+    """Tells whether a word of the language stands where only a name can, on the same line."""
+    line = before.rstrip(" \t")
+    if found == "when" and line.endswith(",") and not after.lstrip().startswith(":"):
+        return False  # the comma is too much: `for all n, when n > 1`
+    only_names = "NAME" in names and names <= _AROUND_NAMES
+    return only_names and found.isascii() and found.isidentifier() and line == before.rstrip()
+
+
+def _no_receivers(text: str, file: str, offset: int) -> Diagnostic:
+    """Returns the error of a `send` without `to` that ends at ``offset``, where it stands."""
+    *_, start = (found.start() for found in _SEND.finditer(text[:offset]) if found.group(1))
+    line = text[start:offset].split("\n", 1)[0].split("//", 1)[0]
+    message = "this `send` does not say to whom"
+    wanted = "`to` and a process or a set of processes, or `to all`"
+    return Diagnostic("S001", message, _span(text, file, start, len(line.rstrip())), wanted)
+
+
+def _hint(code: str, found: str, names: set[str], before: str) -> str:
+    """Returns what is meant by ``found``, or by the word before it, where that can be told."""
+    _, last = word_before(before, len(before))
+    return (
+        _hint_of_sign(found, names)
+        or _suggest_keyword(found, names)
+        or _FOREIGN.get(found, "")
+        or _FOREIGN.get(last, "")
+        or _hint_of_place(code, found, last, names)
+        or _suggest_before(last)
+    )
+
+
+def _hint_of_sign(found: str, names: set[str]) -> str:
+    if "_FAULT_BOUND" in names and (found == "=" or found.isdigit()):
+        return "the bound of a fault is written `crash <= 1`"
+    if found == "<=" and "EQUAL" in names:
+        return "faults are separated by commas: `faults crash <= 1, omission <= 1`"
+    return _HINTS.get(found, "") or _HINTS.get(found[:1], "")
+
+
+def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
+    if code == "S002" and found.isalpha():
+        return "names are made of the letters a to z, A to Z, digits and `_`"
+    if "STRING" in names and last == "import":
+        return 'a file is named in quotes: `import "other.bcast"`'
+    if last == "crash" and found == "{":
+        return "crashes are declared in a check: `faults crash <= 1`"
+    if found == "then" and "LBRACE" in names:
+        return "the block stands in braces: leave `then` out"
+    if found in _EVENT_WORDS and "UPON" in names:
+        return "a handler begins with `upon`"
+    if last == "init" and "CHOOSE" in names:
+        return "a handler begins with `upon`: `upon init { … }`"
+    if last in ("init", "recover") and found == "(":
+        return f"`upon {last}` has no arguments: leave the brackets out"
+    if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
+        return "statements stand in handlers: `upon … { … }`"
+    return ""
+
+
+def _suggest_keyword(found: str, names: set[str]) -> str:
+    """Returns a keyword of ``names`` that ``found`` is a misspelling of."""
     possible = [name.lower() for name in names if name.lower() in _KEYWORDS]
     near = get_close_matches(found, possible, 1, 0.7)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    _, last = word_before(before, len(before))
-    if not last or last in _KEYWORDS:
-        return ""
-    near = get_close_matches(last, _KEYWORDS, 1, 0.75)
+    return f"did you mean `{near[0]}`?" if near else ""
+
+
+def _suggest_before(last: str) -> str:
+    """Returns a keyword that the word before the error is a misspelling of."""
+    near = [] if last in _KEYWORDS else get_close_matches(last, _KEYWORDS, 1, 0.75)
     return f"did you mean `{near[0]}` {MISSPELT} `{last}`?" if near else ""
 
 
@@ -255,11 +357,10 @@ def _span(text: str, file: str, offset: int, length: int) -> Span:
     return Span(file, line, column, line, column + max(1, len(first)))
 
 
-def _token_text(token: Token) -> str:
-    text = str(token)
-    if token.type == "INT":
+def _token_text(type_: str, text: str) -> str:
+    if type_ == "INT":
         return f"number `{text[:20]}`"
-    if token.type == "NAME":
+    if type_ == "NAME":
         return f"name `{text[:40]}`"
     return f"`{text[:40]}`"
 

@@ -296,7 +296,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    name: Name
+    pattern: Expr
     domain: Expr
     where: Expr | None
     span: Span
@@ -316,7 +316,7 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    name: Name
+    pattern: Expr
     value: Expr
     span: Span
 

@@ -12,15 +12,17 @@ from checker.language.syntax.typed_expr import Expr
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """``process`` makes ``requests`` in order: each an operator's name and its argument texts.
+    """``process`` makes the request ``op``.
 
-    Arguments are closed expressions; payloads of type ``Msg`` are :class:`Named`.
+    ``args`` are closed expressions; payloads of type ``Msg`` are :class:`Named`.  ``span``: where
+    the request is written; ``process_span``: where the process is.
     """
 
     process: str
     op: str
     args: tuple[Expr, ...]
     span: Span
+    process_span: Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    name: str
+    pattern: Pattern
     domain: Expr
     where: Expr | None
     span: Span
@@ -101,7 +101,7 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class LetIn:
-    name: str
+    pattern: Pattern
     value: Expr
     span: Span
 

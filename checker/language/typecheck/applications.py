@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from checker.diagnostics import Span
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Bag, Expr, Option, Seq, Set, Type
 from checker.language.typecheck.expressions import check, infer, mismatch, safe
@@ -41,17 +43,27 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
         hint = "write `let c = flip()` before, and ask for `c`"
         scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
     if name not in ARITY:
-        known = {*ARITY, *scope.home.messages, "received"}
-        if scope.mode == "property":
-            known |= {*HISTORY, *history_names(scope.home.interface)}
-        hint = suggestion(name, known)
         if scope.mode == "property" and "implements" in scope.home.lost:
             raise Hole
-        if scope.mode == "property" and scope.home.interface is None:
-            hint = "histories need an interface: `protocol P implements I`"
-        scope.report.fail("N002", f"no function or message `{name}`", span, hint=hint)
+        message = f"no function or message `{name}`"
+        scope.report.fail("N002", message, span, hint=_which_function(name, scope))
     require_arity(name, args, ARITY[name], span, scope)
     return _function(name, expr, scope, expected)
+
+
+def _which_function(name: str, scope: Scope) -> str:
+    """Returns the hint for an unknown function: which is meant, or which histories there are."""
+    known = {*ARITY, *scope.home.messages, "received"}
+    if scope.mode != "property":
+        return suggestion(name, known)
+    interface = scope.home.interface
+    if interface is None:
+        return "histories need an interface: `protocol P implements I`"
+    histories = history_names(interface)
+    if name.endswith("ed") and not get_close_matches(name, histories, 1, 0.8):
+        shown = listing(f"`{history}(p)`" for history in histories)
+        return f"the histories of `{interface.name}` are {shown}"
+    return suggestion(name, {*known, *HISTORY, *histories})
 
 
 def require_arity(

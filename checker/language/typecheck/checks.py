@@ -26,7 +26,7 @@ _COUNTS = ("states", "depth", "trace")
 def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) -> typed.Check:
     """Returns the check ``decl`` of ``protocol``; errors go to the report of ``library``."""
     report = library.report
-    home = _home(protocol, report)
+    home = _home(protocol, library)
     faults = faults_of(_of(decl, ast_items.Fault), home)
     links, capacity = links_of(_of(decl, ast_items.Link), home)
     timing = timing_of(_of(decl, ast_items.Timing), home)
@@ -77,11 +77,18 @@ def _of(decl: ast_items.Check, kind: type[_Item]) -> list[_Item]:
     return [item for item in decl.items if isinstance(item, kind)]
 
 
-def _home(protocol: typed.Protocol, report: Reporter) -> Home:
+def _home(protocol: typed.Protocol, library: Library) -> Home:
     params: dict[str, typed.Type] = {"n": INT, "f": INT}
     params.update({p.name: p.type for p in protocol.parameters})
     roles = tuple(r.name for r in protocol.roles)
-    return Home(report, protocol.name, params=params, roles=roles, interface=protocol.implements)
+    return Home(
+        library.report,
+        protocol.name,
+        params=params,
+        roles=roles,
+        interface=protocol.implements,
+        lost=library.home(protocol.name).lost,
+    )
 
 
 def _settings(items: list[ast_items.Setting], home: Home) -> dict[str, typed.Setting]:
@@ -161,6 +168,7 @@ def _properties(
     recover: bool,
 ) -> tuple[typed.PropertyDef, ...]:
     interfaces, report = library.bases(), library.report
+    lost = library.home(protocol.name).lost
     lemmas = {p.name: p for p in (*protocol.invariants, *invariants)}
     made: dict[str, typed.PropertyDef] = {}
     for name in asked:
@@ -171,6 +179,8 @@ def _properties(
             found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
+        elif found is None and ("implements" in lost or name.text in report.broken):
+            continue
         elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces) | lemmas.keys())
             if protocol.implements is None and not hint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Expr, Operator, Type
@@ -18,11 +19,20 @@ def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client,
         operator = _operator(item.verb, home)
         if operator is None or not _process(item.process, home):
             continue
-        for expr in item.items:
-            args = _arguments(expr, operator, home)
+        for given, span in _requests(item):
+            args = _arguments(given, operator, span, home)
             if args is not None:
-                made.append(typed.Client(item.process.text, operator.name, args, expr.span))
+                client = item.process.text
+                made.append(typed.Client(client, operator.name, args, span, item.process.span))
     return tuple(made)
+
+
+def _requests(item: ast_items.Client) -> list[tuple[ast.Expr | None, Span]]:
+    """Returns what each request of ``item`` is made with, and where it stands; one that stands
+    alone is made with nothing."""
+    if not item.items:
+        return [(None, item.verb.span)]
+    return [(expr, expr.span) for expr in item.items]
 
 
 def _process(name: ast.Name, home: Home) -> bool:
@@ -40,6 +50,8 @@ def verbs(operator: str) -> tuple[str, str]:
 
 
 def _operator(verb: ast.Name, home: Home) -> Operator | None:
+    if "implements" in home.lost:
+        return None
     if home.interface is None:
         message = f"`{home.name}` has no interface, so it gets no requests"
         hint = "leave `clients` out, or `protocol P implements I`"
@@ -54,20 +66,28 @@ def _operator(verb: ast.Name, home: Home) -> Operator | None:
     return None
 
 
-def _arguments(expr: ast.Expr, operator: Operator, home: Home) -> tuple[Expr, ...] | None:
-    given: tuple[ast.Expr, ...] = (expr,)
+def _arguments(
+    expr: ast.Expr | None, operator: Operator, span: Span, home: Home
+) -> tuple[Expr, ...] | None:
+    given: tuple[ast.Expr, ...] = () if expr is None else (expr,)
     if len(operator.fields) > 1 and isinstance(expr, ast.Display) and expr.kind == "tuple":
         given = expr.items
     if len(given) != len(operator.fields):
-        wanted = ", ".join(n for n, _ in operator.fields)
         message = f"`{operator.name}` takes {count(len(operator.fields), 'argument')}"
-        home.report.add("N006", message, expr.span, f"({wanted})")
+        home.report.add("N006", message, span, _form(operator))
         return None
     try:
         pairs = zip(given, operator.fields, strict=True)
         return tuple(_argument(e, type_, home) for e, (_, type_) in pairs)
     except Hole:
         return None
+
+
+def _form(operator: Operator) -> str:
+    """Returns how a request is written: ``p1 swaps (a, b)``."""
+    names = ", ".join(name for name, _ in operator.fields)
+    given = f" ({names})" if len(operator.fields) > 1 else f" {names}"
+    return f"`p1 {verbs(operator.name)[0]}{given.rstrip()}`"
 
 
 def _argument(expr: ast.Expr, type_: Type, home: Home) -> Expr:

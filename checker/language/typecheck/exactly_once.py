@@ -23,13 +23,13 @@ _MOST = {
     "effects": "no act has its effect twice; an idempotent act that comes again has none",
 }
 _LEAST = {
-    "deliveries": "what a correct process requests is indicated to some process in the end",
-    "processings": "what a correct process requests is performed in the end",
-    "effects": "what a correct process requests is performed in the end",
+    "deliveries": "what a correct process requests is eventually indicated to some process",
+    "processings": "what a correct process requests is eventually performed",
+    "effects": "what a correct process requests is eventually performed",
 }
 _RECOVERING = (
-    " (if all processes are up in the end; and where others do the work, if the one that requests"
-    " it never crashes)"
+    " (if all processes are eventually up forever; and where others do the work, if the one that"
+    " requests it never crashes)"
 )
 _WORDS = {
     "deliveries": "Asked of deliveries, that is, of indications; not of what is done with them",

@@ -29,7 +29,7 @@ def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.St
         return name
 
     match stmt:
-        case ast.Let(name, ast.Apply("flip", (), span), _):
+        case ast.Let(ast.Name() as name, ast.Apply("flip", (), span), _):
             return (), ast.Choose(name, ast.BoolWord(span), None, span)
         case ast.Assign() | ast.Let() | ast.Perform():
             stmt = replace(stmt, value=_without(stmt.value, fresh))

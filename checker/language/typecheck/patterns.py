@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Type
-from checker.language.typecheck.scope import UNKNOWN, Known, Scope, suggestion
+from checker.language.typecheck.scope import UNKNOWN, Known, Scope, another_name, suggestion
 from checker.language.typecheck.types import MESSAGE, fits, show
 
 Names = dict[str, Known]
@@ -40,11 +42,23 @@ def _bound(
             scope.report.fail("N024", message, pattern.span, "a name, or a tuple of names")
 
 
+def pattern_names(pattern: ast.Expr) -> Iterator[str]:
+    """Yields the names that the pattern of a binder binds."""
+    match pattern:
+        case ast.Name(text, _):
+            yield text
+        case ast.Display("tuple", items, _):
+            for item in items:
+                yield from pattern_names(item)
+        case _:
+            pass
+
+
 def fresh(name: ast.Name, scope: Scope) -> None:
     """Reports a name that already has a meaning, and raises :class:`Hole`."""
     taken = scope.meaning_of(name.text)
     if taken:
-        hint = "choose another name"
+        hint = another_name(name.text)
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
 
 
@@ -122,7 +136,7 @@ def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
     if UNKNOWN in (known, type_) or name.text in scope.names or fits(known, type_):
         return
     message = f"`{name.text}` is {scope.meaning_of(name.text)}, not `{show(type_)}`"
-    hint = "choose another name for what is received"
+    hint = another_name(name.text, " for what is received")
     scope.report.fail("N003", message, name.span, show(type_), hint)
 
 

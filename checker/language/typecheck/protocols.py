@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.handlers import blocks_of, handler
 from checker.language.typecheck.properties import invariant_of, property_of
-from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Reporter, Scope
+from checker.language.typecheck.scope import (
+    GIVEN,
+    UNKNOWN,
+    Hole,
+    Home,
+    Reporter,
+    Scope,
+    another_name,
+)
 from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
 from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
@@ -19,9 +28,8 @@ _RESERVED = {
     "self": "the process itself",
     "Proc": "the set of processes",
     "Msg": "the type of payloads",
-    "n": "the number of processes",
-    "f": "the bound of faults",
     "all": "every process",
+    **GIVEN,
 }
 
 
@@ -37,7 +45,10 @@ class _Declared:
         taken = _RESERVED.get(name.text) or self.names.get(name.text)
         if taken:
             message = f"`{name.text}` is already {taken}"
-            self.report.add("N004", message, name.span, hint="choose another name")
+            hint = another_name(name.text)
+            if what == "a parameter" and name.text in GIVEN:
+                hint = "leave it out: every protocol has the parameters `n` and `f`"
+            self.report.add("N004", message, name.span, hint=hint)
             return False
         self.names[name.text] = what
         return True
@@ -56,10 +67,7 @@ def protocol_of(
     if homes is not None:
         homes[home.name] = home
     declared = _Declared(report)
-    for item in decl.items:
-        if isinstance(item, ast_items.TypeAlias) and declared.add(item.name, "a type"):
-            home.types[item.name.text] = resolve(item.type, home, item.name.text)
-    parameters = _parameters(decl, home, declared)
+    parameters = _types_and_parameters(decl, home, declared)
     roles = _roles(decl, home, declared)
     if decl.implements is not None:
         home.interface = interfaces(decl.implements)
@@ -112,27 +120,61 @@ def _copy(declared: _Declared) -> _Declared:
     return other
 
 
-def _parameters(
+def _types_and_parameters(
     decl: ast_items.Protocol, home: Home, declared: _Declared
 ) -> tuple[typed.Parameter, ...]:
-    made = []
-    for parameter in decl.parameters:
-        if not declared.add(parameter.name, "a parameter"):
-            continue
-        type_ = resolve(parameter.type, home)
-        if not isinstance(type_, typed.Proc | typed.Int) and type_ != UNKNOWN:
-            message = "parameters of this type are not supported yet"
-            home.report.add("N001", message, parameter.type.span, "`Proc`, `Nat` or a range")
-            type_ = UNKNOWN
-        default = None
-        if parameter.default is not None:
-            try:
-                default = check(parameter.default, Scope(home, "constant"), type_)
-            except Hole:
-                pass
-        home.params[parameter.name.text] = type_
-        made.append(typed.Parameter(parameter.name.text, type_, default, parameter.name.span))
-    return tuple(made)
+    """Declares the types and the parameters, of which each may mention others; returns the latter
+    in the order written."""
+    aliases = [i for i in decl.items if isinstance(i, ast_items.TypeAlias)]
+    waiting: list[ast_items.Parameter | ast_items.TypeAlias] = [*decl.parameters, *aliases]
+    made: dict[str, typed.Parameter] = {}
+    while waiting:
+        names = {item.name.text for item in waiting}
+        ready = [i for i in waiting if not names & (_mentioned(i) - {i.name.text})]
+        item = (ready or waiting)[0]  # if none is ready, its error is that of the first
+        waiting.remove(item)
+        if isinstance(item, ast_items.Parameter):
+            if declared.add(item.name, "a parameter"):
+                made[item.name.text] = _parameter(item, home)
+        elif declared.add(item.name, "a type"):
+            home.types[item.name.text] = resolve(item.type, home, item.name.text)
+        else:
+            home.types.setdefault(item.name.text, UNKNOWN)
+    return tuple(made[name] for p in decl.parameters if (name := p.name.text) in made)
+
+
+def _mentioned(item: ast_items.Parameter | ast_items.TypeAlias) -> set[str]:
+    """Returns the names that the type or the default of ``item`` mentions."""
+    default = item.default if isinstance(item, ast_items.Parameter) else None
+    return set(_names_in((item.type, default)))
+
+
+def _names_in(part: object) -> Iterator[str]:
+    if isinstance(part, ast.Name):
+        yield part.text
+    elif isinstance(part, ast.NamedType):
+        yield part.name
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _names_in(each)
+    elif is_dataclass(part):
+        yield from _names_in(tuple(getattr(part, field.name) for field in fields(part)))
+
+
+def _parameter(item: ast_items.Parameter, home: Home) -> typed.Parameter:
+    type_ = resolve(item.type, home)
+    if not isinstance(type_, typed.Proc | typed.Int | typed.Bool) and type_ != UNKNOWN:
+        message = "parameters of this type are not supported yet"
+        home.report.add("N001", message, item.type.span, "`bool`, `Proc`, `Nat` or a range")
+        type_ = UNKNOWN
+    default = None
+    if item.default is not None:
+        try:
+            default = check(item.default, Scope(home, "constant"), type_)
+        except Hole:
+            pass
+    home.params[item.name.text] = type_
+    return typed.Parameter(item.name.text, type_, default, item.name.span)
 
 
 def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[ast_items.Role, ...]:
@@ -192,6 +234,7 @@ def _state_types(
     home.states[role] = found
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
+    found.update({s.name.text: UNKNOWN for s in states if s.name.text in _RESERVED})
     for state in kept:
         found[state.name.text] = UNKNOWN if state.type is None else resolve(state.type, home)
     for state in kept:
@@ -204,7 +247,10 @@ def _layers(
 ) -> tuple[typed.Layer, ...]:
     made = []
     for item in decl.items:
-        if not isinstance(item, ast_items.Uses) or not declared.add(item.name, "a layer"):
+        if not isinstance(item, ast_items.Uses):
+            continue
+        if not declared.add(item.name, "a layer"):
+            home.lost.add(item.name.text)
             continue
         found = layers(item.of)
         if found is None:
@@ -319,4 +365,6 @@ def own_properties(
         built = invariant_of(decl, home) if decl.lemma else property_of(decl, home)
         if built is not None:
             made[built.name] = built
+        else:
+            home.report.broken.add(decl.name.text)
     return tuple(made.values())

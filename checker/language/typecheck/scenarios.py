@@ -53,7 +53,7 @@ def _claim(
         report.add("C019", message, item.word.span, expected, _near(word, words))
         return None
     if what == "it" and scenario.again and word != "continues":
-        message = f"a run that goes on for ever neither {word} nor stops"
+        message = f"a run that goes on forever neither {word} nor stops"
         report.add("C019", message, item.word.span, hint="leave it out")
         return None
     return typed_check.Claim(what, word, item.span)

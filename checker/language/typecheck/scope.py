@@ -19,10 +19,14 @@ class Hole(Exception):
 
 
 class Reporter:
-    """Collects diagnostics, each location and message once."""
+    """Collects diagnostics, each location and message once.
+
+    ``broken``: the properties whose formulas have errors, which are reported where they stand.
+    """
 
     def __init__(self) -> None:
         self.found: dict[Diagnostic, None] = {}
+        self.broken: set[str] = set()
 
     def add(self, code: str, message: str, span: Span, expected: str = "", hint: str = "") -> None:
         self.found[Diagnostic(code, message, span, expected, hint)] = None
@@ -47,8 +51,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"there is {shown}" + (" and more" if len(choices) > 8 else "")
 
 
-GIVEN = {"n": "the number of processes", "f": "the number of faults"}
+GIVEN = {"n": "the number of processes", "f": "the maximum number of faulty processes"}
 """Parameters that every protocol has."""
+
+
+def another_name(name: str, what: str = "") -> str:
+    """Returns the hint to choose another name than ``name`` for ``what``."""
+    given = "every protocol has the parameters `n` and `f`; " if name in GIVEN else ""
+    return f"{given}choose another name{what}"
 
 
 @dataclass(frozen=True, slots=True)

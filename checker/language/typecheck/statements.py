@@ -8,10 +8,10 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
-from checker.language.typecheck.expressions import bind_one, check, infer, item_of, members_of, safe
+from checker.language.typecheck.expressions import bind_one, check, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
-from checker.language.typecheck.patterns import fresh
+from checker.language.typecheck.patterns import binder_pattern, pattern_names
 from checker.language.typecheck.scope import UNKNOWN, Hole, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
 
@@ -34,7 +34,7 @@ def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
     """Returns the scope behind an erroneous statement: what it should have bound has an unknown
     type."""
     if isinstance(stmt, ast.Let | ast.Choose):
-        return scope.bind({stmt.name.text: Known(UNKNOWN)})
+        return scope.bind({name: Known(UNKNOWN) for name in pattern_names(stmt.pattern)})
     return scope
 
 
@@ -57,11 +57,10 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.Either(_alternatives(alternatives, scope), span),), scope
         case ast.Require(condition, span):
             return (typed.Require(check(condition, scope, BOOL), span),), scope
-        case ast.Let(name, value, span):
-            fresh(name, scope)
+        case ast.Let(pattern, value, span):
             made = infer(value, scope)
-            inner = scope.bind({name.text: Known(made.type)})
-            return (typed.LetIn(name.text, made, span),), inner
+            parts, names = binder_pattern(pattern, made.type, scope)
+            return (typed.LetIn(parts, made, span),), scope.bind(names)
         case ast.Skip():
             return (), scope
         case ast.Perform():
@@ -94,11 +93,9 @@ def _loop(stmt: ast.Loop, scope: Scope) -> Stmt:
 
 
 def _choose(stmt: ast.Choose, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
-    fresh(stmt.name, scope)
-    domain = members_of(stmt.domain, scope)
-    inner = scope.bind({stmt.name.text: Known(item_of(domain))})
+    pattern, domain, inner = bind_one(stmt.pattern, stmt.domain, scope)
     where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
-    return (typed.Choose(stmt.name.text, domain, where, stmt.span),), inner
+    return (typed.Choose(pattern, domain, where, stmt.span),), inner
 
 
 # ---- assignments ------------------------------------------------------------------------------
@@ -160,7 +157,7 @@ def _assignable(name: ast.Name, scope: Scope) -> None:
             hint = "a process assigns only its own state; send a message"
             scope.report.fail("N009", message, name.span, hint=hint)
         known_names = {n for r in (scope.role, None) for n in home.states.get(r, ())}
-        hint = suggestion(name.text, known_names)
+        hint = suggestion(name.text, known_names) or f"declare it: `state {name.text} : T = …`"
         message = f"there is no state variable `{name.text}`"
         scope.report.fail("N002", message, name.span, hint=hint)
 

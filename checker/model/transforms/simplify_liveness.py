@@ -39,7 +39,7 @@ _LASTS = Automaton(
 )
 """Accepts the executions in which proposition 0 holds eventually always."""
 
-_NOT_FOR_EVER = Modal("always", Modal("eventually", Connective("not", (Holds(0),))))
+_NOT_FOREVER = Modal("always", Modal("eventually", Connective("not", (Holds(0),))))
 
 
 def simplify_liveness(system: TransitionSystem) -> TransitionSystem:
@@ -76,7 +76,7 @@ def _simplify(prop: Property, trends: _Trends) -> Property:
         return prop
     missed = _negate(_expression(later[0].part, prop.propositions))
     lasting = ir.Apply(BOOL, Op.AND, (given, missed))
-    return replace(prop, propositions=(lasting,), formula=_NOT_FOR_EVER, automaton=_LASTS)
+    return replace(prop, propositions=(lasting,), formula=_NOT_FOREVER, automaton=_LASTS)
 
 
 def _without_idle(formula: Formula, propositions: tuple[Expr, ...], trends: _Trends) -> Formula:

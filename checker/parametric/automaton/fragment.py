@@ -91,7 +91,7 @@ def why_outside(kind: LinkKind) -> str:
     if kind.delivery is Delivery.FAIR_LOSS:
         return "a message that is sent once can be lost"
     if kind.delivery is Delivery.NO_PROMISE:
-        return "messages can be lost for ever" if kind.loses else "nothing is promised to arrive"
+        return "messages can be lost forever" if kind.loses else "nothing is promised to arrive"
     if kind.has_capacity:
         return "a full link stops its sender"
     if not kind.traits <= _READ_OFF:

@@ -74,7 +74,7 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
     shapes = tuple(_shapes(definition.formula, (), None))
     later = {shape.later for shape in shapes}
     if len(later) > 1:
-        message = "it says both what is always so and what is so in the end"
+        message = "it says both what is always so and what is eventually so"
         raise Leaves("T013", message, definition.formula.span, "a property for each of them")
     views = Views(settings, automaton, names_read(definition.formula))
     counting = CounterAbstraction(views)

@@ -131,7 +131,7 @@ def _rules(name: str, alike: list[int], words: Words) -> Iterator[str]:
 def violation_text(question: Question, words: Words) -> str:
     """Returns where an execution violates the property of ``question``, in words."""
     text = words.question(question.violated)
-    return f"the run stays for ever where {text}" if question.at_end else text
+    return f"the run stays forever where {text}" if question.at_end else text
 
 
 def _hanging_indent(title: str, text: str, indent: int = INDENT) -> Iterator[str]:

@@ -38,8 +38,7 @@ def match_pattern(
         case typed.Equals(_, wanted):
             same = equal_values(value, evaluate(wanted, scene), wanted.span)
             return None if same is False else (same, {})
-        case typed.Parts(_, items):
-            assert isinstance(value, tuple)
+        case typed.Parts(_, items) if isinstance(value, tuple):
             return match_patterns(items, value, scene)
         case _:
             raise Leaves("T007", "this pattern can't be counted", None)

@@ -10,7 +10,7 @@ from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import FALSE
 from checker.parametric.automaton.automaton import Condition, Linear
 from checker.parametric.automaton.fragment import Leaves
-from checker.parametric.extract.binders import binding, bindings, orders
+from checker.parametric.extract.binders import binding, bindings, match_pattern, orders
 from checker.parametric.extract.numbers import both, inverse
 from checker.parametric.extract.operations import equal_values
 from checker.parametric.extract.values import (
@@ -113,8 +113,8 @@ class Walker:
                 return yes + self._inner(otherwise, path.where(inverse(holds)))
             case typed.For(pattern, over, where, body, _):
                 return self._for(typed.Binder(pattern, over, where), body, path)
-            case typed.Choose(name, over, where, _):
-                return self._choice(name, over, where, path)
+            case typed.Choose(pattern, over, where, _):
+                return self._choice(typed.Binder(pattern, over, where), path)
             case typed.Either(alternatives, _):
                 found: list[Path] = []
                 for guard, body in alternatives:
@@ -124,8 +124,10 @@ class Walker:
                 return found
             case typed.Require(asked, _):
                 return [replace(path.where(evaluate(asked, scene)), chosen=True)]
-            case typed.LetIn(name, value, _):
-                return [replace(path, names={**path.names, name: evaluate(value, scene)})]
+            case typed.LetIn(pattern, value, _):
+                bound = match_pattern(pattern, evaluate(value, scene), scene)
+                assert bound is not None
+                return [replace(path, names={**path.names, **bound[1]})]
             case typed.Atomic(body, _):
                 return self._inner(body, path)
             case typed.While() | typed.Perform() | typed.Timer() | typed.Yield():
@@ -158,10 +160,7 @@ class Walker:
         ways = [*self._inner(body, path.where(where), inner), path.where(inverse(where))]
         return [one for one in ways if one.guard != FALSE]
 
-    def _choice(
-        self, name: str, over: typed.Expr, where: typed.Expr | None, path: Path
-    ) -> list[Path]:
-        binder = typed.Binder(typed.Bind(over.type, name), over, where)
+    def _choice(self, binder: typed.Binder, path: Path) -> list[Path]:
         return [
             replace(path.where(holds), names=dict(inner.names), chosen=True)
             for holds, inner in bindings(binder, self.scene(path))

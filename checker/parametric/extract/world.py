@@ -86,13 +86,12 @@ def for_every(check: typed.Check) -> typed.Check:
         return check
     protocol = check.protocol
     settings = {s.name for s in check.settings}
-    processes = {p.name for p in protocol.parameters if isinstance(p.type, typed.Proc)}
     free = ["n", "f"]
     for parameter in protocol.parameters:
         if parameter.name in settings or parameter.default is None:
-            if parameter.name not in processes:
+            if isinstance(parameter.type, typed.Int):
                 free.append(parameter.name)
-    kept = tuple(s for s in check.settings if s.name in processes)
+    kept = tuple(s for s in check.settings if s.name not in free)
 
     def bound(expr: typed.Expr | None) -> typed.Expr | None:
         if isinstance(expr, typed.Literal) and int(expr.value) > 0:
@@ -165,7 +164,7 @@ def _values(made: Settings, scene: Scene) -> None:
             values[parameter.name] = Who(value.name if isinstance(value, typed.Named) else "p1")
     for name, value in given.items():
         if name not in values:
-            values[name] = _number(value, scene)
+            values[name] = _value(value, scene)
     values.setdefault("n", 3)
     if "f" not in values:
         _all_faults(made, scene)
@@ -175,7 +174,7 @@ def _values(made: Settings, scene: Scene) -> None:
                 hint = f"`{parameter.name} = …`, or name it in `for all`"
                 message = f"the check gives no value to `{parameter.name}`"
                 raise Leaves("T015", message, check.span, hint)
-            values[parameter.name] = _number(parameter.default, scene)
+            values[parameter.name] = _value(parameter.default, scene)
 
 
 def _all_faults(made: Settings, scene: Scene) -> None:
@@ -195,6 +194,10 @@ def _all_faults(made: Settings, scene: Scene) -> None:
     made.constraints += (
         either(least, both(comparison("==", term("f"), size), comparison(">", total, size))),
     )
+
+
+def _value(expr: typed.Expr, scene: Scene) -> object:
+    return evaluate(expr, scene) if isinstance(expr.type, typed.Bool) else _number(expr, scene)
 
 
 def _number(expr: typed.Expr, scene: Scene) -> int | Linear:

@@ -162,7 +162,7 @@ class DeadVariableAnalysis:
             return False
         if self._finite(variable, receiving=True):
             return True
-        why = f"`{variable.title or variable.name}`: what is sent may be sent for ever"
+        why = f"`{variable.title or variable.name}`: what is sent may be sent forever"
         self.unused.append(why)
         return False
 

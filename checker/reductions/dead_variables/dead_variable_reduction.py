@@ -42,8 +42,8 @@ COLUMN = {
         Use.PROVEN,
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
         " as it does in G: the instances of a state and of its node are the same, but for those"
-        " that receive dead messages, each of which is a promise of its own that is not owed in N."
-        " So a fair run of G that stays in a node for ever keeps all promises that are owed in N by"
+        " that receive dead messages, each of which has a constraint of its own that is not enabled in N."
+        " So a fair run of G that stays in a node forever meets all constraints that are enabled in N by"
         " such steps, and the node is an end. The other way, in G they can be taken again and"
         " again, and dead messages be received in between: a fair run that stays in the node.",
         f"{STUTTER}; {LIVE}",
@@ -54,7 +54,7 @@ COLUMN = {
         "As above: a run of G without its receptions of dead messages is a run of N that takes the"
         " same constraints, those of steps that lead from a node to itself included; and what is"
         " enabled is the same, but for dead messages, which stay dead. So the one is fair where the"
-        " other is, receptions of dead messages put in where they are owed.",
+        " other is, receptions of dead messages put in where their constraint is enabled.",
         STUTTER,
         AGREE + "test_dead_parts",
     ),
@@ -67,7 +67,7 @@ COLUMN = {
     ),
     Ask.FAIR: TableEntry(
         Use.PROVEN,
-        "Fair runs of G and of N are matched as in the rows on what must come true.",
+        "Fair runs of G and of N are matched as in the rows on liveness.",
         STUTTER,
         AGREE + "test_dead_parts",
     ),
@@ -116,7 +116,7 @@ COLUMN = {
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
-        "Such a run says unknown, and what it has found is made again in the system itself.",
+        "Such a run says unknown, and what it has found is replayed in the system itself.",
         STUTTER,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),

@@ -88,7 +88,7 @@ def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple
             reasons.append(why)
     going = progressing([known[one.action] for one in found])
     reasons += [
-        f"`{known[one.action].action.name}` may go round"
+        f"`{known[one.action].action.name}` may be part of a cycle"
         for one, goes in zip(found, going, strict=True)
         if not goes
     ]
@@ -146,11 +146,11 @@ class _Search:
         if self.live and mine.action.promised == FALSE:
             return FALSE, ""
         if self.live and (rival := self._staying(mine.action)) is not None:
-            return FALSE, f"`{rival}` may keep the promise of {name} and change nothing"
+            return FALSE, f"`{rival}` may meet the constraint of {name} and change nothing"
         if not mine.single:
             return FALSE, f"{name} has a choice"
         if not self.may_progress(mine):
-            return FALSE, f"{name} may go round"
+            return FALSE, f"{name} may be part of a cycle"
         for access in mine.accesses:
             if access.writes and any(may_change(look, access) for look in self.seen):
                 return FALSE, f"{name} changes what an invariant looks at"

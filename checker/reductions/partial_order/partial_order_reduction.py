@@ -15,7 +15,7 @@ PELED = "Peled 1994"
 GODEFROID = "Godefroid 1996"
 HOLZMANN = "Bosnacki and Holzmann 2005"
 
-KEPT = "no step keeps the promise of an eager one and leaves the state as it is"
+KEPT = "no step meets the constraint of an eager one and leaves the state as it is"
 UNSEEN = (
     "an eager step writes nothing that the condition reads, or the condition, once true, stays true"
 )
@@ -35,7 +35,7 @@ COLUMN = {
         " past the states between, whose values differ by that step only: the condition does not"
         " see it, or it can only make the condition true, so that it is seen behind. No run goes"
         " round by eager steps alone (each sets what none of them sets back, or takes a message"
-        " and sends none), so that nothing is put off for ever.",
+        " and sends none), so that nothing is put off forever.",
         f"{PELED}; {GODEFROID}; {HOLZMANN}",
         AGREE + "test_partial_order",
         where=UNSEEN,
@@ -53,7 +53,7 @@ COLUMN = {
         " taken, and staying where one is keeps no promise in its place. So no run ends without it:"
         " every run to an end contains it and may take it first"
         " and end in the same state. By induction on its length N has a run to the same end. If G"
-        " had a run that goes on for ever so would N (take the eager step first, the rest goes"
+        " had a run that goes on forever so would N (take the eager step first, the rest goes"
         " on), so an acyclic N is enough to know that G is.",
         f"{VALMARI}; {GODEFROID}",
         AGREE + "test_partial_order",

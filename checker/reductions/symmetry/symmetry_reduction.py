@@ -74,7 +74,7 @@ COLUMN = {
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,
         "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
-        " Where runs go round see above.",
+        " Where the state graph has cycles see above.",
         EMERSON,
         AGREE + "test_symmetry",
         GOES_ROUND,
@@ -123,7 +123,7 @@ COLUMN = {
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
-        "Such a run says unknown, and what it has found is made again in the system itself."
+        "Such a run says unknown, and what it has found is replayed in the system itself."
         " Nothing is said of what was not explored.",
         IP,
         AGREE + "test_budgets_say_unknown_or_the_truth",

@@ -36,7 +36,7 @@ def description_of(picture: Picture) -> str:
     if picture.loop is not None:
         steps = [mark.step for mark in picture.marks if mark.loop]
         first = min(steps + [bar.step for bar in picture.bars if bar.loop])
-        lines.append(f"From step {first} on, the steps repeat for ever.")
+        lines.append(f"From step {first} on, the steps repeat forever.")
     for strip in picture.strips:
         got = [item.whole for item in strip.items if not item.missing]
         lacks = [item.whole for item in strip.items if item.missing]

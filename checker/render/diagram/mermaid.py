@@ -68,7 +68,7 @@ class _Diagram:
             yield from self._step(step, "    ")
         again = self._found.steps[loop + 1 :]
         if again:
-            yield "    loop repeats for ever"
+            yield "    loop repeats forever"
             body = [line for step in again for line in self._step(step, "        ")]
             yield from body or [self._over_all("nothing can be seen of it", "        ")]
             yield "    end"

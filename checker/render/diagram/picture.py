@@ -284,4 +284,4 @@ class _Plan:
         if not inside:
             return None
         top = self._tops[min(inside)] - 22
-        return LoopBox(Box(8, top, self._width - 8, self._end - 2), "repeats for ever")
+        return LoopBox(Box(8, top, self._width - 8, self._end - 2), "repeats forever")

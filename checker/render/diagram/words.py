@@ -240,9 +240,9 @@ def ends_of(trace: Trace) -> str:
     if trace.failure is not None:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
-        return "and so on for ever"
+        return "and so on forever"
     if trace.loop is not None and (still_acts(trace) or not trace.ends):
-        return "it stays like this for ever"
+        return "it stays like this forever"
     return "nothing is left to do" if trace.ends else "the run may go on"
 
 

@@ -170,7 +170,7 @@ def as_sentence(said: str) -> str:
 
 
 def _caption(trace: Trace) -> str:
-    rounds = " The steps in the box repeat for ever." if trace.closing is not None else ""
+    rounds = " The steps in the box repeat forever." if trace.closing is not None else ""
     return (
         "An arrow is a message, from where it is sent to where it is received."
         f"{rounds} Click a sign to go to that moment."
@@ -209,17 +209,17 @@ def ending(trace: Trace) -> str:
     if trace.closing is not None or (trace.loop is not None and trace.ledger):
         return loop_words(trace)
     if trace.ends:
-        return "The run is over: nothing that the world promises is left to do."
+        return "The run is over: no fairness assumption requires another step."
     return ""
 
 
 def loop_words(trace: Trace) -> str:
     """Describes the cycle in a sentence; empty where there is none."""
     if trace.closing is None:
-        return "The run stays in its last state for ever." if trace.ledger else ""
+        return "The run stays in its last state forever." if trace.ledger else ""
     first, last = (trace.loop or 0) + 1, trace.length
     what = f"step {first} repeats" if first == last else f"steps {first} to {last} repeat"
-    return f"From step {first} on the run goes round for ever: {what}."
+    return f"From step {first} on the run repeats forever: {what}."
 
 
 def _justification_data(entry: FairnessJustification, trace: Trace) -> dict[str, Any]:

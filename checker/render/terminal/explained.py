@@ -31,7 +31,7 @@ def ablations_view(trace: Trace) -> RenderableType | None:
         because = f" ({why})" if why else ""
         said = f"{listing([_what(ablation) for ablation in some])}: not known{because}"
         rows.append((Text("?", style="yellow"), Text(said)))
-    return Group(Text("What would be without", style="bold"), pairs(rows, 2, 1))
+    return Group(Text("Counterfactuals", style="bold"), pairs(rows, 2, 1))
 
 
 def smaller_view(trace: Trace) -> RenderableType | None:
@@ -51,10 +51,10 @@ def smaller(explanation: Explanation) -> str:
     before, after = explanation.before, explanation.after
     if after is None:
         return ""
-    least = " No run that violates the property takes less." if explanation.least else ""
+    least = " It is minimal: no violation takes less." if explanation.least else ""
     if before is None or before == after:
         return f"The run takes {after}.{least}"
-    return f"Made smaller: from {before} to {after}.{least}"
+    return f"Minimised: from {before} to {after}.{least}"
 
 
 def _would(ablation: Counterfactual) -> str:

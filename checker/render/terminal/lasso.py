@@ -33,8 +33,8 @@ class Bar:
 def repeated_steps(trace: Trace, steps: list[RenderableType]) -> RenderableType:
     """Renders ``steps``, which repeat forever, marked as such."""
     then = "at the start" if trace.loop == 0 else f"after step {trace.loop}"
-    head = Text(f"+-- from here on, for ever: {repeating(trace)}", style="bold yellow")
-    foot = Text(f"+-- then all is as it was {then}, and so on for ever", style="yellow")
+    head = Text(f"+-- from here on, forever: {repeating(trace)}", style="bold yellow")
+    foot = Text(f"+-- then all is as it was {then}, and so on forever", style="yellow")
     return Group(head, Bar(stack(steps)), foot)
 
 
@@ -49,11 +49,11 @@ def fairness_view(trace: Trace) -> RenderableType | None:
     if not trace.ledger:
         return None
     if still_acts(trace):
-        title = "Why the run may stay like this for ever: each promise of the world is kept"
+        title = "Why the run may stay like this forever: every fairness assumption holds in it"
     elif trace.closing is None:
         title = "Why the run may end here: what must come again and again is there"
     else:
-        title = "Why the run may go round for ever: each promise of the world is kept"
+        title = "Why this lasso is fair: every fairness assumption holds in it"
     rows = []
     for entry in trace.ledger:
         text = Text(entry.text)

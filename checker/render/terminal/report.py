@@ -137,9 +137,9 @@ def _scenarios(report: Report) -> Iterator[str]:
     """Yields each scenario of the check, and its deviation, if any."""
     for told in report.scenarios:
         if told.met:
-            yield f"{told.name}: as told ({count(told.steps, 'step')})"
+            yield f"{told.name}: passed ({count(told.steps, 'step')})"
             continue
-        yield f"{told.name}: NOT as told, line {told.line}: {told.reason}"
+        yield f"{told.name}: FAILED, line {told.line}: {told.reason}"
         if told.possible:
             yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
 
@@ -203,7 +203,7 @@ def _excuses(report: Report) -> Iterator[str]:
         for one in verdict.rests_on.handlers if verdict.rests_on is not None else ():
             if one.excuse:
                 yield (
-                    f"{verdict.property}: `{one.handler}` (line {one.at.line}) is taken in the end,"
+                    f"{verdict.property}: `{one.handler}` (line {one.at.line}) is eventually taken,"
                     f" which sets what `{one.excuse}` reads and sends nothing; what nobody has to"
                     " do is written `may upon`"
                 )

@@ -163,7 +163,7 @@ class _Page:
             if loop is not None and block.step.number == loop + 1:
                 yield from self._fold(folded, False)
                 folded = 0
-                yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} for ever")
+                yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} forever")
             if block.step.number in self._left_out:
                 folded += 1
                 self._pass_by(block)
@@ -345,7 +345,7 @@ class _Page:
             said = f"an error of the run: {trace.failure.code}"
         elif trace.ends:
             violated = f"; {trace.property_name} is violated" if trace.property_name else ""
-            said = f"nothing more has to happen{violated}"
+            said = f"the system is quiescent{violated}"
         elif trace.closing is not None or not trace.property_name:
             return
         else:

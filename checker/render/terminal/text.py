@@ -123,7 +123,7 @@ def _what(trace: Trace) -> str:
 def _how(trace: Trace, replayed: bool) -> str:
     steps = "in the initial state" if trace.length == 0 else f"in {count(trace.length, 'step')}"
     if trace.closing is not None:
-        steps += f" ({repeating(trace)} for ever)"
+        steps += f" ({repeating(trace)} forever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
     if replayed and not trace.property_name:
         return f"{steps}{fine}"
@@ -161,7 +161,7 @@ def _deliveries_text(fate: ProcessOutcome) -> str:
     if not fate.again:
         return listing(fate.deliveries) or "nothing"
     before = fate.deliveries[: len(fate.deliveries) - len(fate.again)]
-    return f"{listing(before)}{', then ' if before else ''}for ever again {listing(fate.again)}"
+    return f"{listing(before)}{', then ' if before else ''}forever again {listing(fate.again)}"
 
 
 def _faults(fate: ProcessOutcome) -> str:
@@ -209,7 +209,7 @@ def _in_flight(trace: Trace) -> RenderableType | None:
     if trace.closing is not None:
         title = "On the way all the time from then on"
     if trace.ends:
-        title += " (nothing promises that they arrive)"
+        title += " (no fairness assumption makes them arrive)"
     return Group(Text(title, style="bold"), *lines)
 
 
@@ -226,11 +226,11 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
     if trace.explanation is not None and trace.explanation.sentences:
         pass  # they describe how the execution ends
     elif still_acts(trace):
-        closing.append("The run stays like this for ever, as the world allows.", "dim")
+        closing.append("The run stays like this forever, as the world allows.", "dim")
     elif trace.ends:
-        closing.append("The run is over: nothing that the world promises is left to do.", "dim")
+        closing.append("The run is over: no fairness assumption requires another step.", "dim")
     elif trace.closing is not None:
-        closing.append("The run goes round like this for ever, as the world allows.", "dim")
+        closing.append("The run repeats like this forever, as the world allows.", "dim")
     elif trace.failure is None:
         whatever = "; whatever happens, this has happened" if trace.property_name else ""
         closing.append(f"The run may go on{whatever}.", "dim")

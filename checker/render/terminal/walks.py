@@ -47,7 +47,7 @@ def walks_view(walked: Walked) -> RenderableType:
     """Renders the whole report, without the trace."""
     rate = f" ({walked.steps / walked.seconds:,.0f} steps/s)" if walked.seconds > 0.01 else ""
     far = f"{count(walked.walks, 'walk')}, {count(walked.steps, 'step')}"
-    ends = f"; {count(walked.ends, 'time')} a walk could have stayed for ever where it was"
+    ends = f"; {count(walked.ends, 'time')} a walk could have stayed forever where it was"
     rows = [
         ("walked", f"{far}, {walked.seconds:.1f} s{rate}; seed {walked.seed}"),
         ("seen", f"{count(walked.states, 'distinct state')}{ends}"),

@@ -122,7 +122,7 @@ def test_the_least_k_is_found() -> None:
 
 
 def test_a_loop_outside_what_is_reached_is_cut_by_keeping_states_apart() -> None:
-    # Once x is 1 it may stay so for ever, or become 2; it starts at 0 and stays there.
+    # Once x is 1 it may stay so forever, or become 2; it starts at 0 and stays there.
     stay = ("x", call(Op.EQ, X, number(1)), number(1))
     fall = ("x", call(Op.EQ, X, number(1)), number(2))
     system = counters(stay, fall, bad=call(Op.EQ, X, number(2)), names="x")

@@ -147,7 +147,7 @@ class _Decision:
             self.found.fair = True
             return False
         try:
-            search.tell("liveness: whether any run goes round")
+            search.tell("liveness: whether the state graph has a cycle")
             search.require_states()
             store = search.cycles().store if search.cycles else search.load()
             if has_cycle(search.kernel, store, search.limits, search.check_time):
@@ -206,7 +206,7 @@ class _Decision:
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
         self.states = States(self.search, numbers, graph)
         if self.search.found.maybe_cyclic:
-            self.search.tell("liveness: what can go round for ever")
+            self.search.tell("liveness: which cycles are fair")
             self.core = core_of(self.states)
         self.found.fair = self.ends > 0 or self.core is not None
 

@@ -13,7 +13,7 @@ from checker.results.phrases import at_most
 NO_GRAPH = "compact mode keeps no states to make a graph of"
 """The reason why liveness is undecided where the system may have cycles."""
 
-NO_ROUND = "it is proven only where no run goes round, which compact mode can't tell"
+NO_ROUND = "it is proven only where the state graph has no cycle, which compact mode can't tell"
 
 COMPARED = 92
 """The mean number of slots that a new state is compared with, at most.

@@ -1,4 +1,4 @@
-"""What happens in the end, on runs that go round for ever, and what is owed in them."""
+"""What happens in the end, on lassos, and what is owed in them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""Text that people see uses the field's terms: words of our own that were replaced stay away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from checker.resources import specs
+
+ROOT = specs().parent
+TERMS = {
+    r"in the end": "eventually",
+    r"for ever": "forever",
+    r"(go|goes|going|went) round": "has a cycle, repeats, a lasso",
+    r"made (again|a second time) by": "replayed by",
+    r"nothing more has to happen": "quiescent",
+    r"what would be without": "counterfactuals",
+    r"made smaller": "minimised",
+    r"(is|are|was|were|not|:) as told": "passed, FAILED",
+    r"fault of the tool": "internal error",
+    r"promises? of the world|the world('s)? promises?|owed": "fairness assumptions, pending",
+    r"(must|has to) come about": "must eventually happen",
+    r"timer( `\S+`| \{\w+\})? is over": "the timer expires",
+    r"wrong words?": "false suspicions, mistakes",
+    r"a ledger": "a fairness justification",
+}
+"""Expressions of our own, as patterns, and the field's terms for what they mean."""
+SEEN = ("README.md", "CONTRIBUTING.md", "docs", "specs", "grammar", "checker")
+WRITTEN = {".md", ".bcast", ".lark", ".html", ".js", ".py"}
+NAMES = {"specs/links/crash_and_recovery.bcast": "owed"}
+"""Where one of the words is a name in a protocol."""
+
+
+def texts() -> list[Path]:
+    found = [ROOT / name for name in SEEN]
+    inside = (path for folder in found if folder.is_dir() for path in folder.rglob("*"))
+    return [path for path in (*found, *inside) if path.suffix in WRITTEN]
+
+
+@pytest.mark.parametrize("pattern", TERMS)
+def test_words_of_our_own_stay_away(pattern: str) -> None:
+    expression = re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    found: list[str] = []
+    for path in texts():
+        name = str(path.relative_to(ROOT))
+        text = re.sub(r"\s+(//|#)?\s*", " ", path.read_text(encoding="utf-8"))
+        text = text.replace(NAMES.get(name, "\0"), "")
+        found += [
+            f"{name}: {text[max(0, m.start() - 30) : m.end() + 30]}"
+            for m in expression.finditer(text)
+        ]
+    assert found == [], f"write: {TERMS[pattern]}"
