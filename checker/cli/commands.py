@@ -17,6 +17,7 @@ from checker.cli.export import export
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
 from checker.cli.main import UNKNOWN, UNREAD
+from checker.cli.option_groups import with_quiet
 from checker.cli.prove import prove
 from checker.cli.replay import replay
 from checker.cli.scenario import scenario
@@ -34,7 +35,10 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+
+
+@click.group(context_settings=CONTEXT, invoke_without_command=True)
 @click.option(
     "--version",
     is_flag=True,
@@ -96,7 +100,7 @@ for _command in (
     diagnostic,
     doctor,
 ):
-    cli.add_command(_command)
+    cli.add_command(with_quiet(_command))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -64,11 +64,15 @@ def printable(text: str) -> str:
     return text
 
 
+PIPED = 100
+"""The columns of text that goes to no terminal."""
+
+
 def width() -> int:
-    """Returns the columns of the terminal, or of ``COLUMNS``; 80 where there is neither."""
+    """Returns the columns of the terminal, or of ``COLUMNS``; ``PIPED`` where there is neither."""
     import shutil
 
-    return max(40, shutil.get_terminal_size((80, 24)).columns)
+    return max(40, shutil.get_terminal_size((PIPED, 24)).columns)
 
 
 def wants_colours() -> bool:
@@ -82,6 +86,20 @@ def print_note(text: str) -> None:
     """Prints a line on stderr; errors in writing it are ignored."""
     with contextlib.suppress(OSError):
         click.echo(visible(text), err=True)
+
+
+def print_error_text(text: str) -> None:
+    """Prints lines on stderr that were made elsewhere; nothing where there are none."""
+    if text:
+        print_note(text.rstrip("\n"))
+
+
+def print_hint(text: str) -> None:
+    """Prints a line on stderr, unless ``--quiet`` was given."""
+    from checker.cli.option_groups import is_quiet
+
+    if not is_quiet():
+        print_note(text)
 
 
 def render_with_source(found: Diagnostic) -> str:

@@ -8,11 +8,15 @@ from checker.cli import console
 
 
 @click.command()
-@click.argument("code", metavar="CODE")
-def diagnostic(code: str) -> int:
-    """Explain the diagnostic CODE, such as N003."""
+@click.argument("code", required=False, metavar="[CODE]")
+def diagnostic(code: str | None) -> int:
+    """Explain the diagnostic CODE, such as N003; without one, list all codes."""
     from checker.diagnostics.codes import codes, page
 
+    if code is None:
+        for known in codes():
+            console.print_line(page(known).partition("\n")[0].lstrip("# "))
+        return 0
     try:
         console.print_line(page(code).rstrip("\n"))
     except KeyError:

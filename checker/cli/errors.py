@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -32,6 +33,14 @@ def attempt(what: Callable[[], None]) -> int:
     except Exception as problem:
         return say_problem(problem)
     return 0
+
+
+def attempt_quietly(what: Callable[[], None]) -> tuple[int, str]:
+    """Does what :func:`attempt` does, but returns what it would print beside the exit code."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        code = attempt(what)
+    return code, said.getvalue()
 
 
 def say_problem(problem: Exception) -> int:

@@ -53,7 +53,7 @@ def explain(
     from checker.cli.progress import Meter
     from checker.cli.trace_documents import load_document, replay_document
     from checker.formats.json_format import trace_to_json
-    from checker.render.terminal.text import trace_view
+    from checker.render.terminal.text import explain_view
     from checker.session import pipeline
 
     if trace_out is not None:
@@ -69,7 +69,7 @@ def explain(
     if as_json:
         console.print_line(text)
     else:
-        print_view(trace_view(again, steps, layout=layout))
+        print_view(explain_view(again, steps, layout))
     return 1
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from checker.cli import console
+from checker.cli.option_groups import quiet_option
+from checker.cli.parallel import JOBS
 from checker.cli.settings import LAYOUT
 
 if TYPE_CHECKING:
@@ -16,8 +20,10 @@ if TYPE_CHECKING:
     from checker.language.load import Spec
     from checker.render.diagram.rows import Layout
     from checker.render.html.gallery import Exhibit, Skipped
+    from checker.results.answer import Listener
     from checker.results.trace import Trace
     from checker.results.verdict import PropertyVerdict
+    from checker.sweep.cells import Status
 
 UNPROTOCOLLED = ("interfaces",)
 """Folders of the library that hold no protocols."""
@@ -40,32 +46,40 @@ UNPROTOCOLLED = ("interfaces",)
     is_flag=True,
     help="Every check; otherwise of each protocol and property the first one that violates it.",
 )
+@JOBS
 @LAYOUT
 @click.option("--open", "opened", is_flag=True, help="Open the index in a browser.")
+@quiet_option("No progress, and not what was left out.")
 def gallery(
-    folder: str, files: tuple[str, ...], budget: float, every: bool, layout: Layout, opened: bool
+    folder: str,
+    files: tuple[str, ...],
+    budget: float,
+    every: bool,
+    jobs: int | None,
+    layout: Layout,
+    opened: bool,
+    quiet: bool,
 ) -> int:
     """Write pages of HTML for runs that violate what they should, and an index, to DIR.
 
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
-    from checker.cli.console import print_note, write_file
+    from checker.cli.console import print_hint, write_file
     from checker.cli.page_options import open_in_browser
     from checker.diagnostics.english import count
     from checker.render.html.gallery import index_of
 
     target = console.make_folder(folder)
-    specs = _specs(files)
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
-    for file in specs:
-        for trace in _visit(file, budget, every, skipped):
-            exhibits.append(_hang(trace, file, target, layout))
+    for visit in _visits(_specs(files), budget, every, jobs, quiet):
+        skipped += visit.skipped
+        exhibits += [_hang(trace, visit.file, target, layout) for trace in visit.traces]
     index = target / "index.html"
     write_file(str(index), index_of(exhibits, skipped, layout))
     for each in skipped:
-        print_note(f"left out: {each.check}: {each.why}")
+        print_hint(f"left out: {each.check}: {each.why}")
     console.print_line(
         f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out"
     )
@@ -84,7 +98,69 @@ def _specs(files: tuple[str, ...]) -> list[Path]:
     return [file for file in found if file.parent.name not in UNPROTOCOLLED]
 
 
-def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> Iterator[Trace]:
+@dataclass(frozen=True, slots=True)
+class VisitTask:
+    """The visit of ``file``: :func:`visit`, each check with ``options``."""
+
+    number: int
+    file: Path
+    options: Options
+    every: bool
+
+    @property
+    def seconds(self) -> None:
+        """There is no time limit for all checks of a file."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The executions of ``file`` to be shown, and the checks that were left out."""
+
+    number: int
+    file: Path
+    traces: tuple[Trace, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def _visits(
+    files: list[Path], budget: float, every: bool, jobs: int | None, quiet: bool
+) -> Iterator[Visit]:
+    """Yields the visit of each file, in order; several run at a time."""
+    from checker.cli.parallel import jobs_and_threads, run_in_order
+    from checker.cli.progress import Count
+    from checker.engines.options import Options
+    from checker.results.answer import Limits
+    from checker.sweep.local import Work
+
+    at_once, threads = jobs_and_threads(jobs, len(files), None)
+    options = Options(limits=Limits(None, None, budget, None), explain=budget, threads=threads)
+    tasks = [VisitTask(number, file, options, every) for number, file in enumerate(files)]
+    with (
+        Count("gallery", len(tasks), "spec", silent=quiet) as meter,
+        closing(
+            run_in_order(tasks, at_once, Work(visit, _lost), meter, lambda task: task.file.name)
+        ) as visits,
+    ):
+        yield from visits
+
+
+def _lost(task: VisitTask, status: Status, reason: str, seconds: float) -> Visit:
+    from checker.render.html.gallery import Skipped
+
+    return Visit(task.number, task.file, (), (Skipped(task.file.name, reason),))
+
+
+def visit(task: VisitTask, listener: Listener) -> Visit:
+    """Returns the visit of a file."""
+    skipped: list[Skipped] = []
+    traces = tuple(_violations(task.file, task.options, task.every, skipped, listener))
+    return Visit(task.number, task.file, traces, tuple(skipped))
+
+
+def _violations(
+    file: Path, options: Options, every: bool, skipped: list[Skipped], listener: Listener
+) -> Iterator[Trace]:
     """Yields executions of ``file`` that violate, as expected, what no earlier check has violated;
     checks that can't be run, or have no violation, are added to ``skipped``.
     """
@@ -104,7 +180,7 @@ def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> It
             ]
             if not wanted:
                 continue
-            for verdict in _verdicts(spec, name, _options(budget)):
+            for verdict in _verdicts(spec, name, options, listener):
                 if verdict.property not in wanted:
                     continue
                 if verdict.trace is None:
@@ -122,19 +198,12 @@ def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> It
         skipped.append(Skipped(said, f"{found.message} ({found.code}{at})"))
 
 
-def _options(budget: float) -> Options:
-    from checker.engines.options import Options
-    from checker.results.answer import Limits
-
-    return Options(limits=Limits(None, None, budget, None), explain=budget)
-
-
-def _verdicts(spec: Spec, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
-    from checker.cli.progress import Meter
+def _verdicts(
+    spec: Spec, name: str, options: Options, listener: Listener
+) -> tuple[PropertyVerdict, ...]:
     from checker.proving.dispatch_check import answer_check
 
-    with Meter(f"{spec}::{name}") as meter:
-        report = answer_check(spec, name, options, meter)
+    report = answer_check(spec, name, options, listener)
     if report.was_interrupted:
         raise KeyboardInterrupt
     return report.verdicts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.diagnostics.english import count
 
 if TYPE_CHECKING:
     from checker.cli.trace_documents import Loaded
@@ -122,7 +123,7 @@ def write_page(
     """Writes the page of ``document``, with ``other``, which is called ``name``, beside it, to the
     file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one.
     """
-    from checker.cli.console import print_note, write_file
+    from checker.cli.console import print_hint, write_file
     from checker.render.html import page_of
 
     text = page_of(
@@ -138,19 +139,27 @@ def write_page(
         return
     file = _temporary() if html is None else html
     write_file(file, text)
+    print_hint(f"wrote {file}: {describe(document)}")
     if opened:
-        print_note(f"opening {file}")
+        print_hint(f"opening {file}")
         open_in_browser(file)
+
+
+def describe(document: Trace) -> str:
+    """Describes what a picture shows: ``agreement violated, in 3 steps``."""
+    steps = count(document.length, "step")
+    said = f"{document.property_name} {document.word}" if document.property_name else "a run"
+    return f"{said}, in {steps}, of {document.header.check or document.header.file}"
 
 
 def open_in_browser(file: str) -> None:
     """Opens ``file`` in the user's browser; reports it where there is none."""
     import webbrowser
 
-    from checker.cli.console import print_note
+    from checker.cli.console import print_hint
 
     if not webbrowser.open(Path(file).resolve().as_uri()):
-        print_note(f"no browser was found: open {file} in one")
+        print_hint(f"no browser was found: open {file} in one")
 
 
 def _temporary() -> str:

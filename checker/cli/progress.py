@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from checker.cli import console
+from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ QUIET = 1.0
 """Seconds before anything is shown."""
 EVERY = 5.0
 """Seconds between two lines where stderr is no terminal."""
+SPINNER = 3
+"""Columns on a terminal beside the text of the line."""
 SHOWN = 2
 """The largest number of parallel searches whose progress is shown."""
 
@@ -60,11 +63,13 @@ class _Line:
         from rich.console import Console
         from rich.text import Text
 
+        console = self._status.console if self._status is not None else Console(stderr=True)
+        text = Text(fit(visible(line), self._what, console.width - SPINNER))
         if self._status is None:
-            self._status = Console(stderr=True).status(Text(visible(line)))
+            self._status = console.status(text)
             self._status.start()
         else:
-            self._status.update(Text(visible(line)))
+            self._status.update(text)
 
     def __exit__(
         self,
@@ -75,6 +80,16 @@ class _Line:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def fit(line: str, what: str, room: int) -> str:
+    """Returns ``line`` cut to ``room`` columns; the folders of ``what``, which it begins with, are
+    the first to go."""
+    from checker.render.terminal.columns import shorten
+
+    if len(line) > room:
+        line = what.rpartition("/")[2] + line.removeprefix(what)
+    return shorten(line, room)
 
 
 class Meter(_Line):
@@ -138,17 +153,27 @@ def _foretold(progress: Progress) -> str:
 
 
 class Count(_Line):
-    """Shows how many of ``total`` searches are done, and the progress of some others."""
+    """Shows how many of ``total`` searches are done, for how long, and the progress of some others;
+    ``noun``: what one of them is called."""
 
     def __init__(
-        self, what: str, total: int, *, silent: bool = False, terminal: bool | None = None
+        self,
+        what: str,
+        total: int,
+        noun: str = "cell",
+        *,
+        silent: bool = False,
+        terminal: bool | None = None,
     ) -> None:
         super().__init__(what, silent=silent, terminal=terminal)
         self._total = total
+        self._noun = noun
         self._started = time.monotonic()
 
     def count(self, done: int, others: Sequence[str]) -> None:
         """Shows that ``done`` searches are complete; ``others``: further text."""
-        if not self._silent and time.monotonic() - self._started >= QUIET:
+        took = time.monotonic() - self._started
+        if not self._silent and took >= QUIET:
+            of_all = f"{done} of {count(self._total, self._noun)}"
             told = "".join(f"; {other}" for other in others[:SHOWN])
-            self._say(f"{self._what}: {done} of {self._total} cells{told}")
+            self._say(f"{self._what}: {of_all}, {took:.0f} s{told}")

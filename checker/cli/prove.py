@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.reporting import SHOW, VERBOSE
 from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ METHODS = {
 """The methods that each value of ``--method`` tries, in order."""
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @click.option(
@@ -76,7 +78,9 @@ METHODS = {
 )
 @click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
+@VERBOSE
+@SHOW
+@quiet_option("No progress and no executions.")
 def prove(
     names: tuple[str, ...],
     settings: tuple[str, ...],
@@ -91,6 +95,8 @@ def prove(
     json_out: str | None,
     trace_out: str | None,
     steps: bool,
+    verbose: bool,
+    shown: tuple[str, ...],
     quiet: bool,
 ) -> int:
     """Prove what checks ask, with z3: all of FILE's, or the one called CHECK.
@@ -99,7 +105,8 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.check import EXPLAIN, Files, require_outputs, run_and_report
+    from checker.cli.check import EXPLAIN
+    from checker.cli.reporting import Display, Files, require_outputs, run_and_report
     from checker.cli.settings import settings_of, targets
     from checker.engines.options import Options
     from checker.proving.dispatch_check import for_every_size
@@ -108,6 +115,8 @@ def prove(
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
     require_outputs(outputs)
     asked = targets(names, budget)
+    display = Display(quiet, verbose, shown, whole=steps, steps=steps)
+    display.require(asked)
     options = Options(
         settings=settings_of(settings),
         limits=Limits(max_depth=depth, timeout=budget),
@@ -123,7 +132,7 @@ def prove(
             return for_every_size(spec, name, options, meter, tight=tight, synthesize=synthesize)
         return _of_one(spec, name, options, meter, METHODS[method], certificate)
 
-    return run_and_report(asked, ask, options, Files(json_out, trace_out), quiet=quiet, steps=steps)
+    return run_and_report(asked, ask, options, Files(json_out, trace_out), display)
 
 
 def _require_sense(

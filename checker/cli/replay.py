@@ -12,7 +12,7 @@ import click
 @click.argument("trace", metavar="TRACE")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 def replay(trace: str, steps: bool) -> int:
-    """Make the run of a trace or a scenario again, and show it.
+    """Make the run of a trace or a scenario again, and list its steps.
 
     The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
     trace says: it is a violation, after all. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
@@ -21,7 +21,7 @@ def replay(trace: str, steps: bool) -> int:
     from checker.cli.console import print_view
     from checker.cli.named_scenarios import is_scenario, replay_scenario
     from checker.cli.trace_documents import changed_sources, load_document, replay_document
-    from checker.render.terminal.text import trace_view
+    from checker.render.terminal.text import replay_view
 
     if is_scenario(trace):
         return replay_scenario(trace, steps)
@@ -31,5 +31,5 @@ def replay(trace: str, steps: bool) -> int:
     again = replay_document(document)
     if not document.edited and not changed_sources(document.trace):
         again = replace(again, explanation=document.trace.explanation)
-    print_view(trace_view(again, steps))
+    print_view(replay_view(again, steps))
     return 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 1_000_000_000
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.argument("name", metavar="FILE[::CHECK]")
 @SET
 @click.option("--runs", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N")
@@ -37,7 +38,7 @@ LARGEST_SEED = 1_000_000_000
 )
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @click.option("--trace-out", metavar="FILE", help="Write a violation's trace as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no trace.")
+@quiet_option("No progress and no trace.")
 def simulate(
     name: str,
     settings: tuple[str, ...],

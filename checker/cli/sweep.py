@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
+from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
 from checker.diagnostics.visible import json_text
 
@@ -29,7 +30,7 @@ ALLOWED, SHARE = 1.0, 20
 """Saving results may take ``ALLOWED`` seconds plus a ``SHARE``-th of the elapsed time."""
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.argument("name", metavar="FILE[::CHECK]")
 @click.argument("more", nargs=-1, metavar="")
 @click.option(
@@ -48,7 +49,7 @@ ALLOWED, SHARE = 1.0, 20
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="K", help="Cells at a time. Default: all cores."
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@quiet_option("No progress.")
 def sweep(
     name: str,
     more: tuple[str, ...],

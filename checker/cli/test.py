@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from checker.cli import console
+from checker.cli.check_tasks import CheckOutcome, CheckTask, lost_task, run_task
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.parallel import JOBS
 from checker.cli.settings import engine_options
 from checker.diagnostics.english import count
 
@@ -19,14 +23,20 @@ if TYPE_CHECKING:
 
 SUFFIX = ".bcast"
 
+WORTHWHILE = 6
+"""Fewer checks than that are run one after the other, unless ``--jobs`` says otherwise: a process
+takes as long to start."""
 
-@click.command()
+
+@click.command(cls=Grouped)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @engine_options
-def test(paths: tuple[str, ...], **engine: Any) -> int:
+@JOBS
+@quiet_option("No progress, and only what is not as expected.")
+def test(paths: tuple[str, ...], jobs: int | None, quiet: bool, **engine: Any) -> int:
     """Run every check and compare it with what it expects.
 
-    PATHs are specs, or folders with specs in them.
+    PATHs are specs, or folders with specs in them. Checks run side by side, on all cores.
     """
     from checker.cli.settings import options_of
     from checker.results.verdict import worst
@@ -36,8 +46,13 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     files = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
     with shared_sessions(options):
-        for file in files:
-            codes += _run(str(file), options)
+        for outcome in _outcomes(files, options, jobs, quiet):
+            console.print_error_text(outcome.said)
+            if line := _line(outcome, quiet):
+                console.print_line(line)
+            codes.append(outcome.code)
+            if outcome.report is not None and outcome.report.was_interrupted:
+                raise KeyboardInterrupt
     good = sum(code == 0 for code in codes)
     console.print_line(f"{good} of {len(codes)} as expected")
     return worst(codes)
@@ -58,48 +73,60 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
             raise click.UsageError(f"{name} does not exist")
 
 
-def _run(file: str, options: Options) -> list[int]:
-    """Prints a line for each check of a file; returns their exit codes, one for a bad file."""
-    from checker.cli.console import print_note
-    from checker.cli.errors import attempt
-    from checker.cli.progress import Meter
-    from checker.proving.dispatch_check import answer_check
+def _outcomes(
+    files: list[Path], options: Options, jobs: int | None, quiet: bool
+) -> Iterator[CheckOutcome]:
+    """Yields the outcome of each check of ``files``, in order, one for a bad file."""
+    from checker.cli.parallel import jobs_and_threads, run_in_order
+    from checker.cli.progress import Count
+    from checker.sweep.local import Work
+
+    found = list(_tasks(files, options))
+    good = [each for each in found if isinstance(each, CheckTask)]
+    at_once, threads = jobs_and_threads(jobs, len(good), options.threads)
+    if options.cluster is not None or len(good) < (jobs or WORTHWHILE):
+        at_once, threads = 1, options.threads
+    good = [task.ready(threads, at_once) for task in good]
+    with Count("test", len(good), "check", silent=quiet) as meter:
+        outcomes = run_in_order(good, at_once, Work(run_task, lost_task), meter, str)
+        with closing(outcomes):
+            for each in found:
+                yield each if isinstance(each, CheckOutcome) else next(outcomes)
+
+
+def _tasks(files: list[Path], options: Options) -> Iterator[CheckTask | CheckOutcome]:
+    """Yields what is to be run; of a file that can't be read, its outcome."""
+    number = 0
+    for file in files:
+        spec = _read(file)
+        if isinstance(spec, CheckOutcome):
+            yield spec
+            continue
+        if not spec.names:
+            console.print_hint(f"{file}: has no check")
+        for name in spec.names:
+            number += 1
+            yield CheckTask(number, spec, name, options)
+
+
+def _read(file: Path) -> Spec | CheckOutcome:
+    from checker.cli.errors import attempt_quietly
     from checker.session import pipeline
 
     read: list[Spec] = []
-    if failed := attempt(lambda: read.append(pipeline.read_spec(file))):
-        return [_report_unusable(file, failed)]
-    (spec,) = read
-    if not spec.names:
-        print_note(f"{file}: has no check")
-    codes = []
-    for name in spec.names:
-        reports: list[Report] = []
-
-        def answer(name: str = name, reports: list[Report] = reports) -> None:
-            with Meter(f"{file}::{name}") as meter:
-                reports.append(answer_check(spec, name, options, meter))
-
-        if failed := attempt(answer):
-            codes.append(_report_unusable(f"{file}::{name}", failed))
-            continue
-        (report,) = reports
-        console.print_line(_line(report))
-        codes.append(report.exit_code)
-        if report.was_interrupted:
-            raise KeyboardInterrupt
-    return codes
+    failed, said = attempt_quietly(lambda: read.append(pipeline.read_spec(str(file))))
+    return read[0] if read else CheckOutcome(0, str(file), None, failed, said)
 
 
-def _report_unusable(what: str, code: int) -> int:
-    """Reports that a file or a check could not be run, with the exit code ``code``."""
+def _line(outcome: CheckOutcome, quiet: bool) -> str:
+    """Returns the line of a check; empty where it need not be shown."""
     from checker.cli.errors import USAGE
 
-    console.print_line(f"{'UNUSABLE' if code == USAGE else 'FAILED'}  {what}")
-    return code
-
-
-def _line(report: Report) -> str:
+    report = outcome.report
+    if report is None:
+        return f"{'UNUSABLE' if outcome.code == USAGE else 'FAILED'}  {outcome.what}"
+    if quiet and report.exit_code == 0:
+        return ""
     mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
     took = f"{count(report.distinct_states, 'state')}, {report.seconds:.2f} s"
     if report.proof is not None:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
-from checker.cli.page_options import beside, companion_title, page_options, require_page, write_page
+from checker.cli.page_options import (
+    beside,
+    companion_title,
+    describe,
+    page_options,
+    require_page,
+    write_page,
+)
 from checker.cli.settings import LAYOUT, selection
 
 if TYPE_CHECKING:
@@ -68,7 +75,9 @@ def view(
 
     The document is taken at its word: `replay` makes the run again.
     """
-    from checker.cli.console import print_view
+    from rich.text import Text
+
+    from checker.cli.console import print_hint, print_view
     from checker.cli.trace_documents import load_document, say_changes
     from checker.render.terminal.selection import Shown
     from checker.render.terminal.text import source_view, trace_view
@@ -78,10 +87,13 @@ def view(
     _require([*wanted.values(), *([] if html is None else [html])])
     found = load_document(trace)
     document = found.trace
+    _require_processes(lanes, document)
     say_changes(document)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
         put(file, made(document, layout))
+        if file != "-":
+            print_hint(f"wrote {file}: {describe(document)}")
     if paged:
         other = beside(found, compare, faultless)
         name = companion_title(compare, faultless)
@@ -89,7 +101,7 @@ def view(
     elif source:
         print_view(source_view(document))
     elif not wanted:
-        _require_processes(lanes, document)
+        print_view(Text(f"Recorded, not replayed: {trace}", style="dim"))
         shown = Shown(lanes, folded)
         print_view(trace_view(document, steps, replayed=False, layout=layout, shown=shown))
     return 0

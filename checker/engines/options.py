@@ -26,7 +26,8 @@ class Options:
     kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to resume
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
-    they were found.  ``kinds``: the maximum number of counterexamples for each property, each of
+    they were found; ``explain_expected``: also those of a check that comes out as expected.
+    ``kinds``: the maximum number of counterexamples for each property, each of
     another equivalence class.  ``reduce``: the reductions that are allowed
     (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
     found without.  ``compact``: fingerprints are stored in place of states
@@ -48,6 +49,7 @@ class Options:
     checkpoint_every: float = CHECKPOINT_EVERY
     states_out: str | None = None
     explain: float | None = None
+    explain_expected: bool = True
     kinds: int = 1
     reduce: str = "auto"
     audit: bool = False

@@ -20,7 +20,8 @@ NO_TIME = "the time for explaining is over"
 
 @dataclass
 class ExplainingBudget:
-    """What is left of ``seconds`` for explaining; ``threads``, ``memory``: what it may use."""
+    """What is left of ``seconds`` for explaining; ``threads``, ``memory``: what it may use;
+    ``why_stopped``: the reason for which there is no time left, where it was stopped."""
 
     seconds: float
     threads: int | None = None
@@ -29,7 +30,7 @@ class ExplainingBudget:
     now: Callable[[], float] = time.monotonic
     whole: ExplainingBudget | None = None
     started: float = field(init=False)
-    ended: bool = field(default=False, init=False)
+    why_stopped: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         self.started = self.now()
@@ -46,14 +47,14 @@ class ExplainingBudget:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it, or the budget of which it is a part, was interrupted."""
-        return self.ended or (self.whole is not None and self.whole.is_stopped)
+        """Whether it, or the budget of which it is a part, was stopped."""
+        return bool(self.why_stopped) or (self.whole is not None and self.whole.is_stopped)
 
-    def stop(self) -> None:
-        """Leaves no time, after an interrupt."""
-        self.seconds, self.ended = 0.0, True
+    def stop(self, why: str = INTERRUPTED) -> None:
+        """Leaves no time, after an interrupt, or because a budget around it is used up."""
+        self.seconds, self.why_stopped = 0.0, why
         if self.whole is not None:
-            self.whole.stop()
+            self.whole.stop(why)
 
 
 @dataclass(frozen=True, slots=True)

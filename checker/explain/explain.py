@@ -95,7 +95,7 @@ class _Telling:
         try:
             return part()
         except KeyboardInterrupt as error:
-            self.clock.stop()
+            self.clock.stop(stop_reason(error))
             self.note(stop_reason(error))
         except Exception as problem:
             if self.strict:

@@ -33,7 +33,8 @@ def as_asked(
     )
     with _for(clock):
         if options.explain is not None:
-            report = explain_report(report, system, clock)
+            if options.explain_expected or report.exit_code != 0:
+                report = explain_report(report, system, clock)
             report = with_supports(report, system, clock)
     if options.kinds > 1 and not clock.is_stopped:
         clock = replace(clock, seconds=FOR_KINDS)

@@ -129,13 +129,13 @@ class Refuted:
     """The outcome of concretizing an execution: its ``trace``, or, without one, why there is none.
 
     ``holds``: the property holds at the execution's numbers, for their system was explored;
-    ``interrupted``: it was interrupted meanwhile.
+    ``stopped``: why it was ended meanwhile, if it was: an interrupt, or a budget.
     """
 
     trace: Trace | None
     reason: str
     holds: bool = False
-    interrupted: bool = False
+    stopped: str = ""
 
 
 def refute(
@@ -186,7 +186,7 @@ def _judge_path(
 
         clock = ExplainingBudget(options.explain, options.threads, options.limits.memory, listener)
         trace = explain(made.system, trace, clock)
-        return Refuted(trace, reason, interrupted=clock.is_stopped)
+        return Refuted(trace, reason, stopped=clock.why_stopped)
     return Refuted(trace, reason)
 
 

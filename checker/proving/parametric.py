@@ -41,7 +41,7 @@ from checker.proving.size_conditions import (
     thresholds,
     weaken_assumptions,
 )
-from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
+from checker.results.answer import Answer, Listener, Progress, stop_reason
 from checker.results.assumptions import assumptions_of
 from checker.results.judge import compare
 from checker.results.proof import AutomatonSize, Proof, Weakened
@@ -227,7 +227,7 @@ class _Proving:
                         counting = counting.assuming(resilience)
                         continue
                     self._add_refuted(question, numbers, found)
-                    self.stopped = INTERRUPTED if found.interrupted else None
+                    self.stopped = found.stopped or None
             return
         said = "; ".join(excluded)
         why = f"the automaton has runs that the protocol has not: {said}, and so on"

@@ -57,6 +57,11 @@ def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
     return CellOutcome(task.cell, status, reason, report, time.monotonic() - started)
 
 
+def lost_cell(task: CellTask, status: Status, reason: str, seconds: float) -> CellOutcome:
+    """Returns the outcome of a cell whose process ended."""
+    return CellOutcome(task.cell, status, reason, None, seconds)
+
+
 def _ending(report: Report) -> tuple[Status, str]:
     """Returns the status, and the reason where the result is not complete."""
     unknown = [v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.BOUNDED)]

@@ -1,4 +1,4 @@
-"""Runs cells in processes of this machine: one that dies, hangs or grows affects no other."""
+"""Runs tasks in processes of this machine: one that dies, hangs or grows affects no other."""
 
 from __future__ import annotations
 
@@ -6,36 +6,65 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
 
-from checker.results.answer import Progress
-from checker.sweep.cells import CellOutcome, Status, run_cell
-from checker.sweep.sweep_plan import CellTask
+from checker.results.answer import Listener, Progress
+from checker.sweep.cells import Status
 
 TELL = 0.5
-"""Seconds between two progress messages of a cell."""
+"""Seconds between two progress messages of a task."""
 GRACE = 30.0
-"""Seconds that a cell has beyond its time limit, for instantiation and for replaying traces."""
+"""Seconds that a task has beyond its time limit, for instantiation and for replaying traces."""
 TICK = 1.0
 
-Listener = Callable[[int, Mapping[int, Progress]], None]
-"""Receives how many cells are done, and the progress of those that run."""
+PoolListener = Callable[[int, Mapping[int, Progress]], None]
+"""Receives how many tasks are done, and the progress of those that run, by their numbers."""
 
 
-class Pool:
-    """A pool of ``jobs`` processes that run cells; a context that leaves none of them behind."""
+class Task(Protocol):
+    """What a process does at a time: ``number`` identifies it among the others; ``seconds``: its
+    time limit, if it has one."""
 
-    def __init__(self, jobs: int) -> None:
+    @property
+    def number(self) -> int:
+        """Its number."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Its time limit."""
+
+
+T = TypeVar("T", bound=Task)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[T, R]):
+    """How tasks are run: ``run`` gives the outcome of one, in a process that imports it by its
+    name; ``lost`` the outcome of one whose process ended, from the reason and the seconds that it
+    took."""
+
+    run: Callable[[T, Listener], R]
+    lost: Callable[[T, Status, str, float], R]
+
+
+class Pool(Generic[T, R]):
+    """A pool of ``jobs`` processes that run tasks; a context that leaves none of them behind."""
+
+    def __init__(self, jobs: int, work: Work[T, R]) -> None:
         self._context = get_context("spawn")
         self._jobs = jobs
-        self._workers: list[_Worker] = []
+        self._work = work
+        self._workers: list[_Worker[T, R]] = []
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Pool[T, R]:
         return self
 
     def __exit__(
@@ -48,9 +77,7 @@ class Pool:
             worker.end()
         self._workers.clear()
 
-    def run(
-        self, tasks: Sequence[CellTask], listener: Listener | None = None
-    ) -> Iterator[CellOutcome]:
+    def run(self, tasks: Sequence[T], listener: PoolListener | None = None) -> Generator[R]:
         """Yields the outcome of each task, in the order in which they finish."""
         waiting = deque(tasks)
         done = 0
@@ -63,19 +90,19 @@ class Pool:
                 done += 1
                 yield outcome
             if listener is not None:
-                listener(done, {w.task.cell: w.progress for w in busy if w.task and w.progress})
+                listener(done, {w.task.number: w.progress for w in busy if w.task and w.progress})
 
-    def _staff(self, waiting: deque[CellTask]) -> None:
+    def _staff(self, waiting: deque[T]) -> None:
         """Assigns tasks to idle processes, and to new processes in the place of dead ones."""
         self._workers = [worker for worker in self._workers if worker.alive]
         for worker in self._workers:
             if waiting and worker.task is None:
                 worker.begin(waiting.popleft())
         while waiting and len(self._workers) < self._jobs:
-            self._workers.append(_Worker(self._context))
+            self._workers.append(_Worker(self._context, self._work))
             self._workers[-1].begin(waiting.popleft())
 
-    def _receive_outcomes(self, busy: Sequence[_Worker]) -> Iterator[CellOutcome]:
+    def _receive_outcomes(self, busy: Sequence[_Worker[T, R]]) -> Iterator[R]:
         connection.wait([end for worker in busy for end in worker.ends], TICK)
         for worker in busy:
             outcome = worker.poll_outcome()
@@ -83,17 +110,20 @@ class Pool:
                 yield outcome
 
 
-class _Worker:
-    """A worker process, and the cell that it runs."""
+class _Worker(Generic[T, R]):
+    """A worker process, and the task that it runs."""
 
-    def __init__(self, context: SpawnContext) -> None:
+    def __init__(self, context: SpawnContext, work: Work[T, R]) -> None:
+        self._work = work
         self._pipe, other = context.Pipe()
-        self._process: SpawnProcess = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process: SpawnProcess = context.Process(
+            target=_serve, args=(other, work.run), daemon=True
+        )
         with _no_interrupt():
             self._process.start()
         other.close()
         self.alive = True
-        self.task: CellTask | None = None
+        self.task: T | None = None
         self.progress: Progress | None = None
         self._began = 0.0
 
@@ -102,19 +132,19 @@ class _Worker:
         """Returns what becomes ready when there is a message, or when the process has ended."""
         return self._pipe, self._process.sentinel
 
-    def begin(self, task: CellTask) -> None:
+    def begin(self, task: T) -> None:
         self.task, self.progress, self._began = task, None, time.monotonic()
         try:
             self._pipe.send(task)
         except OSError:  # it died while it was idle; poll_outcome() reports it
             return
 
-    def poll_outcome(self) -> CellOutcome | None:
-        """Returns the outcome of the cell, if there is one yet."""
+    def poll_outcome(self) -> R | None:
+        """Returns the outcome of the task, if there is one yet."""
         try:
             while self._pipe.poll():
-                said = self._pipe.recv()
-                if isinstance(said, CellOutcome):
+                said: Progress | R = self._pipe.recv()
+                if not isinstance(said, Progress):
                     self.task = None
                     return said
                 self.progress = said
@@ -123,15 +153,15 @@ class _Worker:
         if not self._process.is_alive() and not self._pipe.poll():
             return self._fail(Status.DIED, self._death())
         assert self.task is not None
-        timeout = self.task.options.limits.timeout
+        timeout = self.task.seconds
         if timeout is not None and time.monotonic() - self._began > timeout + GRACE:
             why = f"it was ended {GRACE:g} s after its time limit of {timeout:g} s"
             return self._fail(Status.TIMEOUT, why)
         return None
 
-    def _fail(self, status: Status, reason: str) -> CellOutcome:
+    def _fail(self, status: Status, reason: str) -> R:
         assert self.task is not None
-        outcome = CellOutcome(self.task.cell, status, reason, None, time.monotonic() - self._began)
+        outcome = self._work.lost(self.task, status, reason, time.monotonic() - self._began)
         self.task = None
         self.end()
         return outcome
@@ -172,13 +202,12 @@ def _no_interrupt() -> Iterator[None]:
 # ---- in the process ---------------------------------------------------------------------------
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, run: Callable[[Any, Listener], object]) -> None:
     """Runs the tasks that come through ``pipe`` until the parent closes it."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            task: CellTask = pipe.recv()
-            pipe.send(run_cell(task, _Throttle(pipe)))
+            pipe.send(run(pipe.recv(), _Throttle(pipe)))
         except (EOFError, OSError):
             return
 
@@ -193,7 +222,7 @@ def _end_with_parent() -> None:
 
 
 class _Throttle:
-    """Passes on the progress of a cell at a limited rate."""
+    """Passes on the progress of a task at a limited rate."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe, self._last = pipe, 0.0

@@ -10,8 +10,8 @@ from checker.engines.cluster import Cluster
 from checker.engines.registry import needs_cluster, resolved_name
 from checker.extensions.tables import DEFAULT
 from checker.session.pipeline import Options
-from checker.sweep.cells import CellOutcome, Status, run_cell
-from checker.sweep.local import Listener, Pool
+from checker.sweep.cells import CellOutcome, Status, lost_cell, run_cell
+from checker.sweep.local import Pool, PoolListener, Work
 from checker.sweep.sweep_plan import SweepPlan
 
 ROOM = 0.8
@@ -20,11 +20,9 @@ ROOM = 0.8
 
 def for_each_cell(options: Options, jobs: int) -> Options:
     """Returns ``options`` of one of ``jobs`` parallel cells: one thread, a share of the memory."""
-    from checker.engines.native.search.memory import available_memory
-
     limits, engine = options.limits, options.engine
-    if limits.memory is None and options.cluster is None:
-        limits = replace(limits, memory=int(available_memory() * ROOM) // jobs)
+    if options.cluster is None:
+        limits = replace(limits, memory=share_of_memory(options, jobs))
     return replace(
         options,
         engine=DEFAULT if needs_cluster(engine) else resolved_name(engine),
@@ -34,13 +32,20 @@ def for_each_cell(options: Options, jobs: int) -> Options:
     )
 
 
+def share_of_memory(options: Options, jobs: int) -> int:
+    """Returns the memory in bytes that each of ``jobs`` parallel searches may take."""
+    from checker.engines.native.search.memory import available_memory
+
+    return options.limits.memory or int(available_memory() * ROOM) // jobs
+
+
 def jobs_for(threads: int | None) -> int:
     """Returns how many cells run at a time: one for each available processor."""
     return max(1, (os.cpu_count() or 1) // (threads or 1))
 
 
 def run(
-    plan: SweepPlan, jobs: int, cluster: Cluster | None, listener: Listener | None = None
+    plan: SweepPlan, jobs: int, cluster: Cluster | None, listener: PoolListener | None = None
 ) -> Generator[CellOutcome]:
     """Yields the outcome of each task of ``plan``, in the order in which they finish.
 
@@ -53,12 +58,12 @@ def run(
     if cluster is not None:
         yield from _on_spark(plan, cluster, listener)
         return
-    with Pool(min(jobs, len(plan.tasks))) as pool:
+    with Pool(min(jobs, len(plan.tasks)), Work(run_cell, lost_cell)) as pool:
         yield from pool.run(plan.tasks, listener)
 
 
 def _on_spark(
-    plan: SweepPlan, cluster: Cluster, listener: Listener | None
+    plan: SweepPlan, cluster: Cluster, listener: PoolListener | None
 ) -> Iterator[CellOutcome]:
     from checker.engines.spark.fan_out import ItemFailure, fan_out
     from checker.engines.spark.probe import require_elsewhere

@@ -38,6 +38,16 @@ class CellTask:
     check: typed.Check
     options: Options
 
+    @property
+    def number(self) -> int:
+        """The number of the cell."""
+        return self.cell
+
+    @property
+    def seconds(self) -> float | None:
+        """Its time limit."""
+        return self.options.limits.timeout
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -18,7 +18,7 @@ TERMS = {
     r"nothing more has to happen": "quiescent",
     r"what would be without": "counterfactuals",
     r"made smaller": "minimised",
-    r"(is|are|was|were|not|:) as told": "passed, FAILED",
+    r"(is|are|was|were|not|:|scenarios?) as told": "passed, FAILED",
     r"fault of the tool": "internal error",
     r"promises? of the world|the world('s)? promises?|owed": "fairness assumptions, pending",
     r"(must|has to) come about": "must eventually happen",

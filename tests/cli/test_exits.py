@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from checker.cli import check as checking
+from checker.cli import reporting
 from checker.cli.main import main
 from checker.engines.budgets import BudgetExhausted
 
@@ -130,19 +132,19 @@ def test_an_error_in_one_check_does_not_end_the_others(
     spec: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it is an internal error, and where it is in what shows the report."""
-    show, shown = checking._print, []
+    show, shown = reporting.Screen.show, []
 
-    def fails_at_first(report: object, *more: object, **how: bool) -> None:
-        shown.append(report)
+    def fails_at_first(screen: reporting.Screen, file: str, *more: Any) -> None:
+        shown.append(file)
         if len(shown) == 1:
             raise KeyError("COUNTED")
-        show(report, *more, **how)  # type: ignore[arg-type]
+        show(screen, file, *more)
 
-    monkeypatch.setattr(checking, "_print", fails_at_first)
+    monkeypatch.setattr(reporting.Screen, "show", fails_at_first)
     assert main(["check", str(spec), "--trace-out", f"{spec}.json", "--json", f"{spec}.rep"]) == 70
     out = capsys.readouterr()
     assert "internal error: KeyError: 'COUNTED'" in out.err
-    assert "::good" in out.out
+    assert re.search(r"^  good +never violated, as expected", out.out, re.MULTILINE)
     assert Path(f"{spec}.rep").read_text().count('"kind": "bivalence report"') == 2
     assert main(["view", f"{spec}.json"]) == 0
 
@@ -156,7 +158,7 @@ def test_files_are_written_before_anything_is_shown(
     def show(*_: object, **__: object) -> None:
         found.extend(Path(output).exists() for output in outputs)
 
-    monkeypatch.setattr(checking, "_print", show)
+    monkeypatch.setattr(reporting.Screen, "show", show)
     names = ("--json", "--trace-out", "--itf-out")
     options = [word for pair in zip(names, outputs, strict=True) for word in pair]
     assert main(["check", f"{spec}::broken", *options]) == 1

@@ -206,5 +206,5 @@ def test_progress_of_many_cells(capsys: Out, monkeypatch: pytest.MonkeyPatch) ->
     with Count("a.bcast::c", 9, terminal=False) as meter:
         meter.count(4, ["n=3: 12 states", "n=4: 8 states", "n=5: 1 states"])
         meter.count(5, [])
-    expected = "a.bcast::c: 4 of 9 cells; n=3: 12 states; n=4: 8 states\n"
+    expected = "a.bcast::c: 4 of 9 cells, 0 s; n=3: 12 states; n=4: 8 states\n"
     assert capsys.readouterr().err == expected

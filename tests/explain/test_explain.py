@@ -175,12 +175,25 @@ def test_a_check_explains_what_it_shows() -> None:
     assert all(v.trace is None or v.trace.explanation is None for v in plain.verdicts)
 
 
+def test_what_was_expected_need_not_be_explained(tmp_path: Path) -> None:
+    expected = Options(explain=60.0, explain_expected=False)
+    report = pipeline.run_check(str(EAGER), "crash_one", expected)
+    assert all(v.trace is None or v.trace.explanation is None for v in report.verdicts)
+    wrong = tmp_path / "wrong.bcast"
+    text = EAGER.read_text(encoding="utf-8")
+    wrong.write_text(text.replace("uniform_agreement violated", "uniform_agreement holds"))
+    report = pipeline.run_check(str(wrong), "crash_one", expected)
+    assert any(v.trace is not None and v.trace.explanation is not None for v in report.verdicts)
+
+
 def test_the_command(found: Violation, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "trace.json", tmp_path / "explained.json"
     file.write_text(json.dumps(trace_to_json(found.trace)))
     assert main(["explain", str(file), "--budget", "60", "--trace-out", str(out)]) == 1
     shown = capsys.readouterr().out
-    assert "the crash of p1 (step 3): the property would hold" in shown
+    assert shown.startswith("Why uniform_agreement fails\n")
+    essential = shown.index("the crash of p1 (step 3): the property would hold")
+    assert essential < shown.index("No run that violates") < shown.index("▷ broadcast(a)")
     written = trace_from_text(out.read_text(), str(out))
     assert explained(written).least
     assert main(["explain", str(file), "--budget", "0", "--json"]) == 1

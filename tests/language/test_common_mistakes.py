@@ -192,6 +192,16 @@ MISTAKES = {
         "S001", "unexpected `<=`",
         "faults are separated by commas: `faults crash <= 1, omission <= 1`",
     ),
+    "a request without brackets": Mistake(
+        "interface I { request go «indication» gone() }",
+        "S001", "unexpected `indication`",
+        "brackets stand behind the name, also where nothing is between them: `()`",
+    ),
+    "a client with brackets": Mistake(
+        "check c of P { clients { p1 increments(«)»  p2 increments } }",
+        "S001", "unexpected `)`",
+        "a request without arguments is its verb alone: `p1 increments`",
+    ),
     # ---- words of the language as names, also where they are used afterwards
     "a parameter": Mistake("protocol P(«role»: Nat) { state r = role }", *word("role")),
     "a field": Mistake("protocol P { message M(x: Msg, «if»: Proc) }", *word("if")),

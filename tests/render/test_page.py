@@ -142,13 +142,28 @@ def test_two_runs_are_aligned_by_what_they_share(broken: Trace) -> None:
 def test_what_would_be_otherwise_is_said_by_its_outcome() -> None:
     holds = ablation(Counterfactual("fault", "the crash of p1", 3, "holds"))
     assert (holds["sign"], holds["text"]) == (
-        "✓",
+        "essential",
         "Without the crash of p1 the property would hold.",
     )
     fails = ablation(Counterfactual("message", "A from p1 to p2", 3, "violated", steps=1))
     assert fails["text"] == "Without the message A from p1 to p2 it would still fail, in 1 step."
+    assert fails["sign"] == "irrelevant"
     unknown = ablation(Counterfactual("fault", "the crash of p1", 3, "unknown", "no time"))
     assert unknown["text"] == "Without the crash of p1: not known (no time)."
+
+
+def test_messages_that_do_not_matter_are_one_line(broken: Trace) -> None:
+    crash = Counterfactual("fault", "the crash of p1", 3, "holds")
+    first, second = (Counterfactual("message", f"M{i}", i, "violated", steps=i) for i in (1, 2))
+
+    def lines(*ablations: Counterfactual) -> list[str]:
+        page = viewer(replace(broken, explanation=Explanation(ablations=ablations)), "a")
+        return [line["text"] for line in page["ablations"]["first"]]
+
+    none = "No single message matters: it would still fail without any one of them."
+    assert lines(crash, first, second) == [none]
+    assert lines(crash, first) == ["Without the message M1 it would still fail, in 1 step."]
+    assert none not in lines(crash, first, replace(second, outcome="holds", steps=None))
 
 
 def test_what_was_made_smaller_is_said_where_it_was() -> None:

@@ -63,7 +63,7 @@ def test_trace_of_an_error() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_report(width: int) -> None:
-    compare(f"report-{width}", as_text(report_view(steady(made())), width))
+    compare(f"report-{width}", as_text(report_view(steady(made()), verbose=True), width))
 
 
 def test_report_with_coverage_and_liveness() -> None:
@@ -88,7 +88,7 @@ def test_report_with_coverage_and_liveness() -> None:
         ),
         expectations=(),
     )
-    compare("report-coverage-80", as_text(report_view(asked)))
+    compare("report-coverage-80", as_text(report_view(asked, verbose=True)))
 
 
 def test_report_that_surprises() -> None:
@@ -222,7 +222,32 @@ def test_an_explanation() -> None:
     trace = replace(trace_of(made()), explanation=EXPLAINED)
     text = as_text(trace_view(trace))
     compare("explained-80", text)
-    assert text.endswith("\np1 reached only p2.\n")
+    assert text.startswith("agreement: VIOLATED\nAgreement fails: p2 delivered a; p3 never does.\n")
+
+
+def counterfactuals(*ablations: Counterfactual) -> str:
+    explanation = replace(EXPLAINED, ablations=ablations)
+    text = as_text(trace_view(replace(trace_of(made()), explanation=explanation)), 100)
+    return " ".join(text[text.index("What matters") : text.index("\nwhat ")].split())
+
+
+def test_what_does_not_matter_is_one_line() -> None:
+    messages = [Counterfactual("message", f"M{i}", i, "violated", steps=i) for i in range(1, 5)]
+    crash = Counterfactual("fault", "the crash of p1", 1, "holds")
+    first, second, third, fourth = messages
+    assert counterfactuals(crash, *messages) == (
+        "What matters essential the crash of p1 (step 1): the property would hold without it"
+        " irrelevant no single message matters: it would still fail without any one of the 4"
+    )
+    needed = replace(first, outcome="holds", steps=None)
+    assert "irrelevant 3 of the 4 messages: it would still fail without any one of them" in (
+        counterfactuals(needed, second, third, fourth)
+    )
+    assert counterfactuals(needed, replace(second, steps=3), third).endswith(
+        "irrelevant M2 (step 2) and M3 (step 3): it would still fail without either of them,"
+        " in 3 steps"
+    )
+    assert "without it, in 2 steps" in counterfactuals(crash, second)
 
 
 def test_one_run_that_violates_two_properties_is_drawn_once() -> None:

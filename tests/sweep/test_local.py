@@ -13,9 +13,9 @@ import pytest
 from checker.results.answer import Limits
 from checker.session.pipeline import Options
 from checker.sweep import local
-from checker.sweep.cells import Status
+from checker.sweep.cells import Status, lost_cell, run_cell
 from checker.sweep.grid import grid_of
-from checker.sweep.local import Pool
+from checker.sweep.local import Pool, Work
 from checker.sweep.run import for_each_cell, jobs_for, run
 from checker.sweep.sweep_plan import CellTask, plan
 from tests.sweep.test_sweep_plan import SPEC
@@ -53,7 +53,7 @@ def instead(kind: type[CellTask], task: CellTask, timeout: float | None = None) 
 def test_all_cells_are_run_by_few_processes(tmp_path: Path) -> None:
     todo = tasks(tmp_path, 3)
     heard: list[int] = []
-    with Pool(2) as pool:
+    with Pool(2, Work(run_cell, lost_cell)) as pool:
         outcomes = list(pool.run(todo, lambda done, running: heard.append(done)))
     assert sorted(o.cell for o in outcomes) == [1, 2, 3]
     assert {o.status for o in outcomes} == {Status.DONE}
@@ -67,7 +67,7 @@ def test_what_dies_or_hangs_is_a_row_and_the_others_go_on(
     monkeypatch.setattr(local, "GRACE", 0.1)
     first, second, third, fourth = tasks(tmp_path, 4)
     todo = [instead(Exits, first), instead(Killed, second), instead(Hangs, third, 0.1), fourth]
-    with Pool(1) as pool:
+    with Pool(1, Work(run_cell, lost_cell)) as pool:
         outcomes = {o.cell: o for o in pool.run(todo)}
     assert outcomes[1].status is Status.DIED and "exit code 3" in outcomes[1].reason
     assert outcomes[2].status is Status.DIED and "SIGKILL" in outcomes[2].reason
@@ -77,10 +77,10 @@ def test_what_dies_or_hangs_is_a_row_and_the_others_go_on(
 
 def test_nobody_goes_on_when_nobody_listens(tmp_path: Path) -> None:
     first, second = tasks(tmp_path, 2)
-    with Pool(2) as pool:
+    with Pool(2, Work(run_cell, lost_cell)) as pool:
         running = pool.run([first, instead(Hangs, second)])
         assert next(running).cell == 1
-        running.close()  # type: ignore[attr-defined]
+        running.close()
     assert multiprocessing.active_children() == []
 
 

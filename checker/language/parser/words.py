@@ -207,6 +207,8 @@ MISSPELT = "where it says"
 """Part of the hint of an error whose cause is the word before it."""
 _AROUND_NAMES = frozenset(("NAME", "LPAR", "RPAR", "COMMA", "RBRACE"))
 """What can be expected where a name is declared."""
+_OPERATOR = re.compile(r"\b(?:request|indication)\s+\w+\s*$")
+_NO_PAYLOAD = re.compile(r"\bclients\s*\{[^}]*\w\s*\(\s*$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SEND = re.compile(r"//[^\n]*|\b(send)\b")
 _HINTS = {
@@ -305,6 +307,7 @@ def _hint(code: str, found: str, names: set[str], before: str) -> str:
         or _FOREIGN.get(found, "")
         or _FOREIGN.get(last, "")
         or _hint_of_place(code, found, last, names)
+        or _hint_of_brackets(found, names, before)
         or _suggest_before(last)
     )
 
@@ -334,6 +337,15 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
         return f"`upon {last}` has no arguments: leave the brackets out"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
         return "statements stand in handlers: `upon … { … }`"
+    return ""
+
+
+def _hint_of_brackets(found: str, names: set[str], before: str) -> str:
+    """Returns the hint where nothing is written between brackets, or no brackets."""
+    if names == {"LPAR"} and _OPERATOR.search(before):
+        return "brackets stand behind the name, also where nothing is between them: `()`"
+    if found == ")" and _NO_PAYLOAD.search(before):
+        return "a request without arguments is its verb alone: `p1 increments`"
     return ""
 
 

@@ -42,8 +42,9 @@ COLUMN = {
         Use.PROVEN,
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
         " as it does in G: the instances of a state and of its node are the same, but for those"
-        " that receive dead messages, each of which has a constraint of its own that is not enabled in N."
-        " So a fair run of G that stays in a node forever meets all constraints that are enabled in N by"
+        " that receive dead messages, each of which has a constraint of its own that is not enabled"
+        " in N. So a fair run of G that stays in a node forever meets all constraints that are"
+        " enabled in N by"
         " such steps, and the node is an end. The other way, in G they can be taken again and"
         " again, and dead messages be received in between: a fair run that stays in the node.",
         f"{STUTTER}; {LIVE}",

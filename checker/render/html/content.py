@@ -16,6 +16,7 @@ from checker.render.html.timeline import timeline
 from checker.render.terminal.explained import smaller
 from checker.results.alternatives import Alternatives
 from checker.results.trace import (
+    LEFT_OUT,
     Counterfactual,
     Explanation,
     FairnessJustification,
@@ -24,7 +25,7 @@ from checker.results.trace import (
     Trace,
 )
 
-SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
+SIGNS = {"holds": "essential", "violated": "irrelevant", "unknown": "not known"}
 
 FRAGMENTS = {"a": "step", "b": "other"}
 """The fragment of the page's address that names the selected step of each side."""
@@ -130,13 +131,27 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
     rank = {"holds": 0, "unknown": 2}
     order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
     saving = [a for a in order if a.outcome == "holds" and a.kind == "fault"]
-    others = [a for a in order if a not in saving]
+    together = [kind for kind in LEFT_OUT if _no_single_matters(explained, kind)]
+    others = [a for a in order if a not in saving and a.kind not in together]
     first = [a for a in others if a.outcome in ("holds", "violated")][:FIRST]
     return {
         "saving": [ablation(a) for a in saving],
-        "first": [ablation(a) for a in first],
+        "first": [*(ablation(a) for a in first), *map(_none_matters, together)],
         "more": [ablation(a) for a in others if a not in first],
     }
+
+
+def _no_single_matters(explained: Explanation, kind: str) -> bool:
+    """Returns whether there are several faults or messages, and it would still fail without each of
+    them."""
+    outcomes = [a.outcome for a in explained.ablations if a.kind == kind]
+    return len(outcomes) > 1 and set(outcomes) == {"violated"}
+
+
+def _none_matters(kind: str) -> dict[str, Any]:
+    """Returns the line that stands for all faults or messages, none of which matters."""
+    text = f"No single {kind} matters: it would still fail without any one of them."
+    return {"sign": SIGNS["violated"], "outcome": "violated", "text": text, "step": None}
 
 
 def ablation(found: Counterfactual) -> dict[str, Any]:
@@ -151,7 +166,7 @@ def ablation(found: Counterfactual) -> dict[str, Any]:
         case _:
             why = f" ({found.why})" if found.why else ""
             text = f"Without {what}: not known{why}."
-    sign = SIGNS.get(found.outcome, "?")
+    sign = SIGNS.get(found.outcome, SIGNS["unknown"])
     return {"sign": sign, "outcome": found.outcome, "text": text, "step": found.step}
 
 

@@ -1,6 +1,8 @@
-"""Renders the counterfactuals of a violation: the results without each part of the execution."""
+"""Renders the counterfactuals of a violation: which parts of the execution are essential to it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -9,41 +11,85 @@ from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs
 from checker.results.trace import Counterfactual, Explanation, Trace
 
-OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
-"""The sign in front of a counterfactual, and its style."""
+LABEL = 10
+"""The columns for ``essential``."""
+FEW = 2
+"""So many irrelevant parts are named; of more, only the number is."""
 
 
 def ablations_view(trace: Trace) -> RenderableType | None:
-    """Renders the results without each fault and each message; ``None`` if not computed."""
+    """Renders which faults and messages are essential: without one of them the property holds.
+
+    ``None`` where the counterfactuals were not computed.
+    """
     explanation = trace.explanation
     if explanation is None or not explanation.ablations:
         return None
-    rows = []
-    known = [a for a in explanation.ablations if a.outcome in ("holds", "violated")]
-    for ablation in known:
-        sign, style = OUTCOMES[ablation.outcome]
-        rows.append((Text(sign, style=style), Text(_would(ablation))))
+    rows = [*_essential(explanation), *_irrelevant(explanation), *_unknown(explanation)]
+    return Group(Text("What matters", style="bold"), pairs(rows, 2, LABEL))
+
+
+def _essential(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
+    label = Text("essential", style="bold green")
+    for found in _with_outcome(explanation, "holds"):
+        yield label, Text(f"{_what(found)}: the property would hold without it")
+        label = Text("")
+
+
+def _irrelevant(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
+    """Yields a row for the faults without each of which it would still fail, and one for such
+    messages: where all are of that kind, no single one matters."""
+    label = Text("irrelevant", style="dim")
+    for kind in ("fault", "message"):
+        of_kind = [found for found in explanation.ablations if found.kind == kind]
+        those = [found for found in of_kind if found.outcome == "violated"]
+        if not those:
+            continue
+        if len(those) == len(of_kind) and len(those) > 1:
+            said = f"no single {kind} matters"
+            without = f"any one of the {len(those)}"
+        elif len(those) <= FEW:
+            said = listing([_what(found) for found in those])
+            without = "it" if len(those) == 1 else "either of them"
+        else:
+            said = f"{len(those)} of the {len(of_kind)} {kind}s"
+            without = "any one of them"
+        yield label, Text(f"{said}: it would still fail without {without}{_steps(those)}")
+        label = Text("")
+
+
+def _steps(those: Sequence[Counterfactual]) -> str:
+    """Returns how long the shortest of these executions is, where that is one number."""
+    steps = {found.steps for found in those}
+    (only,) = steps if len(steps) == 1 else (None,)
+    return "" if only is None else f", in {count(only, 'step')}"
+
+
+def _unknown(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
     unknown: dict[str, list[Counterfactual]] = {}
-    for ablation in explanation.ablations:
-        if ablation not in known:
-            unknown.setdefault(ablation.why, []).append(ablation)
-    for why, some in unknown.items():
+    for found in _with_outcome(explanation, "unknown"):
+        unknown.setdefault(found.why, []).append(found)
+    for why, those in unknown.items():
         because = f" ({why})" if why else ""
-        said = f"{listing([_what(ablation) for ablation in some])}: not known{because}"
-        rows.append((Text("?", style="yellow"), Text(said)))
-    return Group(Text("Counterfactuals", style="bold"), pairs(rows, 2, 1))
+        said = f"{listing([_what(found) for found in those])}{because}"
+        yield Text("not known", style="yellow"), Text(said)
 
 
-def smaller_view(trace: Trace) -> RenderableType | None:
-    """Renders the execution's size, now and before minimisation; ``None`` if not known."""
+def _with_outcome(explanation: Explanation, outcome: str) -> list[Counterfactual]:
+    return [found for found in explanation.ablations if found.outcome == outcome]
+
+
+def size_text(trace: Trace) -> str:
+    """Describes the execution's size, now and before minimisation, and what is missing in the
+    explanation; empty if nothing is known."""
     explanation = trace.explanation
     if explanation is None:
-        return None
+        return ""
     said = smaller(explanation)
     if explanation.note:
         note = explanation.note[:1].upper() + explanation.note[1:]
         said = f"{said} {note if note.endswith('.') else f'{note}.'}".lstrip()
-    return Text(said, style="dim") if said else None
+    return said
 
 
 def smaller(explanation: Explanation) -> str:
@@ -57,13 +103,6 @@ def smaller(explanation: Explanation) -> str:
     return f"Minimised: from {before} to {after}.{least}"
 
 
-def _would(ablation: Counterfactual) -> str:
-    if ablation.outcome == "holds":
-        return f"{_what(ablation)}: the property would hold"
-    took = "" if ablation.steps is None else f", in {count(ablation.steps, 'step')}"
-    return f"{_what(ablation)}: it would still fail{took}"
-
-
-def _what(ablation: Counterfactual) -> str:
+def _what(found: Counterfactual) -> str:
     """Names what is left out; a fault that a process has from the start is at no step."""
-    return f"{ablation.what} (step {ablation.step})" if ablation.step else ablation.what
+    return f"{found.what} (step {found.step})" if found.step else found.what

@@ -17,12 +17,14 @@ WORTH_SAYING = 20_000
 """Exhaustive searches of fewer states do not explain unused reductions."""
 
 
-def reduction_rows(report: Report) -> Iterator[tuple[str, str]]:
-    """Yields rows of a label and a text."""
+def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]]:
+    """Yields rows of a label and a text; those on the reductions themselves only where they were
+    requested, by ``verbose`` or by the option that selects them, or the search is not complete."""
     reduced = report.reduced
-    if reduced.used:
+    shown = verbose or report.reduce != "auto" or not report.exhaustive
+    if reduced.used and shown:
         yield "reduced", f"{_used_text(report)}{_without(report)}"
-    if _curious(report):
+    if shown and _curious(report):
         for why, kinds in _reasons(report).items():
             yield "reduced", f"not by {', '.join(map(reduced.title, kinds))}: {why}"
     if report.forecast is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from rich.console import Group, RenderableType
@@ -32,23 +33,30 @@ STYLES = {
 LABEL = 8
 
 
-def report_view(report: Report) -> RenderableType:
-    """Renders the whole report, without traces."""
-    parts: list[RenderableType] = [_title(report)]
-    if report.verdicts:
-        parts.append(_table(report))
-    parts.append(_facts(report))
-    if report.coverage is not None:
-        parts.append(coverage_view(report.coverage))
-    return stack(parts)
+def report_view(report: Report, *, verbose: bool = False) -> RenderableType:
+    """Renders the whole report without traces: :func:`headline_view`, then :func:`figures_view`."""
+    return stack([headline_view(report), figures_view(report, verbose=verbose)])
 
 
-def _title(report: Report) -> RenderableType:
+def headline_view(report: Report) -> RenderableType:
+    """Renders the name of the check, its sizes, and the outcome in one sentence."""
     title = Text(f"{report.file}::{report.check}", style="bold")
     sizes = _sizes(report)
     if sizes:
         title.append(f"  {sizes}", style="default not bold")
-    return title
+    return Group(title, Text(conclusion_text(report)))
+
+
+def figures_view(report: Report, *, verbose: bool = False) -> RenderableType:
+    """Renders each property's verdict and why, the search's extent, and everything that limits what
+    the verdicts say; ``verbose``: also assumptions, reductions and statistics."""
+    parts: list[RenderableType] = []
+    if report.verdicts:
+        parts.append(_table(report))
+    parts.append(_facts(report, verbose))
+    if report.coverage is not None:
+        parts.append(coverage_view(report.coverage))
+    return stack(parts)
 
 
 def _sizes(report: Report) -> str:
@@ -89,35 +97,37 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
     return reason
 
 
-def _facts(report: Report) -> RenderableType:
+def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
-        *(_search(report) if report.proof is None else proof_rows(report)),
+        *(_search(report, verbose) if report.proof is None else proof_rows(report)),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
         *(("kinds", said) for said in _kinds(report)),
-        *(("rests on", said) for said in _excuses(report)),
-        *(("assumed", assumption) for assumption in assumptions(report)),
+        *(("rests on", said) for said in excuses(report)),
+        *(("assumed", assumption) for assumption in assumptions(report) if verbose),
         *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
-        ("so", conclusion_text(report)),
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
 
 
-def _search(report: Report) -> Iterator[tuple[str, str]]:
-    """Yields rows on how far the search came, the reductions, and the system searched."""
-    yield "searched", _search_text(report)
-    yield from (("liveness", said) for said in _liveness(report))
-    yield from reduction_rows(report)
+def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
+    """Yields rows on how far the search came and the system searched; ``verbose``, or where it did
+    not come to its end, also on reductions and the graph kept for liveness."""
+    yield "searched", _search_text(report, verbose)
+    if verbose:
+        yield from (("liveness", said) for said in _liveness(report))
+    yield from reduction_rows(report, verbose=verbose)
     if not report.exhaustive:
         restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
-    yield "scope", _scope(report)
+    yield "scope", scope_text(report)
 
 
-def _unmet(report: Report) -> list[Expected]:
+def unmet(report: Report) -> list[Expected]:
+    """Returns the expectations of the check that are not met."""
     return [e for e in report.expectations if not e.met]
 
 
@@ -153,18 +163,19 @@ def _kinds(report: Report) -> Iterator[str]:
             yield f"{shown} {verdict.property}; {verdict.of_others}"
 
 
-def _search_text(report: Report) -> str:
+def _search_text(report: Report, verbose: bool) -> str:
     if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
         runs = f"all runs of up to {count(report.depth, 'step')}"
         return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
-    timed = report.stopped in (None, DECIDED) and report.seconds > 0.01  # all steps are counted
+    counted = report.stopped in (None, DECIDED)  # all steps are counted
+    timed = verbose and counted and report.seconds > 0.01
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
         f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",
         f"{report.seconds:.2f} s",
     ]
-    if report.bytes_per_state:
+    if verbose and report.bytes_per_state:
         parts.append(f"{report.bytes_per_state:.0f} bytes/state")
     fine = ", fine steps" if report.fine_steps else ""
     return f"{', '.join(parts)}; {report.engine} engine{fine}"
@@ -183,7 +194,8 @@ def _distinguished_questions(report: Report) -> Iterator[str]:
             yield f"{verdict.property}: {' '.join(verdict.definition.split())}"
 
 
-def _scope(report: Report) -> str:
+def scope_text(report: Report) -> str:
+    """Returns whether all states were explored, of which sizes, and otherwise why not."""
     sizes = _sizes(report)
     if report.exhaustive:
         said = f"exhaustive for {sizes}" if sizes else "exhaustive"
@@ -197,7 +209,7 @@ def assumptions(report: Report) -> tuple[str, ...]:
     return tuple(dict.fromkeys(a for v in report.verdicts for a in v.assumptions))
 
 
-def _excuses(report: Report) -> Iterator[str]:
+def excuses(report: Report) -> Iterator[str]:
     """Yields handlers whose ``promise`` decides a verdict by excusing a process from the goal."""
     for verdict in report.verdicts:
         for one in verdict.rests_on.handlers if verdict.rests_on is not None else ():
@@ -217,9 +229,8 @@ def conclusion_text(report: Report) -> str:
         asked = "no property was asked; the states were counted"
         if not report.exhaustive:
             asked += " as far as the search came"
-        return asked if not _unmet(report) else f"{asked}, and not as expected"
-    tally = [(word, sum(v.word is word for v in report.verdicts)) for word in Word]
-    said = ", ".join(_verdict_count_text(word, number) for word, number in tally if number)
+        return asked if not unmet(report) else f"{asked}, and not as expected"
+    said = tally_text([report])
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
             return f"{said}: all as expected"
@@ -233,7 +244,14 @@ def conclusion_text(report: Report) -> str:
             return said
 
 
-def _verdict_count_text(word: Word, number: int) -> str:
+def tally_text(reports: Sequence[Report]) -> str:
+    """Returns how often each verdict was found: ``4 hold, 1 violated``."""
+    found = Counter(verdict.word for report in reports for verdict in report.verdicts)
+    return ", ".join(verdict_count_text(word, found[word]) for word in Word if found[word])
+
+
+def verdict_count_text(word: Word, number: int) -> str:
+    """Returns ``3 hold``, ``1 violated``: how often the verdict ``word`` was found."""
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"

@@ -28,6 +28,22 @@ def step_list(trace: Trace) -> RenderableType:
     return stack(parts)
 
 
+def headline_list(trace: Trace) -> RenderableType:
+    """Renders a line for each step of ``trace``, those of the cycle marked as such."""
+    loop = trace.length if trace.loop is None else trace.loop
+    width = len(str(trace.length))
+
+    def line(step: Step) -> RenderableType:
+        number = Text(f"{step.number:>{width}}", style="dim")
+        return pairs([(number, Text(step.headline))], 0, width + 1)
+
+    parts = [line(step) for step in trace.steps if 0 < step.number <= loop]
+    if trace.closing is not None:
+        again = [line(step) for step in (*trace.steps[loop + 1 :], trace.closing)]
+        parts.append(repeated_steps(trace, [Group(*again)]))
+    return Group(*parts) if parts else Text("The initial state is the whole run.")
+
+
 def _step(trace: Trace, step: Step) -> RenderableType:
     width = len(str(trace.length))
     number = Text(f"{step.number:>{width}}", style="dim")

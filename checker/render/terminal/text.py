@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from checker.diagnostics.english import count, listing
 from checker.render.diagram.rows import Layout
 from checker.render.terminal.canvas import pairs, stack
-from checker.render.terminal.explained import ablations_view, smaller_view
+from checker.render.terminal.explained import ablations_view, size_text
 from checker.render.terminal.lasso import fairness_view, repeating, still_acts
 from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime
-from checker.render.terminal.steps import LABEL, step_list
+from checker.render.terminal.steps import LABEL, headline_list, step_list
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
@@ -26,32 +29,74 @@ def trace_view(
     layout: Layout = "steps",
     shown: Shown | None = None,
 ) -> RenderableType:
-    """Renders the whole trace: the violated property, the execution as a diagram, the outcome of
-    processes and messages, the counterfactuals, and last the verdict in sentences.
+    """Renders the whole trace: what is violated and how it came about in sentences, the execution
+    as a diagram, then the outcome of processes and messages, and the counterfactuals.
 
     ``steps``: with all steps and what they change, one by one.  ``replayed``: the execution has
     been replayed just now; otherwise the document was not checked, and the text says so.
     ``others``: traces with the same execution, which violates their properties as well.
     ``layout``: the order of rows in the diagram; ``shown``: what of it is drawn, otherwise all.
     """
-    parts: list[RenderableType] = [_header(trace, replayed)]
-    parts += [_also_violated(other) for other in others]
-    parts.append(spacetime(trace, layout, shown))
+    parts: list[RenderableType] = [_claims(trace, others), spacetime(trace, layout, shown)]
     if steps:
         parts.append(step_list(trace))
-    if trace.failure is not None:
-        parts.append(_failure(trace))
     ends = (
+        _failure(trace),
         fairness_view(trace),
         _fates(trace),
         _copies(trace),
         _in_flight(trace) if steps else None,
         ablations_view(trace),
-        smaller_view(trace),
+        _about(trace, replayed),
     )
     parts += [part for part in ends if part is not None]
-    parts.append(_closing(trace, others))
     return stack(parts)
+
+
+def explain_view(trace: Trace, steps: bool = False, layout: Layout = "steps") -> RenderableType:
+    """Renders why an execution violates its property: what :func:`trace_view` does, but what is
+    essential to it, and its size, stand before the diagram."""
+    heading = Text(f"Why {trace.property_name} fails", style="bold underline")
+    size = size_text(trace)
+    parts = (
+        Group(heading, _claims(trace, ())),
+        ablations_view(trace),
+        Text(size) if size else None,
+        spacetime(trace, layout),
+        step_list(trace) if steps else None,
+        _failure(trace),
+        fairness_view(trace),
+        _fates(trace),
+        _about(replace(trace, explanation=None), replayed=True),
+    )
+    return stack([part for part in parts if part is not None])
+
+
+def replay_view(trace: Trace, steps: bool = False) -> RenderableType:
+    """Renders an execution that has been replayed: that it was accepted, and its steps as a list,
+    with ``steps`` everything that they change."""
+    accepted = f"Replayed: the interpreter accepts {_all_steps(trace)}"
+    if trace.property_name:
+        accepted += f", and {trace.property_name} is {trace.word}"
+    parts = (
+        Group(Text(accepted, style="bold green"), _claims(trace, ())),
+        step_list(trace) if steps else headline_list(trace),
+        _failure(trace),
+        fairness_view(trace),
+        _fates(trace),
+        _about(trace, replayed=True),
+    )
+    return stack([part for part in parts if part is not None])
+
+
+def _all_steps(trace: Trace) -> str:
+    match trace.length:
+        case 0:
+            return "the initial state"
+        case 1:
+            return "its step"
+        case number:
+            return f"all {number:,} steps"
 
 
 def same_run(one: Trace, other: Trace) -> bool:
@@ -77,21 +122,33 @@ def source_view(trace: Trace) -> RenderableType:
     return stack(parts) if parts else Text("The document has no text of its spec.")
 
 
-def _header(trace: Trace, replayed: bool) -> RenderableType:
+def _claims(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
+    """Renders each violated property with what is violated in sentences, and its definition."""
+    parts: list[RenderableType] = [_title(trace), _sentences(trace), *_definition(trace)]
+    for other in others:
+        parts += [_title(other, "by the same run"), _sentences(other, trace), *_definition(other)]
+    return Group(*parts)
+
+
+def _definition(trace: Trace) -> Iterator[RenderableType]:
+    if trace.definition:
+        means = Text(" ".join(trace.definition.split()))
+        yield pairs([(Text("means", style="dim"), means)], 2, 5)
+
+
+def _about(trace: Trace, replayed: bool) -> RenderableType:
+    """Renders the values for which the property is violated, and where the execution is from."""
     header = trace.header
     where = f"{header.file}::{header.check}" if header.check else header.file
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
-    rows = [
-        *_claim_rows(trace),
-        (Text("where", style="dim"), Text(f"{where} ({sizes})" if sizes else where)),
-        (Text("how", style="dim"), Text(_how(trace, replayed))),
-    ]
-    return Group(_title(trace), pairs(rows, 2, 5))
-
-
-def _also_violated(trace: Trace) -> RenderableType:
-    """Renders that the same execution violates another property."""
-    return Group(_title(trace, "by the same run"), pairs(_claim_rows(trace), 2, 5))
+    rows = []
+    if trace.explanation is not None and trace.explanation.sentences:
+        rows.append(("what", _what(trace)))
+    rows.append(("where", f"{where} ({sizes})" if sizes else where))
+    rows.append(("how", _how(trace, replayed)))
+    if size := size_text(trace):
+        rows.append(("size", size))
+    return pairs([(Text(name, style="dim"), Text(said)) for name, said in rows], 0, 5)
 
 
 def _title(trace: Trace, more: str = "") -> Text:
@@ -103,13 +160,6 @@ def _title(trace: Trace, more: str = "") -> Text:
     if more:
         title.append(f", {more}", style="not bold")
     return title
-
-
-def _claim_rows(trace: Trace) -> list[tuple[Text, Text]]:
-    rows = [(Text("what", style="dim"), Text(_what(trace)))]
-    if trace.definition:
-        rows.append((Text("means", style="dim"), Text(" ".join(trace.definition.split()))))
-    return rows
 
 
 def _what(trace: Trace) -> str:
@@ -131,9 +181,10 @@ def _how(trace: Trace, replayed: bool) -> str:
     return f"{steps}{fine}, {trust}"
 
 
-def _failure(trace: Trace) -> RenderableType:
+def _failure(trace: Trace) -> RenderableType | None:
     failure = trace.failure
-    assert failure is not None
+    if failure is None:
+        return None
     title = Text("then an error of the run", style="bold red")
     rows = [(Text("what", style="dim"), Text(f"{failure.message} ({failure.code})"))]
     if failure.during:
@@ -213,26 +264,30 @@ def _in_flight(trace: Trace) -> RenderableType | None:
     return Group(Text(title, style="bold"), *lines)
 
 
-def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
-    closing, said = Text(), set[str]()
-    for each in (trace, *others):
-        sentences = each.explanation.sentences if each.explanation is not None else ()
-        first, *more = sentences or (_what(each) + ".",)
-        closing.append(f"{first}\n", style="bold")
-        for sentence in more:
-            if sentence not in said:
-                closing.append(f"{sentence}\n")
-        said.update(more)
-    if trace.explanation is not None and trace.explanation.sentences:
-        pass  # they describe how the execution ends
-    elif still_acts(trace):
-        closing.append("The run stays like this forever, as the world allows.", "dim")
-    elif trace.ends:
-        closing.append("The run is over: no fairness assumption requires another step.", "dim")
-    elif trace.closing is not None:
-        closing.append("The run repeats like this forever, as the world allows.", "dim")
-    elif trace.failure is None:
+def _sentences(trace: Trace, before: Trace | None = None) -> Text:
+    """Returns what is violated, how it came about and how the execution ends; of a trace with the
+    same execution as ``before`` only what was not said of that."""
+    explained = trace.explanation.sentences if trace.explanation is not None else ()
+    first, *more = explained or (f"{_what(trace)}.",)
+    known = before.explanation.sentences if before is not None and before.explanation else ()
+    said = Text(first, style="bold")
+    for sentence in more:
+        if sentence not in known:
+            said.append(f"\n{sentence}", style="not bold")
+    if not explained and before is None and (ending := _ending(trace)):
+        said.append(f"\n{ending}", style="not bold dim")
+    return said
+
+
+def _ending(trace: Trace) -> str:
+    """Returns how the execution ends, of which there is no explanation that says so."""
+    if still_acts(trace):
+        return "The run stays like this forever, as the world allows."
+    if trace.ends:
+        return "The run is over: no fairness assumption requires another step."
+    if trace.closing is not None:
+        return "The run repeats like this forever, as the world allows."
+    if trace.failure is None:
         whatever = "; whatever happens, this has happened" if trace.property_name else ""
-        closing.append(f"The run may go on{whatever}.", "dim")
-    closing.rstrip()
-    return closing
+        return f"The run may go on{whatever}."
+    return ""

@@ -1,0 +1,75 @@
+"""Runs one check as a task, here or in another process; its errors are part of the outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.results.answer import Listener
+    from checker.results.verdict import Report
+    from checker.sweep.cells import Status
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTask:
+    """The check ``name`` of ``spec``, to be run with ``options``."""
+
+    number: int
+    spec: Spec
+    name: str
+    options: Options
+
+    def __str__(self) -> str:
+        return f"{self.spec}::{self.name}"
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit, if there is one."""
+        return self.options.limits.timeout
+
+    def ready(self, threads: int | None, jobs: int) -> CheckTask:
+        """Returns the task as one of ``jobs`` at a time, with ``threads`` and its share of the
+        memory."""
+        options = replace(self.options, threads=threads)
+        if jobs == 1:
+            return replace(self, options=options)
+        from checker.sweep.run import share_of_memory
+
+        limits = replace(options.limits, memory=share_of_memory(options, jobs))
+        return replace(self, options=replace(options, limits=limits))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """The report on ``what``, or that there is none; ``code``: the exit code, ``said``: what is to
+    be said of an error."""
+
+    number: int
+    what: str
+    report: Report | None
+    code: int
+    said: str = ""
+
+
+def run_task(task: CheckTask, listener: Listener) -> CheckOutcome:
+    """Returns the outcome of a check; an error is one, too."""
+    from checker.cli.errors import attempt_quietly
+    from checker.proving.dispatch_check import answer_check
+
+    found: list[Report] = []
+    code, said = attempt_quietly(
+        lambda: found.append(answer_check(task.spec, task.name, task.options, listener))
+    )
+    if not found:
+        return CheckOutcome(task.number, str(task), None, code, said)
+    return CheckOutcome(task.number, str(task), found[0], found[0].exit_code, said)
+
+
+def lost_task(task: CheckTask, status: Status, reason: str, seconds: float) -> CheckOutcome:
+    """Returns the outcome of a check whose process ended."""
+    from checker.cli.errors import UNKNOWN
+
+    return CheckOutcome(task.number, str(task), None, UNKNOWN, f"{task}: {status.value}: {reason}")

@@ -1,0 +1,354 @@
+"""Runs checks one after the other, writes their reports to files, and shows them: each with a line
+where there are several, and the whole report of what is not as expected."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+from checker.diagnostics.visible import json_text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from checker.cli.progress import Meter
+    from checker.cli.settings import Target
+    from checker.language.load import Spec
+    from checker.render.diagram.rows import Layout
+    from checker.results.trace import Trace
+    from checker.results.verdict import Report
+    from checker.session.pipeline import Options
+
+VERBOSE = click.option(
+    "--verbose", "-v", is_flag=True, help="Also assumptions, reductions and statistics."
+)
+SHOW = click.option(
+    "--show",
+    "shown",
+    multiple=True,
+    metavar="CHECK",
+    help="Show the whole report of CHECK, with its counterexamples, also where they were expected"
+    " (repeatable).",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How reports are shown.
+
+    ``quiet``: without progress and without executions; ``verbose``: with assumptions, reductions
+    and statistics; ``shown``: names of checks whose whole report is shown in any case; ``whole``:
+    that of all checks is; ``steps``, ``layout``, ``lanes``, ``folded``: of executions.
+    """
+
+    quiet: bool = False
+    verbose: bool = False
+    shown: tuple[str, ...] = ()
+    whole: bool = False
+    steps: bool = False
+    layout: Layout = "steps"
+    lanes: tuple[str, ...] = ()
+    folded: bool = False
+
+    def require(self, asked: list[Target]) -> None:
+        """Raises ``UsageError`` where ``shown`` names a check that is not among ``asked``."""
+        known = list(dict.fromkeys(name for _, name in asked))
+        for name in self.shown:
+            if name not in known:
+                raise click.UsageError(f"--show {name}: the checks are {', '.join(known)}")
+
+
+def run_and_report(
+    asked: list[Target],
+    ask: Callable[[Spec, str, Meter], Report],
+    options: Options,
+    files: Files,
+    display: Display,
+) -> int:
+    """Writes what ``ask`` reports of each check, until an interrupt, to ``files``, shows it, and
+    returns the worst exit code.
+
+    An error in one check, or in showing it, is reported, and does not end the others.
+    """
+    from checker.cli.checkpoint_options import say_kept
+    from checker.cli.errors import attempt
+    from checker.cli.progress import Meter
+    from checker.cli.signals import interrupting_on_signals
+    from checker.results.verdict import worst
+
+    reports: list[Report] = []
+    codes: list[int] = []
+    screen = Screen(asked, display)
+    for spec, name in asked:
+        started = time.monotonic()
+
+        def answer(spec: Spec = spec, name: str = name) -> None:
+            with (
+                Meter(f"{spec}::{name}", silent=display.quiet) as meter,
+                interrupting_on_signals(),
+            ):
+                reports.append(ask(spec, name, meter))
+
+        if failed := attempt(answer):
+            codes.append(failed)
+            if files.leave_stdout:
+                screen.say_unusable(str(spec), name)
+            continue
+        report = reports[-1]
+        codes += [report.exit_code, attempt(lambda: files.write(reports))]
+        if files.leave_stdout:
+            show = partial(screen.show, str(spec), report, time.monotonic() - started)
+            codes.append(attempt(show))
+        for what in report.failed:
+            console.print_note(f"error: {what}")
+        say_kept(report, options)
+        if report.was_interrupted:
+            break
+    if files.leave_stdout:
+        screen.say_total(reports)
+    codes.append(attempt(lambda: files.close(reports)))
+    return worst(codes)
+
+
+def require_outputs(outputs: list[str]) -> None:
+    """Raises ``UsageError`` where two of the files are the same, or a file can't be written."""
+    from checker.cli.console import require_writable
+
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError("two outputs can't go to the same file")
+    for output in outputs:
+        if output != "-":
+            require_writable(output)
+
+
+class Screen:
+    """What is shown on stdout: a check that is asked alone with its whole report, and of several
+    checks a line for each, with the whole report of those that are not as expected."""
+
+    def __init__(self, asked: list[Target], display: Display) -> None:
+        self._names: dict[str, list[str]] = {}
+        for spec, name in asked:
+            self._names.setdefault(str(spec), []).append(name)
+        self._checks = len(asked)
+        self._display = display
+        self._began = time.monotonic()
+        self._file = ""
+        self._apart = False
+        self._notes: dict[str, list[str]] = {}
+
+    @property
+    def _alone(self) -> bool:
+        return self._checks == 1
+
+    def show(self, file: str, report: Report, seconds: float) -> None:
+        """Shows the report on a check of ``file``, which took ``seconds``."""
+        from checker.render.terminal.check_line import check_line
+        from checker.render.terminal.report import report_view
+
+        display = self._display
+        if self._alone:
+            _print_whole(report, display)
+            return
+        self._name_file(file)
+        console.print_view(check_line(report, seconds, self._names[file]))
+        whole = display.whole or report.exit_code != 0 or report.check in display.shown
+        self._apart = whole or display.verbose or report.coverage is not None
+        if not self._apart:
+            self._show_caveats(report)
+            return
+        console.print_line()
+        if whole:
+            _print_whole(report, display)
+        else:
+            console.print_view(report_view(report, verbose=display.verbose))
+
+    def _show_caveats(self, report: Report) -> None:
+        """Shows what limits the verdicts, except for notes, which stand below all checks."""
+        from checker.render.terminal.check_line import caveats, caveats_view
+
+        if rows := list(caveats(report)):
+            console.print_view(caveats_view(rows))
+        for note in report.notes:
+            self._notes.setdefault(note, []).append(report.check)
+
+    def _show_notes(self) -> None:
+        """Shows the notes on the checks of a file, each once, with the checks that it is about."""
+        from checker.render.terminal.check_line import notes_view
+
+        if self._notes:
+            console.print_line()
+            console.print_view(notes_view(self._notes))
+        self._notes.clear()
+
+    def say_unusable(self, file: str, name: str) -> None:
+        """Shows that a check could not be run."""
+        from checker.render.terminal.check_line import unusable_line
+
+        if not self._alone:
+            self._name_file(file)
+            console.print_view(unusable_line(name, self._names[file]))
+
+    def say_total(self, reports: list[Report]) -> None:
+        """Shows the total of several checks, of which ``reports`` could be run."""
+        from checker.render.terminal.check_line import total_text
+
+        if self._alone:
+            return
+        seconds = time.monotonic() - self._began
+        self._show_notes()
+        console.print_line()
+        console.print_view(total_text(reports, self._checks, seconds))
+        expected = self._expected_counterexample(reports)
+        if expected and not self._display.quiet:
+            console.print_line(f"--show {expected} shows the expected counterexample")
+
+    def _expected_counterexample(self, reports: list[Report]) -> str:
+        """Returns the first check with a counterexample that was not shown; else ''."""
+        if self._display.whole or self._display.shown:
+            return ""
+        hidden = [r for r in reports if r.exit_code == 0 and any(v.trace for v in r.verdicts)]
+        return hidden[0].check if hidden else ""
+
+    def _name_file(self, file: str) -> None:
+        """Shows the file of the lines that follow, where it is another one."""
+        from rich.text import Text
+
+        if file != self._file:
+            self._show_notes()
+        if self._apart or (self._file and file != self._file):
+            console.print_line()
+        if file != self._file:
+            console.print_view(Text(file, style="bold"))
+        self._file, self._apart = file, False
+
+
+def _print_whole(report: Report, display: Display) -> None:
+    """Prints ``report``: its outcome, the executions unless ``quiet``, then the figures."""
+    from checker.render.terminal.report import figures_view, headline_view
+
+    console.print_view(headline_view(report))
+    if not display.quiet:
+        for view in _executions(report, display):
+            console.print_line()
+            console.print_view(view)
+    console.print_line()
+    console.print_view(figures_view(report, verbose=display.verbose))
+
+
+def _executions(report: Report, display: Display) -> list[RenderableType]:
+    """Returns the views of the executions of ``report``, then of those of other kinds."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from checker.render.terminal.selection import Shown
+    from checker.render.terminal.text import trace_view
+
+    shown = Shown(display.lanes, display.folded)
+
+    def drawn(trace: Trace, others: list[Trace]) -> RenderableType:
+        return trace_view(
+            trace, display.steps, others=tuple(others), layout=display.layout, shown=shown
+        )
+
+    views = [drawn(trace, others) for trace, *others in _runs(traces_of(report))]
+    further = [trace for verdict in report.verdicts for trace in verdict.others]
+    for number, (trace, *others) in enumerate(_runs(further), start=2):
+        title = Text(f"Another kind of run ({number})\n")
+        views.append(Group(title, drawn(trace, others)))
+    return views
+
+
+def _runs(traces: list[Trace]) -> list[list[Trace]]:
+    """Groups ``traces`` by their execution."""
+    from checker.render.terminal.text import same_run
+
+    found: list[list[Trace]] = []
+    for trace in traces:
+        for run in found:
+            if same_run(run[0], trace):
+                run.append(trace)
+                break
+        else:
+            found.append([trace])
+    return found
+
+
+def traces_of(report: Report) -> list[Trace]:
+    """Returns the traces worth showing: the unexpected ones, then the expected ones, each once."""
+    from checker.results.verdict import meets
+
+    found: list[Trace] = []
+    for surprising in (True, False):
+        for verdict in report.verdicts:
+            surprise = not meets(verdict.word, report.expected_word(verdict))
+            if surprise is surprising and verdict.trace is not None and verdict.trace not in found:
+                found.append(verdict.trace)
+    return found
+
+
+class Files:
+    """The outputs: reports, and the first trace of a violation, go to files as soon as they are
+    there, and to stdout (``-``) when all of them are.
+    """
+
+    def __init__(
+        self, json_out: str | None = None, trace_out: str | None = None, itf_out: str | None = None
+    ) -> None:
+        self._json = json_out
+        self._traces = {trace_out: "json", itf_out: "itf"}
+        self._traces.pop(None, None)
+        self._written = False
+
+    @property
+    def leave_stdout(self) -> bool:
+        """Returns whether no output goes to stdout, which is free for other text then."""
+        return "-" not in (self._json, *self._traces)
+
+    def write(self, reports: list[Report]) -> None:
+        """Writes the reports so far to files."""
+        from checker.formats.exports import export
+
+        if self._json not in (None, "-"):
+            console.write_file(str(self._json), _documents(reports))
+        traces = _traces(reports)
+        if traces and not self._written:
+            for file, name in self._traces.items():
+                if file not in (None, "-"):
+                    console.write_file(file, export(name, traces[0]))
+            self._written = True
+
+    def close(self, reports: list[Report]) -> None:
+        """Writes the outputs on stdout, and reports which outputs were not written."""
+        if self._json == "-":
+            console.write_stdout(_documents(reports))
+        if not self._traces:
+            return
+        traces = _traces(reports)
+        if not traces:
+            console.print_note("there is no violation, so no trace was written")
+            return
+        if "-" in self._traces:
+            from checker.formats.exports import export
+
+            console.write_stdout(export(self._traces["-"], traces[0]))
+        if len(traces) > 1:
+            console.print_note(
+                f"of {len(traces)} traces, the first was written: {traces[0].property_name}"
+            )
+
+
+def _traces(reports: list[Report]) -> list[Trace]:
+    return [trace for report in reports for trace in traces_of(report)]
+
+
+def _documents(reports: list[Report]) -> str:
+    from checker.formats.json_format import report_to_json
+
+    documents = [report_to_json(report) for report in reports]
+    return json_text(documents[0] if len(documents) == 1 else documents) + "\n"
