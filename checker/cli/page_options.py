@@ -139,7 +139,7 @@ def write_page(
         return
     file = _temporary() if html is None else html
     write_file(file, text)
-    print_hint(f"wrote {file}: {describe(document)}")
+    print_hint(f"wrote {file}: {describe(document.trace)}")
     if opened:
         print_hint(f"opening {file}")
         open_in_browser(file)
