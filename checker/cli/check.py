@@ -17,7 +17,7 @@ from checker.cli.reporting import (
     require_outputs,
     run_and_report,
 )
-from checker.cli.settings import LAYOUT, SET, engine_options
+from checker.cli.settings import LAYOUT, SET, engine_options, selection
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
@@ -74,6 +74,7 @@ EXPLAIN = 5.0
 )
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @LAYOUT
+@selection
 @VERBOSE
 @SHOW
 @quiet_option("No progress and no executions.")
@@ -92,6 +93,8 @@ def check(
     compact: bool,
     steps: bool,
     layout: Layout,
+    lanes: tuple[str, ...],
+    folded: bool,
     verbose: bool,
     shown: tuple[str, ...],
     quiet: bool,
@@ -108,7 +111,7 @@ def check(
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     asked = targets(names, options.limits.timeout, options.limits.memory)
-    display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout)
+    display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))

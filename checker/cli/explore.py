@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", metavar="FILE[::CHECK]")
+@click.argument("name", metavar="[FILE[::CHECK]]", required=False)
+@click.option(
+    "--from",
+    "position",
+    metavar="TRACE[@STEP]",
+    help="Go on from that step of a recorded run, or from its end, in place of FILE::CHECK.",
+)
 @SET
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @click.option(
@@ -26,7 +32,8 @@ if TYPE_CHECKING:
 @click.option("--save", "save", metavar="FILE", help="Save the run as a scenario at the end.")
 @click.option("--no-diagram", is_flag=True, help="Sentences only, such as for a screen reader.")
 def explore(
-    name: str,
+    name: str | None,
+    position: str | None,
     settings: tuple[str, ...],
     fine_steps: bool,
     scenario: str | None,
@@ -40,19 +47,19 @@ def explore(
     """
     from checker.cli.console import require_writable
     from checker.cli.interactive import Exploring
-    from checker.cli.settings import one_target, settings_of
     from checker.cli.signals import interrupting_on_signals
-    from checker.session import pipeline
-    from checker.simulate.session import SteppingSession
+    from checker.cli.trace_positions import session_from
 
     if save is not None:
         require_writable(save)
-    spec, check = one_target(name)
-    options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    opened = pipeline.open_check(spec, check, options)
-    session = SteppingSession(opened)
-    if scenario is not None:
-        _begin(session, opened, scenario)
+    if position is None:
+        if name is None:
+            raise click.UsageError("name a check, as FILE::CHECK, or a run, as --from TRACE@STEP")
+        session = _session_of(name, settings, fine_steps, scenario)
+    else:
+        if name is not None or settings or fine_steps or scenario is not None:
+            raise click.UsageError("--from TRACE@STEP: the trace says which check it is of")
+        session = session_from(position)
     exploring = Exploring(session, diagrams=not no_diagram)
     with interrupting_on_signals():
         try:
@@ -64,6 +71,23 @@ def explore(
     if save is not None:
         exploring.save(save)
     return 0
+
+
+def _session_of(
+    name: str, settings: tuple[str, ...], fine_steps: bool, scenario: str | None
+) -> SteppingSession:
+    """Returns stepping through the check that ``FILE::CHECK`` names, at its start or at the end of
+    a scenario."""
+    from checker.cli.settings import one_target, settings_of
+    from checker.session import pipeline
+    from checker.simulate.session import SteppingSession
+
+    spec, check = one_target(name)
+    options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
+    session = SteppingSession(pipeline.open_check(spec, check, options))
+    if scenario is not None:
+        _begin(session, session.prepared, scenario)
+    return session
 
 
 def _execute(exploring: Exploring, line: str) -> bool:

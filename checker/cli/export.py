@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from checker.cli.extension_names import ExtensionName
+from checker.cli.settings import LAYOUT
 from checker.extensions.tables import EXPORTS
+
+if TYPE_CHECKING:
+    from checker.render.diagram.rows import Layout
 
 
 @click.command()
@@ -14,14 +20,21 @@ from checker.extensions.tables import EXPORTS
 @click.option(
     "-o", "--output", metavar="FILE", default="-", help="Where to; - is stdout, and the default."
 )
-def export(trace: str, wanted: str, output: str) -> int:
-    """Write TRACE in another format; the spec is not needed."""
+@LAYOUT
+def export(trace: str, wanted: str, output: str, layout: Layout) -> int:
+    """Write TRACE in another format; the spec is not needed.
+
+    --layout is about pictures whose order is not given by their format: svg.
+    """
     from checker.cli.console import require_writable
     from checker.cli.trace_documents import load
     from checker.cli.view import put
     from checker.formats.exports import export as export_trace
+    from checker.formats.exports import has_layout
 
     if output != "-":
         require_writable(output)
-    put(output, export_trace(wanted, load(trace)))
+    if layout != "steps" and not has_layout(wanted):
+        raise click.UsageError(f"--layout {layout}: the format {wanted} has one order only")
+    put(output, export_trace(wanted, load(trace), layout))
     return 0

@@ -212,13 +212,18 @@ def _verdicts(
 def _hang(trace: Trace, file: Path, target: Path, layout: Layout) -> Exhibit:
     """Writes the page of an execution, with the text of its spec beside it."""
     from checker.cli.console import write_file
+    from checker.cli.trace_positions import steps_of
     from checker.render.html import page_of
     from checker.render.html.gallery import Exhibit, page_name
+    from checker.simulate.alternatives import all_alternatives
 
     theme = file.resolve().parent.name
     name = page_name(trace)
     (target / theme).mkdir(exist_ok=True)
     spec = f"{theme}/{file.name}.txt"
     write_file(str(target / spec), file.read_text(encoding="utf-8"))
-    write_file(str(target / theme / name), page_of(trace, index="../index.html", layout=layout))
+    opened, taken = steps_of(trace)
+    others = all_alternatives(opened.system, taken)
+    page = page_of(trace, index="../index.html", layout=layout, alternatives=others)
+    write_file(str(target / theme / name), page)
     return Exhibit(theme, trace, f"{theme}/{name}", spec)

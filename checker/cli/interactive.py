@@ -11,12 +11,16 @@ import click
 
 from checker.cli import console
 from checker.cli.console import print_view
+from checker.diagnostics.english import count
 from checker.model.evaluate import RunFault
+from checker.results.alternatives import Alternatives, outcome_texts
+from checker.simulate.alternatives import alternatives_of, other_choices
 from checker.simulate.choices import Choice
-from checker.simulate.inspect import variables, why_not
+from checker.simulate.inspect import variables
 from checker.simulate.phrase_matching import Unclear, match_choice
 from checker.simulate.random_walks import draw_transition
 from checker.simulate.session import NotPossible, SteppingSession
+from checker.simulate.why_not import why_not
 
 if TYPE_CHECKING:
     from checker.results.trace import Trace
@@ -33,11 +37,27 @@ state, state P        the variables of all processes, or of P
 deliveries            what each process has indicated
 messages              what is on its way
 why not WORDS         why that can't happen now
+alternatives          how many other steps there were, at each step of the run
+alternatives N        what else could have happened in place of step N
+instead N K           back before step N, and the alternative K (or its words)
 save NAME             the run as a scenario, in NAME.scenario
 ?, help / q, quit     this / the end"""
 
 RATE = 0.1
 """The probability of a fault in a random step in which one is enabled."""
+
+SHORT = {
+    "u": "undo",
+    "r": "redo",
+    "?": "help",
+    "h": "help",
+    "s": "show",
+    "a": "alternatives",
+}
+"""Abbreviations of commands."""
+
+LISTED = 100
+"""The largest number of alternatives to a step that are listed."""
 
 FOUND = 20
 """The largest number of random steps that are printed one by one."""
@@ -63,6 +83,8 @@ class Exploring:
             "deliveries": self._deliveries,
             "messages": self._messages,
             "why": self._why,
+            "alternatives": self._alternatives,
+            "instead": self._instead,
             "save": self._save,
             "help": self._help,
         }
@@ -71,8 +93,7 @@ class Exploring:
         """Executes the command ``line``; returns False where it ends the session."""
         words = line.strip()
         first, _, rest = words.partition(" ")
-        short = {"u": "undo", "r": "redo", "?": "help", "h": "help", "s": "show"}
-        verb = short.get(first, first)
+        verb = SHORT.get(first, first)
         if not words:
             return True
         if verb in ("q", "quit", "exit"):
@@ -282,8 +303,59 @@ class Exploring:
         told = {way.text: number for number, way in enumerate(self._session.steps_taken)}
         if words in told:
             console.print_line(f"it has happened: that was step {told[words]}")
-        down = frozenset(fate.process for fate in self._trace().fates if fate.crashed)
-        console.print_line(why_not(words, tuple(self._ways), down, self._waiting()))
+        trace = self._trace()
+        assert self._session.state is not None
+        for line in why_not(words, self._session.system, self._session.state, trace):
+            console.print_line(line)
+
+    def _alternatives(self, rest: str) -> None:
+        steps = self._session.steps_taken
+        if rest:
+            number = self._step_number(rest)
+            self._describe(number, alternatives_of(self._session.system, steps, LISTED, number))
+            return
+        for number, step in enumerate(steps):
+            others = len(other_choices(self._session.system, steps, number))
+            console.print_line(f"  {number:>3}  {step.text}  ({count(others, 'alternative')})")
+
+    def _describe(self, number: int, found: Alternatives) -> None:
+        """Prints the alternatives to step ``number``, with what each brings about."""
+        taken = self._session.steps_taken[number].text
+        console.print_line(f"in place of step {number}, {taken}:")
+        for place, way in enumerate(found.ways, start=1):
+            console.print_line(f"  {place:>3}  {way.text}")
+            same = ["leads to the same state"] if way.same else []
+            for text in same or outcome_texts(way.step):
+                console.print_line(f"         {text}")
+        if found.more:
+            console.print_line(f"       and {found.more} more")
+        if not found.ways:
+            console.print_line("  nothing else was possible")
+
+    def _instead(self, rest: str) -> None:
+        first, _, words = rest.partition(" ")
+        if not words:
+            raise NotPossible("`instead` needs a step and an alternative, such as `instead 2 1`")
+        number = self._step_number(first)
+        session = self._session
+        ways = other_choices(session.system, session.steps_taken, number)
+        found = match_choice(words, ways)
+        if words.isdigit():
+            if not 1 <= int(words) <= len(ways):
+                raise NotPossible(f"there are {count(len(ways), 'alternative')} to step {number}")
+            found = ways[int(words) - 1]
+        if isinstance(found, Unclear):
+            lines = [f"{found.message}; there is", *(f"       {text}" for text in found.choices)]
+            raise NotPossible("\n".join(lines))
+        session.instead(number, found)
+        self._tell(found)
+        self.show()
+
+    def _step_number(self, number: str) -> int:
+        last = len(self._session.steps_taken) - 1
+        if not number.isdigit() or int(number) > last:
+            raise NotPossible(f"the run has no step {number}: it has steps 0 to {last}")
+        return int(number)
 
     def _help(self, rest: str) -> None:
         console.print_line(HELP)

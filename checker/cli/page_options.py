@@ -14,6 +14,7 @@ from checker.diagnostics.english import count
 if TYPE_CHECKING:
     from checker.cli.trace_documents import Loaded
     from checker.render.diagram.rows import Layout
+    from checker.results.alternatives import Alternatives
     from checker.results.trace import Trace
 
 
@@ -64,23 +65,21 @@ def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | No
 
     Raises :class:`checker.diagnostics.SpecError` where it can't be made.
     """
-    from checker.cli.trace_documents import load, replay_document
+    from checker.cli.trace_documents import load
     from checker.session import pipeline
 
     if compare is not None and "::" not in compare:
         return load(compare)
     if compare is None and not faultless:
         return None
-    from checker.results.replay import path_of
+    from checker.cli.trace_positions import retrace
     from checker.simulate.run_transfer import phrases_of, transfer_run
-    from checker.simulate.scenario import as_choices
 
-    known = replay_document(document)
-    opened = pipeline.open_again(known)
-    phrases = phrases_of(as_choices(opened, path_of(opened.system, known)), faults=not faultless)
+    opened, taken = retrace(document)
+    phrases = phrases_of(taken, faults=not faultless)
     if compare is not None:
         path, _, check = compare.rpartition("::")
-        options = pipeline.Options(fine_steps=known.header.fine_steps)
+        options = pipeline.Options(fine_steps=opened.fine)
         opened = pipeline.open_check(path, check, options)
     return transfer_run(opened, phrases)
 
@@ -95,8 +94,26 @@ def companion_title(compare: str | None, faultless: bool) -> str:
     return f"The same steps in {check} of {Path(file).name}"
 
 
+def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
+    """Returns what else could have happened at each step of the execution of ``document``; nothing
+    where its spec has no such execution any more, which is reported on stderr.
+    """
+    from checker.cli.console import print_note
+    from checker.cli.trace_positions import retrace
+    from checker.diagnostics import SpecError
+    from checker.simulate.alternatives import all_alternatives
+
+    try:
+        opened, taken = retrace(document)
+    except SpecError as problem:
+        why = problem.diagnostics[0].message
+        print_note(f"note: the page doesn't say what else could have happened: {why}")
+        return ()
+    return all_alternatives(opened.system, taken)
+
+
 def write_page(
-    document: Trace,
+    document: Loaded,
     html: str | None,
     opened: bool,
     other: Trace | None,
@@ -109,13 +126,20 @@ def write_page(
     from checker.cli.console import print_hint, write_file
     from checker.render.html import page_of
 
-    text = page_of(document, other, names=("", name), layout=layout)
+    text = page_of(
+        document.trace,
+        other,
+        names=("", name),
+        layout=layout,
+        alternatives=alternatives_to(document),
+        document="" if document.path == "-" else Path(document.path).name,
+    )
     if html == "-":
         console.write_stdout(text)
         return
     file = _temporary() if html is None else html
     write_file(file, text)
-    print_hint(f"wrote {file}: {describe(document)}")
+    print_hint(f"wrote {file}: {describe(document.trace)}")
     if opened:
         print_hint(f"opening {file}")
         open_in_browser(file)

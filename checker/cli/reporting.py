@@ -44,7 +44,7 @@ class Display:
 
     ``quiet``: without progress and without executions; ``verbose``: with assumptions, reductions
     and statistics; ``shown``: names of checks whose whole report is shown in any case; ``whole``:
-    that of all checks is; ``steps``, ``layout``: of executions.
+    that of all checks is; ``steps``, ``layout``, ``lanes``, ``folded``: of executions.
     """
 
     quiet: bool = False
@@ -53,6 +53,8 @@ class Display:
     whole: bool = False
     steps: bool = False
     layout: Layout = "steps"
+    lanes: tuple[str, ...] = ()
+    folded: bool = False
 
     def require(self, asked: list[Target]) -> None:
         """Raises ``UsageError`` where ``shown`` names a check that is not among ``asked``."""
@@ -244,10 +246,15 @@ def _executions(report: Report, display: Display) -> list[RenderableType]:
     from rich.console import Group
     from rich.text import Text
 
+    from checker.render.terminal.selection import Shown
     from checker.render.terminal.text import trace_view
 
+    shown = Shown(display.lanes, display.folded)
+
     def drawn(trace: Trace, others: list[Trace]) -> RenderableType:
-        return trace_view(trace, display.steps, others=tuple(others), layout=display.layout)
+        return trace_view(
+            trace, display.steps, others=tuple(others), layout=display.layout, shown=shown
+        )
 
     views = [drawn(trace, others) for trace, *others in _runs(traces_of(report))]
     further = [trace for verdict in report.verdicts for trace in verdict.others]

@@ -131,6 +131,30 @@ LAYOUT = click.option(
 )
 
 
+def selection(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds ``--processes`` and ``--fold`` to a command that draws executions."""
+    options = (
+        click.option(
+            "--processes",
+            "lanes",
+            metavar="P,…",
+            callback=_names,
+            help="Draw only these processes, such as p1,p3.",
+        ),
+        click.option("--fold", "folded", is_flag=True, help="Leave out steps that do not matter."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _names(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in (given or "").split(","))
+    if given is not None and not all(names):
+        raise click.BadParameter("name processes, with commas between them, such as p1,p3")
+    return names if given is not None else ()
+
+
 def settings_of(pairs: Sequence[str]) -> dict[str, str]:
     """Parses ``n=4`` and the like into a mapping."""
     settings: dict[str, str] = {}

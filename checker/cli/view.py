@@ -16,7 +16,7 @@ from checker.cli.page_options import (
     require_page,
     write_page,
 )
-from checker.cli.settings import LAYOUT
+from checker.cli.settings import LAYOUT, selection
 
 if TYPE_CHECKING:
     from checker.render.diagram.rows import Layout
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 def svg(trace: Trace, layout: Layout) -> str:
     """Draws the space-time diagram as a self-contained SVG picture."""
-    from checker.render.diagram.picture import picture_of
-    from checker.render.diagram.svg import svg_of
+    from checker.render.diagram.svg import svg_of_trace
 
-    return svg_of(picture_of(trace, layout))
+    return svg_of_trace(trace, layout)
 
 
 def mermaid(trace: Trace, layout: Layout) -> str:
@@ -56,6 +55,7 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 @click.option("--source", is_flag=True, help="The spec as it was when the trace was written.")
 @LAYOUT
+@selection
 @_outputs
 @page_options
 def view(
@@ -63,6 +63,8 @@ def view(
     steps: bool,
     source: bool,
     layout: Layout,
+    lanes: tuple[str, ...],
+    folded: bool,
     html: str | None,
     opened: bool,
     compare: str | None,
@@ -77,6 +79,7 @@ def view(
 
     from checker.cli.console import print_hint, print_view
     from checker.cli.trace_documents import load_document, say_changes
+    from checker.render.terminal.selection import Shown
     from checker.render.terminal.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
@@ -84,6 +87,7 @@ def view(
     _require([*wanted.values(), *([] if html is None else [html])])
     found = load_document(trace)
     document = found.trace
+    _require_processes(lanes, document)
     say_changes(document)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
@@ -93,13 +97,21 @@ def view(
     if paged:
         other = beside(found, compare, faultless)
         name = companion_title(compare, faultless)
-        write_page(document, html, opened, other, name, layout)
+        write_page(found, html, opened, other, name, layout)
     elif source:
         print_view(source_view(document))
     elif not wanted:
         print_view(Text(f"Recorded, not replayed: {trace}", style="dim"))
-        print_view(trace_view(document, steps, replayed=False, layout=layout))
+        shown = Shown(lanes, folded)
+        print_view(trace_view(document, steps, replayed=False, layout=layout, shown=shown))
     return 0
+
+
+def _require_processes(lanes: tuple[str, ...], trace: Trace) -> None:
+    for name in lanes:
+        if name not in trace.processes:
+            known = ", ".join(trace.processes)
+            raise click.UsageError(f"--processes: there is no {name} in this run: {known}")
 
 
 def put(file: str, text: str) -> None:

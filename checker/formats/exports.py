@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 from checker.diagnostics.visible import visible
 from checker.extensions.tables import EXPORTS
 from checker.results.trace import Trace
+
+LAYOUT = "layout"
+"""The parameter of an export that draws in several orders."""
 
 
 def function_of(name: str) -> Callable[[Trace], object]:
@@ -21,15 +25,26 @@ def function_of(name: str) -> Callable[[Trace], object]:
     return found
 
 
-def export(name: str, trace: Trace) -> str:
+def has_layout(name: str) -> bool:
+    """Returns whether the export ``name`` can draw in several orders; raises as
+    :func:`function_of` does."""
+    try:
+        return LAYOUT in inspect.signature(function_of(name)).parameters
+    except ValueError:  # some functions that are not written in Python
+        return False
+
+
+def export(name: str, trace: Trace, layout: str = "steps") -> str:
     """Returns ``trace`` as the export ``name`` writes it; control characters are only shown.
+
+    ``layout``: the order in a picture, for an export that has several.
 
     Raises :class:`SpecError` as :func:`function_of` does, and where the export fails or gives no
     text (E042).
     """
     origin, write = EXPORTS.origin(name), function_of(name)
     with EXPORTS.blaming(origin):
-        text = write(trace)
+        text = write(trace, **{LAYOUT: layout}) if has_layout(name) else write(trace)
     if not isinstance(text, str):
         raise EXPORTS.refusal(origin, f"gives no text, but something of type {type(text).__name__}")
     return visible(text)

@@ -470,11 +470,24 @@ class Fairness:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A conjunct of an action's guard as its spec has it: ``text``, which is true where ``holds``.
+
+    ``terms``: the parts of it whose values explain why it is false, each with its text.
+    """
+
+    text: str
+    holds: Expr
+    terms: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """An action: see the module's docstring.  ``name`` is unique in the system.
 
     ``fairness`` ``None``: each instance that is subject to fairness is a weak constraint of its own
-    (group: the action's name, key: its parameters); see :func:`fairness_of`.
+    (group: the action's name, key: its parameters); see :func:`fairness_of`.  ``conditions``: what
+    the spec demands of its instances, in the spec's words; no engine uses it.
     """
 
     name: str
@@ -485,6 +498,7 @@ class Action:
     promised: Expr
     place: SourceLocation | None = None
     fairness: Fairness | None = None
+    conditions: tuple[Condition, ...] = field(default=(), compare=False, repr=False)
 
 
 def fairness_of(action: Action) -> Fairness:

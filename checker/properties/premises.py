@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from checker.instantiate.protocol.expressions import Env, exists, lower
+from checker.instantiate.protocol.spelling import spell
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 from checker.model import ir
 from checker.model.build import fresh_names
 from checker.model.dump import value_text
-from checker.properties.spelling import spell
 
 Binders = tuple[typed.Binder, ...]
 

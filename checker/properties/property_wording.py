@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from checker.instantiate.protocol.expressions import Env, as_domain, lower
 from checker.instantiate.protocol.patterns import match_pattern
+from checker.instantiate.protocol.spelling import pattern_spelled, spell
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import World
 from checker.language.syntax import typed
@@ -17,7 +18,6 @@ from checker.model.reading import Atom, Join, Node, Phrase, Range, Reading, Time
 from checker.model.types import AtomT, TupleT, Type
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
-from checker.properties.spelling import pattern_spelled, spell
 
 PAST = {"write": "wrote", "begin": "began", "choose": "chose", "take": "took", "give": "gave"}
 """Irregular past tenses, where the past tense is not the name of the history."""

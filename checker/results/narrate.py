@@ -100,16 +100,18 @@ def _failure(transition: Transition) -> Failure:
 def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
     before: State | None = None
     for number, moment in enumerate(run.moments):
-        yield _step(system, number, before, moment)
+        yield narrate_step(system, number, before, moment)
         before = moment.state
 
 
 def _closing(system: TransitionSystem, run: Run, number: int) -> Step | None:
     """Returns the step that leads from the last state back into the loop."""
-    return None if run.closing is None else _step(system, number, run.last, run.closing)
+    return None if run.closing is None else narrate_step(system, number, run.last, run.closing)
 
 
-def _step(system: TransitionSystem, number: int, before: State | None, moment: Moment) -> Step:
+def narrate_step(
+    system: TransitionSystem, number: int, before: State | None, moment: Moment
+) -> Step:
     """Returns what happened from ``before`` (``None``: at the start) to ``moment``."""
     events = trace_events(system, moment.events)
     changes = () if before is None else tuple(_changes(system, before, moment.state, events))

@@ -141,6 +141,16 @@ def starts(system: TransitionSystem) -> tuple[Choice, ...]:
 # ---- phrases ----------------------------------------------------------------------------------
 
 
+def phrases_of_transition(
+    system: TransitionSystem, state: State, transition: Transition
+) -> tuple[str, ...]:
+    """Returns the phrases of ``transition``, which is no runtime error, the best one first; other
+    transitions of ``state`` may have them, too.
+    """
+    way = _way(system, state, transition)
+    return (way.phrase, *way.also)
+
+
 def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
     events = trace_events(system, transition.events)
     names = _names(transition, events)

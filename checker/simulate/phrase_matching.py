@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
 from checker.simulate.choices import Choice
 
 ANYTHING = ("...", "…")
 """The wildcards for any words of a phrase."""
+
+Item = TypeVar("Item")
 
 _TOKEN = re.compile(r"\.\.\.|\w+'*|\S")
 
@@ -31,19 +34,30 @@ def match_choice(words: str, among: Sequence[Choice]) -> Choice | Unclear:
     White space makes no difference, and ``…`` (or ``...``) stands for any words.  Where several
     phrases match, they must lead to one state.
     """
-    pattern = _pattern(words)
-    plain = _plain(words)
-    found = (
-        [c for c in among if any(plain == _plain(t) for t in _phrases(c))]
-        or [c for c in among if any(pattern.fullmatch(_plain(t)) for t in _phrases(c))]
-        or [c for c in among if any(_begins(pattern, t) for t in _phrases(c))]
-    )
+    found = best_matches(words, [(choice, _phrases(choice)) for choice in among])
     if not found:
         return _none(words, among)
     if len({choice.successor for choice in found}) > 1:
         message = f"`{words}` can mean {len(found)} different steps"
         return Unclear(message, tuple(choice.text for choice in found))
     return found[0]
+
+
+def best_matches(words: str, among: Iterable[tuple[Item, Iterable[str]]]) -> list[Item]:
+    """Returns the items that have ``words`` as a phrase; where none has, those that match their
+    wildcards; where none does, those with a phrase that begins with them.
+    """
+    pattern, plain = _pattern(words), _plain(words)
+    ranked: tuple[list[Item], ...] = ([], [], [])
+    for item, phrases in among:
+        texts = [_plain(text) for text in phrases]
+        if plain in texts:
+            ranked[0].append(item)
+        elif any(pattern.fullmatch(text) for text in texts):
+            ranked[1].append(item)
+        elif any(re.match(f"(?:{pattern.pattern})(?: |$)", text) for text in texts):
+            ranked[2].append(item)
+    return next((found for found in ranked if found), [])
 
 
 def _phrases(choice: Choice) -> tuple[str, ...]:
@@ -58,10 +72,6 @@ def _plain(text: str) -> str:
 def _pattern(words: str) -> re.Pattern[str]:
     parts = [".*" if t in ANYTHING else re.escape(t) for t in _TOKEN.findall(words)]
     return re.compile(" ".join(parts))
-
-
-def _begins(pattern: re.Pattern[str], text: str) -> bool:
-    return re.match(f"(?:{pattern.pattern})(?: |$)", _plain(text)) is not None
 
 
 def _none(words: str, among: Sequence[Choice]) -> Unclear:

@@ -156,6 +156,18 @@ class SteppingSession:
         while len(self._taken) - 1 < number:
             self.redo()
 
+    def follow(self, taken: Sequence[Choice], number: int) -> None:
+        """Makes ``taken``, the start first, the execution, and goes to its step ``number``; the
+        later ones can be redone.  Raises :class:`NotPossible` where there is no such step.
+        """
+        self._taken, self._undone, self._now = list(taken), [], None
+        self.jump(number)
+
+    def instead(self, number: int, choice: Choice) -> None:
+        """Goes back before step ``number`` and takes ``choice``, one of the other choices there."""
+        self._taken = self._taken[:number]
+        self.pick(choice)
+
     # ---- judgement ------------------------------------------------------------------------
 
     def ends(self) -> bool:

@@ -80,3 +80,20 @@ def test_what_is_no_trace(tmp_path: Path, capsys: Out) -> None:
     file.write_text("{}")
     assert main(["export", str(file), "--to", "svg"]) == 2
     assert "E006" in capsys.readouterr().err
+
+
+def test_a_picture_has_several_orders(tmp_path: Path, capsys: Out) -> None:
+    file = tmp_path / "run.json"
+    spec = "specs/total_order/sequencer_takeover.bcast"
+    assert main(["check", spec, "--trace-out", str(file), "-q", "--no-explain"]) == 0
+    pictures = {}
+    for layout in ("steps", "causality"):
+        capsys.readouterr()
+        assert main(["export", str(file), "--to", "svg", "--layout", layout]) == 0
+        pictures[layout] = capsys.readouterr().out
+        viewed = tmp_path / "viewed.svg"
+        assert main(["view", str(file), "--svg", str(viewed), "--layout", layout]) == 0
+        assert viewed.read_text() == pictures[layout]
+    assert pictures["steps"] != pictures["causality"]
+    assert main(["export", str(file), "--to", "csv", "--layout", "causality"]) == 2
+    assert "the format csv has one order only" in capsys.readouterr().err

@@ -285,3 +285,23 @@ def test_the_layout_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     (page,) = [file for file in Path("pages").rglob("*.html") if file.name != "index.html"]
     assert 'class="layout" aria-pressed="true"' in page.read_text(encoding="utf-8")
     assert main(["view", "t.json", "--layout", "sideways"]) == 2
+
+
+def test_processes_are_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    file = tmp_path / "run.json"
+    spec = "specs/broadcast/eager_reliable.bcast::crash_one"
+    given = ["--processes", "p2, p3", "--fold"]
+    assert main(["check", spec, "--trace-out", str(file), *given]) == 0
+    checked = capsys.readouterr().out
+    assert main(["view", str(file), *given]) == 0
+    viewed = capsys.readouterr().out
+    for out in (checked, viewed):
+        assert "left out: p1" in out
+        assert "step left out" in out or "steps left out" in out
+    assert main(["view", str(file), "--processes", "p2,p9"]) == 2
+    assert "there is no p9 in this run: p1, p2, p3" in capsys.readouterr().err
+    assert main(["view", str(file), "--processes", "p2,,p3"]) == 2
+    assert "with commas between them" in capsys.readouterr().err

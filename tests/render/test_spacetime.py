@@ -269,20 +269,22 @@ def test_copies_that_end_nowhere_share_a_row_for_each_message() -> None:
     assert line[names.index("p4") - 1] != "○"
 
 
-def test_in_fine_steps_copies_that_never_left_are_drawn() -> None:
+def test_in_fine_steps_copies_that_never_left_are_not_sent() -> None:
     made = trace(
         step(1, request("p1", "a"), send("p1", "A", "p2", "p3")),
         step(2, copy("p1", "A", "p2")),
-        step(3, crash("p1")),
+        step(3, crash("p1"), cut=(send("p1", "A", "p3"),)),
         step(4, receive("p2", "A", "p1")),
         crashed=("p1",),
         fine=True,
         ends=True,
     )
-    assert "○" not in "".join(drawn(made))
     made = replace(made, copies=(Copies(1, "p1", "A", ("p2",), ("p3",)),))
-    assert row(made, "○│").count("┄") > 3
-    assert "will send A to all others" in "\n".join(drawn(made))
+    text = "\n".join(drawn(made))
+    assert "○" not in text
+    assert "never arrives" not in text
+    assert "not sent: A to p3" in row(made, "not sent")
+    assert "will send A to all others" in text
 
 
 def test_what_several_have_counted_at_once() -> None:

@@ -9,6 +9,7 @@ from checker.instantiate.protocol import calls, receptions
 from checker.instantiate.protocol.dispatch import guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.statements import Root, run_call
 from checker.instantiate.protocol.type_sizes import enumerable
 from checker.instantiate.world import CLIENT, REQUEST, Draft, Instance, World, mark
@@ -73,7 +74,8 @@ def _condition(
     place = world.place(handler.span)
     kind, constraint = ActionKind.STEP, fairness.step(self)
     promised = world.reliable(self) if handler.is_fair else FALSE
-    action = Action(name, kind, tuple(params), guard, body, promised, place, constraint)
+    said = spelled_conditions((event.condition, handler.when), env.bind_all(names))
+    action = Action(name, kind, tuple(params), guard, body, promised, place, constraint, said)
     world.drafts.append(Draft(action, self))
 
 
@@ -148,13 +150,16 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         *_request_effect(world, top, op, (held, *bound), [h for _, h in handlers]),
         *run_call(target, bound, Root(world, held)),
     )
-    takes = _is_accepted(world, handlers, self, tuple(args))
+    ways = _ways_to_accept(world, handlers, self, tuple(args))
+    takes = build.disj(*(condition for condition, _, _ in ways))
+    (_, handler, inner), *others = ways
+    said = () if others else spelled_conditions((handler.when,), inner)
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     name, promised = unique(world, f"request {op}"), world.reliable(self)
     constraint = fairness.client(self)
     kind = ActionKind.REQUEST
-    action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
+    action = Action(name, kind, params, TRUE, body, promised, None, constraint, said)
     world.drafts.append(Draft(action, self))
 
 
@@ -201,13 +206,14 @@ def _advance(clock: Expr, self: Expr) -> ir.Stmt:
     return ir.Assign(target, plus)
 
 
-def _is_accepted(
+def _ways_to_accept(
     world: World,
     handlers: list[tuple[typed.Role, typed.Handler]],
     self: Expr,
     args: tuple[Expr, ...],
-) -> Expr:
-    """Tells whether some handler accepts the request now; until then the client waits."""
+) -> list[tuple[Expr, typed.Handler, Env]]:
+    """Returns each handler of a request with the condition on which it accepts it now, and the
+    names that it binds; the client waits until one accepts it."""
     from checker.instantiate.protocol.patterns import match_patterns
 
     ways = []
@@ -215,5 +221,6 @@ def _is_accepted(
         assert isinstance(handler.event, typed.OnRequest)
         env = Env(world, world.instances[0], self)
         match, names = match_patterns(handler.event.patterns, args, env)
-        ways.append(guard_of(role, handler, env, names, match)[0])
-    return build.disj(*ways)
+        condition, inner = guard_of(role, handler, env, names, match)
+        ways.append((condition, handler, inner))
+    return ways

@@ -28,6 +28,7 @@ from checker.diagnostics import SpecError
 from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
+from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.statements import Root
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.time import synchronous_rounds
@@ -275,7 +276,9 @@ def _timeout(world: World, timer: TimerOf) -> None:
     name = f"timeout {timer.title}".rstrip()
     place = world.place(timer.handlers[0][1].span)
     promised = conj(promised, world.correct(self))
-    action = Action(name, ActionKind.TIMEOUT, params, TRUE, body, promised, place, fairness)
+    (_, handler), *others = timer.handlers
+    said = () if others else spelled_conditions((handler.when,), env)
+    action = Action(name, ActionKind.TIMEOUT, params, TRUE, body, promised, place, fairness, said)
     world.drafts.append(Draft(action, self))
 
 

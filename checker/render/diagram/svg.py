@@ -33,6 +33,7 @@ from rich.cells import cell_len
 from checker.render.diagram.description import description_of
 from checker.render.diagram.parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
 from checker.render.diagram.picture import picture_of
+from checker.render.diagram.rows import Layout
 from checker.render.diagram.svg_arrows import arrow, arrow_texts
 from checker.render.diagram.svg_legend import legend
 from checker.render.diagram.svg_signs import (
@@ -58,9 +59,9 @@ DRAWN = 6.6
 """The usual width of a character; places are made for somewhat wider ones."""
 
 
-def svg_of_trace(trace: Trace) -> str:
+def svg_of_trace(trace: Trace, layout: Layout = "steps") -> str:
     """Draws the space-time diagram of ``trace`` as a picture of its own."""
-    return svg_of(picture_of(trace))
+    return svg_of(picture_of(trace, layout))
 
 
 def svg_of(picture: Picture, *, title_id: str = "", prefix: str = "") -> str:

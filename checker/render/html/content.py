@@ -14,6 +14,7 @@ from checker.render.diagram.rows import Layout
 from checker.render.diagram.svg import svg_of
 from checker.render.html.timeline import timeline
 from checker.render.terminal.explained import smaller
+from checker.results.alternatives import Alternatives
 from checker.results.trace import (
     LEFT_OUT,
     Counterfactual,
@@ -46,7 +47,13 @@ def title(trace: Trace, other: Trace | None = None) -> str:
     return said if other is None else f"{said}, beside {other.header.check}"
 
 
-def viewer(trace: Trace, side: str, name: str = "", layout: Layout = "steps") -> dict[str, Any]:
+def viewer(
+    trace: Trace,
+    side: str,
+    name: str = "",
+    layout: Layout = "steps",
+    alternatives: tuple[Alternatives, ...] = (),
+) -> dict[str, Any]:
     """Returns the variables of an execution's template; ``side``: the prefix of element ids."""
     explained = trace.explanation or Explanation()
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
@@ -86,6 +93,7 @@ def viewer(trace: Trace, side: str, name: str = "", layout: Layout = "steps") ->
         "loop": loop_words(trace),
         "ledger": [_justification_data(entry, trace) for entry in trace.ledger],
         "ending": ending(trace),
+        "alternatives": any(each.ways for each in alternatives),
     }
 
 

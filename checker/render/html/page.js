@@ -118,6 +118,7 @@ function begin() {
         ? together ? together.common : run.last
         : Math.trunc(Number(asked));
       run.go(step, false);
+      if (found.get("instead")) run.alternatives.enter(Number(found.get("instead")) - 1);
       run.arrange(found.get("layout"));
       if (found.get("slice") === "1" && !run.root.classList.contains("sliced")) run.slice(true);
     });
@@ -148,6 +149,8 @@ function begin() {
     c: () => runs.forEach((run) => {
       if (run.context.size) run.slice(!run.root.classList.contains("sliced"));
     }),
+    a: () => chosen().alternatives.toggle(),
+    Escape: () => runs.some((run) => run.alternatives.leave()),
     "?": () => keys.showModal(),
   };
   addEventListener("keydown", (event) => {

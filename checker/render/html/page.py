@@ -17,9 +17,10 @@ from checker.render.diagram.svg_style import DARK, LIGHT
 from checker.render.html import content
 from checker.render.html.comparison import align
 from checker.render.html.script_data import as_script, data_of
+from checker.results.alternatives import Alternatives
 from checker.results.trace import Trace
 
-SCRIPTS = ("fold.js", "picture.js", "run.js", "page.js")
+SCRIPTS = ("fold.js", "picture.js", "alternatives.js", "run.js", "page.js")
 """The parts of the script, in order."""
 
 POLICY = (
@@ -36,22 +37,28 @@ def page_of(
     index: str = "",
     names: tuple[str, str] = ("", ""),
     layout: Layout = "steps",
+    alternatives: tuple[Alternatives, ...] = (),
+    document: str = "",
 ) -> str:
     """Renders ``trace`` as a self-contained page; with ``other``, both side by side.
+
+    ``alternatives``: those to each step of ``trace``.  ``document``: the name of the trace
+    document, if there is one.
 
     ``index``: the target of a link to an index, if any.  ``names``: the titles of executions
     without a property.  ``layout``: of the pictures, until the reader chooses another one.
     """
     runs = [trace] if other is None else [trace, other]
     script = "\n".join(_text(name) for name in SCRIPTS)
-    document: dict[str, Any] = {"runs": [data_of(run) for run in runs]}
+    data: dict[str, Any] = {"runs": [data_of(trace, alternatives), *map(data_of, runs[1:])]}
+    data["runs"][0]["document"] = document
     alignment = None
     if other is not None:
         alignment = align(trace, other)
-        document["common"] = alignment.common
+        data["common"] = alignment.common
     viewers = [
-        content.viewer(run, side, name, layout)
-        for run, side, name in zip(runs, ("a", "b"), names, strict=False)
+        content.viewer(run, side, name, layout, own)
+        for run, side, name, own in zip(runs, ("a", "b"), names, (alternatives, ()), strict=False)
     ]
     return visible(
         environment()
@@ -61,7 +68,7 @@ def page_of(
             policy=policy(script),
             style=style(),
             script=Markup(script),
-            data=Markup(as_script(document)),
+            data=Markup(as_script(data)),
             viewers=viewers,
             alignment=alignment,
             index=index,

@@ -64,6 +64,7 @@ class Run {
     this.picture = new Picture(root);
     this.source = new Source(root);
     this.find = (selector) => root.querySelector(selector);
+    this.alternatives = new Alternatives(this);
     this.rows = [...root.querySelectorAll(".steps li")];
     for (const row of this.rows) row.removeAttribute("id");
     this.listen();
@@ -131,29 +132,37 @@ class Run {
   /** Goes to `step`; `told`: others are told, and the address is kept. */
   go(wanted, told = true) {
     const step = Math.min(Math.max(wanted || 0, 0), this.last);
-    if (step === this.step) return;
+    if (step === this.step && this.alternatives.chosen === null) return;
     this.step = step;
+    this.render();
+    if (!told) return;
+    remember({ [this.fragment]: step, ...(this.alternatives.box ? { instead: null } : {}) });
+    speak(`Step ${step} of ${this.last}: ${this.data.steps[step].h}`);
+    this.moved(step);
+  }
+
+  /** Shows the chosen step. */
+  render() {
+    const { step } = this;
     const now = this.data.steps[step];
     this.find(".time").value = step;
     this.find(".time").setAttribute("aria-valuetext", `step ${step}: ${now.h}`);
     this.find(".count").textContent = `step ${step} of ${this.last}`;
     this.picture.show(step, this.last);
     this.showNow(now, step);
-    this.showState(now, step);
+    this.showState(now, this.cells.moveTo(step), this.down[step]);
     this.showMail(step);
+    this.alternatives.show(step);
     this.showClaims(step);
     this.source.show(now, step === this.last ? this.data.failure : null);
     this.row?.removeAttribute("data-now");
     this.row = this.rows[step];
     this.row?.setAttribute("data-now", "");
     this.find(".chart")?.style.setProperty("--now", step);
-    if (!told) return;
-    remember({ [this.fragment]: step });
-    speak(`Step ${step} of ${this.last}: ${now.h}`);
-    this.moved(step);
   }
 
-  showNow(now, step) {
+  /** What happens in a step; without its number it is an alternative. */
+  showNow(now, step = null) {
     this.find(".headline").textContent = `${step}. ${now.h}`;
     const told = now.e.filter((event) => event[1] !== "handler" && event[0] !== now.h);
     const items = told.map(([said, kind]) => made("li", kind, said));
@@ -170,8 +179,8 @@ class Run {
     this.find(".events").replaceChildren(...items);
   }
 
-  showState(now, step) {
-    const texts = this.cells.moveTo(step);
+  /** The state `texts`, in which the processes of `down` are down, after the step `now`. */
+  showState(now, texts, down) {
     const before = new Map(now.d.filter((change) => !change[3]).map(([cell, was]) => [cell, was]));
     const value = (cell) => {
       const box = made("span");
@@ -193,7 +202,7 @@ class Run {
       if (!own.has(title)) own.set(title, new Map());
       own.get(title).set(process, cell);
     });
-    this.table(own, common.filter((each) => each[2] === "shared"), value, step, now.p);
+    this.table(own, common.filter((each) => each[2] === "shared"), value, down, now.p);
     const list = this.find(".world dl");
     list.replaceChildren();
     for (const [cell, title, kind, process] of common) {
@@ -207,7 +216,7 @@ class Run {
     this.find(".world").hidden = !list.childElementCount;
   }
 
-  table(own, shared, value, step, acting) {
+  table(own, shared, value, fallen, acting) {
     const table = this.find(".state");
     const caption = table.caption;
     const head = made("tr");
@@ -215,7 +224,7 @@ class Run {
     for (const process of this.data.processes) {
       const cell = made("th", process === acting ? "acting" : "", process);
       cell.scope = "col";
-      const down = this.down[step].has(process);
+      const down = fallen.has(process);
       const note = down ? "✕ down" : this.data.faulty[process] ?? "";
       if (note) cell.append(made("span", down ? "down" : "faulty", note));
       head.append(cell);
@@ -227,7 +236,7 @@ class Run {
       name.scope = "row";
       row.append(name);
       for (const process of this.data.processes) {
-        const cell = made("td", this.down[step].has(process) ? "down" : "");
+        const cell = made("td", fallen.has(process) ? "down" : "");
         if (cells.has(process)) cell.append(value(cells.get(process)));
         row.append(cell);
       }
@@ -246,12 +255,20 @@ class Run {
     table.replaceChildren(caption, ...rows);
   }
 
-  showMail(step) {
+  /** What is in transit after `step`, and, where it is given, the step `way` after that one. */
+  showMail(step, way = { s: [], r: [] }) {
     const items = [];
+    const gone = new Set(way.r.map((copy) => copy.join()));
     for (const [message, sender, receiver, how, sent, ended] of this.data.sent) {
       if (sent > step || (ended !== null && ended <= step)) continue;
+      if (gone.delete([message, sender, receiver].join())) continue;
       const never = how === "missed" ? ", never arrives" : how === "lost" ? ", will be lost" : "";
       items.push(made("li", how.replace(" ", "-"), `${message}  ${sender} → ${receiver}${never}`));
+    }
+    for (const [message, sender, receiver] of way.s) {
+      const item = made("li");
+      item.append(made("ins", "", `${message}  ${sender} → ${receiver}`));
+      items.push(item);
     }
     if (!items.length) items.push(made("li", "none", "none"));
     this.find(".mail").replaceChildren(...items);

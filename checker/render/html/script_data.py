@@ -7,8 +7,10 @@ from typing import Any
 
 from checker.diagnostics.visible import json_text
 from checker.render.diagram.words import arrivals_of
+from checker.render.html.alternatives import alternatives_data
 from checker.render.html.state import states_of
 from checker.render.html.timeline import truths_of
+from checker.results.alternatives import Alternatives
 from checker.results.causality import Arrow, Causality, CopyOutcome, causality
 from checker.results.trace import At, Event, Failure, Step, Trace
 
@@ -19,15 +21,15 @@ FAULTY = {"byzantine": "Byzantine", "omitting": "omits", "foreseen": "will crash
 """The label beside the name of a faulty process."""
 
 
-def data_of(trace: Trace) -> dict[str, Any]:
+def data_of(trace: Trace, alternatives: tuple[Alternatives, ...] = ()) -> dict[str, Any]:
     """Returns ``trace`` for the script: texts are ready to be shown, states are given by the
-    changes of each step.
+    changes of each step.  ``alternatives``: those to each step.
 
     Keys are short where there is one for each step: ``h`` headline, ``k`` kind, ``p`` process,
     ``e`` events and ``c`` those that a crash cut off (sentence, kind, place), ``d`` changes of
     cells (its place, the texts before and after, and 1 where a crash forgets it).
     """
-    states = states_of(trace)
+    states = states_of(trace, (way.step for each in alternatives for way in each.ways))
     found = causality(trace)
     ended: dict[int | None, list[Arrow]] = defaultdict(list)
     for arrow in found.arrows:
@@ -57,6 +59,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
         "loop": trace.loop,
         "closing": trace.closing is not None,
         "context": [] if explained is None else list(explained.context),
+        **alternatives_data(alternatives, states),
         "claims": [] if explained is None else [_bits(t) for t in truths_of(explained.claims)],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from checker.render.html.values import value_text
@@ -45,13 +45,20 @@ class States:
 
     cells: tuple[Cell, ...]
     deltas: tuple[tuple[Delta, ...], ...]
+    places: Mapping[tuple[str, str], int]
+
+    def deltas_of(self, step: Step) -> tuple[Delta, ...]:
+        """Returns what ``step`` changes; it is one of the execution, or an alternative to one."""
+        return tuple(_deltas(step, self.places))
 
 
-def states_of(trace: Trace) -> States:
-    """Returns the states of ``trace`` as cells, of variables that the spec has or that change."""
+def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
+    """Returns the states of ``trace`` as cells, of variables that the spec has or that change: in
+    the execution, or in ``others``, the alternatives to its steps.
+    """
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     changed: dict[tuple[str, str], Change] = {}
-    for step in steps:
+    for step in (*steps, *others):
         for change in step.changes:
             changed.setdefault((change.variable, change.process), change)
     titles = {change.variable: change.title for change in changed.values()}
@@ -65,7 +72,8 @@ def states_of(trace: Trace) -> States:
             text = value_text(value) if first is None else first.before
             places[name, process] = len(cells)
             cells.append(Cell(titles.get(name, name), kind, process, text))
-    return States(tuple(cells), tuple(tuple(_deltas(step, places)) for step in steps))
+    deltas = tuple(tuple(_deltas(step, places)) for step in steps)
+    return States(tuple(cells), deltas, places)
 
 
 def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta]:

@@ -15,7 +15,7 @@ RIGHT, LEFT = "►", "◄"
 SOLID, BROKEN, DOUBLE = "─", "┄", "═"
 CROSSED, SENT_LEFT, WORLD, BAR = "┼", "┤", "═", "━"
 LOOP, LOOP_HEAD, LOOP_FOOT = "┃", "┏", "┗"
-CUT = "…"
+CUT, FOLDED = "…", "⋯"
 
 CROSSINGS = {UP: CROSSED, DOWN: CROSSED, BYZANTINE: "╫"}
 """What an arrow shows where it crosses a lane."""
@@ -24,7 +24,7 @@ STAND_INS = {
     "│": "|", "┊": ":", "║": "H", "▷": ">", "├": "+", "┤": "+", "●": "o", "■": "#", "◆": "$",
     "▪": "&", "□": "_", "◇": "_", "▫": "_", "✕": "X", "↑": "^", "◷": "@", "✗": "x", "○": "0",
     "·": "*", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
-    "┏": "!", "┗": "!", "…": "~", "╟": "+", "╢": "+", "╫": "+",
+    "┏": "!", "┗": "!", "…": "~", "⋯": "~", "╟": "+", "╢": "+", "╫": "+",
 }  # fmt: skip
 """The ASCII stand-in for each sign."""
 

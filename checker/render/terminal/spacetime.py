@@ -14,6 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from checker.diagnostics.english import count
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.rows import Layout
 from checker.render.diagram.words import text_of_arrow
@@ -21,6 +22,7 @@ from checker.render.diagram.wrappers import fold_wrappers
 from checker.render.terminal import marks as m
 from checker.render.terminal.columns import AROUND, Columns, Row, columns, shorten, widest_gap
 from checker.render.terminal.lasso import repeating
+from checker.render.terminal.selection import Shown, restricted
 from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
@@ -47,23 +49,27 @@ CLAIMED = "m as p: forged, in the name of p"
 """Explains the text of a forged message."""
 
 
-def spacetime(trace: Trace, layout: Layout = "steps") -> RenderableType:
-    """Renders the diagram of ``trace``, as wide as the page that it is put on."""
-    return _Diagram(trace, layout)
+def spacetime(trace: Trace, layout: Layout = "steps", shown: Shown | None = None) -> RenderableType:
+    """Renders the diagram of ``trace``, as wide as the page that it is put on; ``shown``: what of
+    it, otherwise all."""
+    return _Diagram(trace, layout, shown or Shown())
 
 
 class _Diagram:
-    def __init__(self, trace: Trace, layout: Layout) -> None:
+    def __init__(self, trace: Trace, layout: Layout, shown: Shown) -> None:
         trace, notes = fold_wrappers(trace)
         self._trace = trace
         order = causality(trace)
         self._notes = (*notes, CLAIMED) if any(a.claimed for a in order.arrows) else notes
-        self._blocks = blocks_of(trace, order, layout)
+        self._lanes = shown.lanes(trace)
+        blocks = blocks_of(trace, order, layout)
+        self._left_out = shown.left_out(trace, blocks)
+        self._blocks = tuple(restricted(block, self._lanes) for block in blocks)
         self._rest = undelivered(trace, order)
+        self._notes += shown.notes(trace, self._lanes)
         self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
         self._context = frozenset(explanation.context if explanation else ())
-        self._lanes = tuple(trace.processes)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -72,7 +78,13 @@ class _Diagram:
             yield from self._headlines(width)
             return
         page = _Page(
-            self._trace, columns, self._context, self._identities, self._margin(), self._notes
+            self._trace,
+            columns,
+            self._context - self._left_out,
+            self._identities,
+            self._margin(),
+            self._notes,
+            self._left_out,
         )
         for line in page.lines(self._blocks, self._rest):
             yield Text.assemble(line, "\n", end="") if isinstance(line, Text) else line
@@ -80,8 +92,12 @@ class _Diagram:
     def _headlines(self, width: int) -> Iterator[Text]:
         """Yields the execution as headlines where not even narrow lanes have room."""
         yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.\n")
-        for block in self._blocks:
+        for block in self._drawn():
             yield Text(f"{block.step.number:>4} {block.step.headline}", overflow="fold")
+
+    def _drawn(self) -> tuple[Block, ...]:
+        """Returns the steps that are not left out."""
+        return tuple(b for b in self._blocks if b.step.number not in self._left_out)
 
     def _margin(self) -> int:
         """Returns the columns on the left: a bar along the cycle, and the step's number."""
@@ -90,18 +106,18 @@ class _Diagram:
 
     def _busy(self) -> tuple[str, ...]:
         """Returns the processes that have events."""
-        arrows = [a for b in self._blocks for a in b.arrows]
-        busy = {item.lane for block in self._blocks for item in block.items}
+        arrows = [a for b in self._drawn() for a in b.arrows]
+        busy = {item.lane for block in self._drawn() for item in block.items}
         busy |= {end for arrow in arrows for end in (arrow.sender, arrow.receiver)}
         return tuple(lane for lane in self._lanes if lane in busy)
 
     def _columns(self, width: int, lanes: tuple[str, ...]) -> Columns | None:
         needs = {lane: cell_len(lane) + 2 for lane in lanes}
-        for item in (item for block in self._blocks for item in block.items):
+        for item in (item for block in self._drawn() for item in block.items):
             if item.lane in needs:
                 most = WIDEST if item.style == QUIET else cell_len(item.text)
                 needs[item.lane] = max(needs[item.lane], min(cell_len(item.text), most) + 3)
-        for arrow in (*(a for b in self._blocks for a in b.arrows), *self._rest):
+        for arrow in (*(a for b in self._drawn() for a in b.arrows), *self._rest):
             if arrow.sender not in needs or arrow.receiver not in needs:
                 continue
             ends = sorted((lanes.index(arrow.sender), lanes.index(arrow.receiver)))
@@ -122,8 +138,10 @@ class _Page:
         identities: Identities,
         margin: int,
         notes: tuple[str, ...],
+        left_out: frozenset[int] = frozenset(),
     ) -> None:
         self._trace = trace
+        self._left_out = left_out
         self._columns = columns
         self._context = context
         self._identities = identities
@@ -139,10 +157,21 @@ class _Page:
         """Yields all lines, with the legend, and texts that were cut."""
         yield from self._heads()
         loop = self._trace.loop if self._trace.closing is not None else None
+        folded = 0
         for block in blocks:
+            in_loop = loop is not None and block.step.number > loop
             if loop is not None and block.step.number == loop + 1:
+                yield from self._fold(folded, False)
+                folded = 0
                 yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} forever")
-            yield from self._block(block, loop is not None and block.step.number > loop)
+            if block.step.number in self._left_out:
+                folded += 1
+                self._pass_by(block)
+                continue
+            yield from self._fold(folded, in_loop)
+            folded = 0
+            yield from self._block(block, in_loop)
+        yield from self._fold(folded, loop is not None)
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
             yield self._loop_line(m.LOOP_FOOT, f"then all is as {then}, and so on")
@@ -150,6 +179,24 @@ class _Page:
         yield self._row().text()
         yield from self._end()
         yield from self._below()
+
+    def _pass_by(self, block: Block) -> None:
+        """Notes who is down after a step that is left out."""
+        for item in block.items:
+            if item.mark == m.CRASH:
+                self._now[item.lane] = m.DOWN
+            if item.mark == m.RECOVERY:
+                self._now[item.lane] = self._usual[item.lane]
+
+    def _fold(self, number: int, in_loop: bool) -> Iterator[Text]:
+        """Yields a line in place of that many steps; none for none."""
+        if number:
+            row = self._row()
+            if in_loop:
+                row.put(0, m.LOOP, "yellow")
+            said = f" {m.FOLDED} {count(number, 'step')} left out "
+            row.put(min(self._columns.at.values()) + 2, said, STEM)
+            yield row.text()
 
     def _heads(self) -> Iterator[Text]:
         names = Row(self._columns.width)

@@ -82,20 +82,7 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
             continue
         if arrow.sender != arrow.receiver:
             found.setdefault(ends, arrow)
-    if trace.header.fine_steps:
-        for arrow in _never_left(trace, down):
-            found.setdefault((arrow.sender, arrow.receiver, arrow.message), arrow)
     return tuple(found.values())
-
-
-def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
-    """Returns, in fine steps, the copies of a multicast cut off by the sender's crash."""
-    return [
-        Arrow(copies.sender, to, copies.message, CopyOutcome.MISSED, copies.step, None, 0)
-        for copies in trace.copies
-        for to in copies.missing
-        if to not in down and to != copies.sender
-    ]
 
 
 def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:

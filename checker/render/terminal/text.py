@@ -13,6 +13,7 @@ from checker.render.diagram.rows import Layout
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, size_text
 from checker.render.terminal.lasso import fairness_view, repeating, still_acts
+from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
@@ -26,6 +27,7 @@ def trace_view(
     replayed: bool = True,
     others: tuple[Trace, ...] = (),
     layout: Layout = "steps",
+    shown: Shown | None = None,
 ) -> RenderableType:
     """Renders the whole trace: what is violated and how it came about in sentences, the execution
     as a diagram, then the outcome of processes and messages, and the counterfactuals.
@@ -33,9 +35,9 @@ def trace_view(
     ``steps``: with all steps and what they change, one by one.  ``replayed``: the execution has
     been replayed just now; otherwise the document was not checked, and the text says so.
     ``others``: traces with the same execution, which violates their properties as well.
-    ``layout``: the order of rows in the diagram.
+    ``layout``: the order of rows in the diagram; ``shown``: what of it is drawn, otherwise all.
     """
-    parts: list[RenderableType] = [_claims(trace, others), spacetime(trace, layout)]
+    parts: list[RenderableType] = [_claims(trace, others), spacetime(trace, layout, shown)]
     if steps:
         parts.append(step_list(trace))
     ends = (

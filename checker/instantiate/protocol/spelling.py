@@ -8,8 +8,10 @@ from dataclasses import replace
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.language.syntax import typed
 from checker.language.typecheck.histories import history_name
+from checker.model import ir
 from checker.model.ir import Expr
 from checker.model.reading import Phrase
+from checker.model.types import BOOL
 
 _BINDING = {
     "or": 2, "=>": 1, "~>": 1, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5,
@@ -24,6 +26,13 @@ _ATOMIC = 10
 def spell(expr: typed.Expr, env: Env) -> Phrase:
     """Returns ``expr`` as text; names in ``env`` are holes, to be filled with their values."""
     return _tidy(_spell_part(expr, env)[0])
+
+
+def spell_named(expr: typed.Expr, env: Env) -> str:
+    """Returns ``expr`` as the spec has it: parameters and local names by their names."""
+    names: dict[str, Expr] = {name: ir.Local(BOOL, name) for name in env.world.sizes.values}
+    parts = spell(expr, replace(env, names=names))
+    return "".join(part.name if isinstance(part, ir.Local) else str(part) for part in parts)
 
 
 def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
@@ -90,9 +99,11 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
         case typed.Local(_, name, _):
             return (env.names.get(name, name),)
         case typed.Param(_, name, _):
-            return (lower(expr, env),)
+            return (env.names.get(name) or lower(expr, env),)
         case typed.Named(_, name, _):
             return (name,)
+        case typed.Self():
+            return ("self",)
         case typed.StateRef(_, name, _, owner, _):
             return (name,) if owner is None else (*_under(owner, env, _ATOMIC), f".{name}")
         case typed.Processes(_, role, _):
@@ -140,7 +151,8 @@ def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:
         case typed.Received(_, message, patterns, owner, _):
             fields = _join_phrases((_pattern(p, env) for p in patterns), ", ")
             whose = () if owner is None else (*_spell_part(owner, env)[0], ".")
-            return (*whose, f"received({message}(", *fields, "))")
+            parts = ("(", *fields, ")") if fields else ()
+            return (*whose, f"received({message}", *parts, ")")
         case typed.Nothing():
             return ("none",)
         case _:

@@ -1,0 +1,210 @@
+"""Explains why a step that is described in words can't be taken now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from checker.diagnostics.english import listing
+from checker.language.typecheck.clients import verbs
+from checker.model.interpreter import State, Transition, action_transitions
+from checker.model.ir import (
+    TRUE,
+    Action,
+    ActionKind,
+    Choose,
+    Declare,
+    Mark,
+    MarkKind,
+    Stmt,
+    TransitionSystem,
+)
+from checker.model.tree import nodes
+from checker.results.causality import Arrow, CopyOutcome, causality
+from checker.results.events import acting, trace_events
+from checker.results.narrate import LEADING
+from checker.results.trace import Trace
+from checker.simulate.choices import Choice, choices, phrases_of_transition
+from checker.simulate.false_conditions import false_conditions
+from checker.simulate.phrase_matching import best_matches, process_of
+
+MOST = 3
+"""The largest number of steps whose conditions are told."""
+
+LARGEST = 2000
+"""The largest number of instances of an action that are tried."""
+
+_RECEIVES = re.compile(
+    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?$"
+)
+
+
+def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) -> tuple[str, ...]:
+    """Returns why the step ``words`` can't be taken in ``state``, the last one of ``trace``: a line
+    for each step that they can mean.
+    """
+    who = process_of(words, system.processes)
+    down = {fate.process for fate in trace.fates if fate.crashed}
+    if who in down and not words.startswith(f"{who} recovers"):
+        crashed = [
+            s.number
+            for s in trace.steps
+            for e in s.events
+            if e.kind == "crash" and e.process == who
+        ]
+        return (f"{who} has crashed{f' in step {crashed[-1]}' if crashed else ''}",)
+    doing = [way.text for way in choices(system, state).ways if _does(words, system, way)]
+    if doing:
+        return tuple(f"it can: `{text}` does it" for text in doing[:MOST])
+    found = _disabled(words, system, state)
+    if found:
+        return found
+    message = _RECEIVES.match(words)
+    if message is not None:
+        can = [way.text for way in choices(system, state).ways if _is_about(message, way.text)]
+        if can:
+            return tuple(f"it can: {text}" for text in can)
+        told = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
+        return (told, *_instead(who, system, state))
+    return (f"no step of this check reads like `{words}`", *_instead(who, system, state))
+
+
+def _is_about(asked: re.Match[str], phrase: str) -> bool:
+    """Returns whether ``phrase`` is a reception of the message that is asked for."""
+    found = _RECEIVES.match(phrase)
+    return (
+        found is not None
+        and found["to"] == asked["to"]
+        and asked["sender"] in (None, found["sender"])
+        and _has(found["message"], asked["message"] or "")
+    )
+
+
+def _has(message: str, asked: str) -> bool:
+    """Returns whether ``message`` is the one asked for, or carries it inside of others."""
+    return message.startswith(asked) or f"({asked}" in message
+
+
+def _does(words: str, system: TransitionSystem, way: Choice) -> bool:
+    """Returns whether the step ``way`` includes what ``words`` say: ``p2 delivers (p1, a)``."""
+    texts = []
+    for event in trace_events(system, way.events):
+        texts.append(event.sentence)
+        if event.kind == MarkKind.INDICATION:
+            operator, _, given = event.name.partition("(")
+            items = given.removesuffix(")")
+            for verb in verbs(operator):
+                said = f"{event.process} {verb}"
+                texts += [said, *(f"{said} {item}" for item in (f"({items})", *items.split(", ")))]
+    return words in texts
+
+
+def _instead(who: str, system: TransitionSystem, state: State) -> tuple[str, ...]:
+    """Returns the line about what ``who`` can do now."""
+    if not who:
+        return ()
+    own = [way.text for way in choices(system, state).ways if way.process == who]
+    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} can do nothing now"
+    return (can,)
+
+
+# ---- steps that are not enabled ---------------------------------------------------------------
+
+
+def _disabled(words: str, system: TransitionSystem, state: State) -> tuple[str, ...]:
+    """Returns a line for each step that ``words`` describe, or that would do what they describe."""
+    steps = [
+        (each, phrases_of_transition(system, state, each.transition))
+        for each in instances_of_all(system, state)
+    ]
+    named = best_matches(words, steps)
+    doing = [each for each, _ in steps if _would_do(each, words, system)]
+    lines: dict[str, tuple[str, ...]] = {}
+    for each, (phrase, *_) in steps:
+        if each not in (named or doing):
+            continue
+        false = false_conditions(system, state, each.action, each.transition)
+        if phrase not in lines or len(false) < len(lines[phrase]):
+            lines[phrase] = false
+    reasons = {phrase: listing(false) for phrase, false in lines.items() if false}
+    if named and len(reasons) == 1:
+        return tuple(reasons.values())
+    return tuple(f"{phrase}: {why}" for phrase, why in reasons.items())[:MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of an action, enabled or not; ``transition`` only says how it begins."""
+
+    action: Action
+    transition: Transition
+
+
+def instances_of_all(system: TransitionSystem, state: State) -> Iterator[Instance]:
+    """Yields an instance of each action for any values of its parameters, at most ``LARGEST`` of
+    them; messages are those in transit.
+    """
+    for action in system.actions:
+        params = tuple(replace(param, where=TRUE) for param in action.params)
+        body = tuple(_beginning(system, action))
+        free = replace(action, params=params, guard=TRUE, body=body)
+        begun = replace(system, monitor=())
+        for transition in islice(action_transitions(begun, free, state), LARGEST):
+            if transition.successor is not None:
+                yield Instance(action, transition)
+
+
+def _beginning(system: TransitionSystem, action: Action) -> Iterator[Stmt]:
+    """Yields the statements that say what a step of ``action`` is, and change nothing."""
+    for stmt in () if action.kind is ActionKind.EFFECT else action.body:
+        if isinstance(stmt, Choose):
+            return
+        if isinstance(stmt, Declare | Mark):
+            yield stmt
+        if isinstance(stmt, Mark) and system.marks[stmt.mark].kind in LEADING[action.kind]:
+            return
+
+
+def _would_do(each: Instance, words: str, system: TransitionSystem) -> bool:
+    """Returns whether the handler of a condition indicates or performs what ``words`` say."""
+    who, _, what = words.partition(" ")
+    if each.action.kind is not ActionKind.STEP or who != acting(system, each.transition.events):
+        return False
+    marks = [system.marks[n.mark] for n in nodes(each.action.body) if isinstance(n, Mark)]
+    said = {verb for m in marks if m.kind is MarkKind.INDICATION for verb in verbs(m.text)}
+    return what.partition(" ")[0].partition("(")[0] in said
+
+
+# ---- messages ---------------------------------------------------------------------------------
+
+
+def _why_not_received(to: str, message: str, sender: str | None, trace: Trace) -> str:
+    """Returns what has become of the copies of ``message`` for ``to``."""
+    named = message or "message"
+    copies = [
+        arrow
+        for arrow in causality(trace).arrows
+        if arrow.receiver == to
+        and (sender is None or arrow.sender == sender)
+        and _has(arrow.message, message)
+    ]
+    if not copies:
+        by = f" from {sender}" if sender else ""
+        return f"no {named}{by} is on its way to {to}: none has been sent"
+    return listing(dict.fromkeys(_outcome(arrow) for arrow in copies))
+
+
+def _outcome(arrow: Arrow) -> str:
+    what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
+    match arrow.how:
+        case CopyOutcome.RECEIVED | CopyOutcome.FORGED | CopyOutcome.COUNTED:
+            step = arrow.sent if arrow.ended is None else arrow.ended
+            return f"{what} was received in step {step}"
+        case CopyOutcome.LOST:
+            return f"{what} was lost in step {arrow.ended}"
+        case CopyOutcome.MISSED:
+            return f"{what} never arrives, because of a crash"
+        case _:
+            return f"{what} is on its way, and not the next one that the link can deliver"
