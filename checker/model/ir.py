@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, assert_never
 from checker.model.types import BOOL, Type, Value
 
 if TYPE_CHECKING:
+    from checker.model.names import NamesOf
     from checker.model.reading import Reading
 
 
@@ -103,14 +104,25 @@ class Op(StrEnum):
     FILL = "fill"  # the map (see the result type) whose every entry is the argument
 
 
+class Node:
+    """An expression, a domain, a statement or a part of one.
+
+    ``kept_names``: its names, from when they are first asked for (:mod:`checker.model.names`); they
+    are no part of its value.
+    """
+
+    __slots__ = ("kept_names",)
+    kept_names: NamesOf
+
+
 @dataclass(frozen=True, slots=True)
-class Const:
+class Const(Node):
     type: Type
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class Local(Node):
     """A parameter of the action, a name bound by an enclosing expression, or a declared local."""
 
     type: Type
@@ -118,7 +130,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(Node):
     """The current value of a state variable."""
 
     type: Type
@@ -126,7 +138,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class Index(Node):
     """``base[key]`` of a map (key of the map's key type), or of a seq (an integer from 0).
 
     An index outside the map's keys or the sequence's length is a fault.
@@ -139,7 +151,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(Node):
     """Component ``position`` of a tuple or record."""
 
     type: Type
@@ -148,7 +160,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Node):
     type: Type
     op: Op
     args: tuple[Expr, ...]
@@ -156,7 +168,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
+class Make(Node):
     """A value of a variant: case number ``case`` with its fields in order."""
 
     type: Type
@@ -165,7 +177,7 @@ class Make:
 
 
 @dataclass(frozen=True, slots=True)
-class IsCase:
+class IsCase(Node):
     """Whether a variant's value was made by case number ``case``."""
 
     base: Expr
@@ -174,7 +186,7 @@ class IsCase:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseField:
+class CaseField(Node):
     """Field ``position`` of a variant's value that is known to be of case ``case``."""
 
     type: Type
@@ -184,7 +196,7 @@ class CaseField:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node):
     type: Type
     name: str
     value: Expr
@@ -198,7 +210,7 @@ class Quantifier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Quant:
+class Quant(Node):
     """``kind name in domain: body``; ranges over each copy of the elements of a seq or bag."""
 
     kind: Quantifier
@@ -209,7 +221,7 @@ class Quant:
 
 
 @dataclass(frozen=True, slots=True)
-class SetOf:
+class SetOf(Node):
     """``{ item for name in domain when where }``."""
 
     type: Type
@@ -220,7 +232,7 @@ class SetOf:
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Node):
     """The map that takes every key ``name`` of the result type's key type to ``body``."""
 
     type: Type
@@ -246,14 +258,14 @@ Expr = (
 
 
 @dataclass(frozen=True, slots=True)
-class Universe:
+class Universe(Node):
     """All values of ``item``, in ascending rank."""
 
     item: Type
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class Members(Node):
     """The members of a set, or the elements of a seq (in order) or bag (each element once)."""
 
     of: Expr
@@ -261,7 +273,7 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class Subsets:
+class Subsets(Node):
     """All subsets of the set ``of``; ``item`` is the type of those subsets."""
 
     of: Expr
@@ -272,7 +284,7 @@ Domain = Universe | Members | Subsets
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class Key(Node):
     """A step of a path: the entry of a map with keys ``key_type``, or of a seq (``None``)."""
 
     key: Expr
@@ -280,14 +292,14 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Pos:
+class Pos(Node):
     """A step of a path: a component of a tuple or record."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Target(Node):
     """An assignable place: a state variable or declared local, and a path into it."""
 
     type: Type
@@ -297,7 +309,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Node):
     """Stores ``value``; a value that the target's type does not hold is a fault."""
 
     target: Target
@@ -306,7 +318,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class Declare:
+class Declare(Node):
     """Introduces (or re-initialises) a mutable local; visible until the action ends."""
 
     name: str
@@ -315,14 +327,14 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     condition: Expr
     then: Block
     otherwise: Block = ()
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class For(Node):
     """Executes ``body`` for each member of ``domain``, evaluated once before the loop, in order.
 
     ``any_order``: the order makes no difference, so an engine may take any.
@@ -335,7 +347,7 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class While(Node):
     """Executes ``body`` while ``condition`` holds.
 
     An iteration that begins as an earlier one did (the loop could go on forever), and more than
@@ -353,7 +365,7 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Node):
     """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``."""
 
     name: str
@@ -362,14 +374,14 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Assume:
+class Assume(Node):
     """Removes this execution of the action unless ``condition`` holds."""
 
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Node):
     """A runtime error; ``grows``: the guessed capacity that is too small."""
 
     code: str
@@ -379,7 +391,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Node):
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
     ``atomic``: executed in place also where effects are steps of their own. ``glued``: no crash
@@ -394,7 +406,7 @@ class Emit:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Node):
     """An event that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
 
     It changes no state.  Interpreters collect marks; every engine reports which marks were reached.
@@ -428,7 +440,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Param:
+class Param(Node):
     name: str
     domain: Domain
     where: Expr

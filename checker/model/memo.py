@@ -3,6 +3,7 @@ process that checks one spec after the other does not grow."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -17,7 +18,8 @@ MOST = 1 << 17
 
 _forgetting: list[Callable[[], None]] = []
 _tables: list[dict[Any, Any]] = []
-_analyses: list[None] = []
+_analyses: list[bool] = []
+"""Those that are open, each with whether garbage was collected when it began."""
 
 
 def in_a_run(most: int = 4096) -> Callable[[Callable[[K], R]], Callable[[K], R]]:
@@ -100,17 +102,24 @@ def analysis_table() -> dict[Any, Any]:
 
 @contextmanager
 def an_analysis() -> Iterator[None]:
-    """Keeps what is memoised by identity until the outermost such context ends."""
+    """Keeps what is memoised by identity until the outermost such context ends.
+
+    Until then no garbage is collected: what is kept is none, and looking for it there takes time.
+    """
     depth = len(_analyses)
     try:
-        _analyses.append(None)
+        _analyses.append(gc.isenabled())
+        gc.disable()
         yield
     finally:
         _close_analyses(depth)
 
 
 def _close_analyses(depth: int) -> None:
-    """Closes the analyses beyond the first ``depth``; empties the tables where none is left."""
+    """Closes the analyses beyond the first ``depth``; empties the tables where none is left.
+    Garbage is collected again where it was when the first that is closed began."""
+    if any(_analyses[depth:]):
+        gc.enable()
     del _analyses[depth:]
     if not _analyses:
         for table in _tables:

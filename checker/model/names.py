@@ -4,13 +4,14 @@ and binds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from operator import or_
+from typing import Any, NamedTuple
 
 from checker.model import ir
 from checker.model.memo import in_an_analysis
-from checker.model.tree import branches, fold, parts
+from checker.model.tree import branches, parts
 
 Names = frozenset[str]
 
@@ -33,6 +34,7 @@ class NameRoles:
 
 
 _NONE = NameRoles()
+_NOTHING: Names = frozenset()
 
 EXPRESSIONS: dict[type, NameRoles] = {
     ir.Const: _NONE,
@@ -79,47 +81,92 @@ BINDERS: tuple[Any, ...] = tuple(kind for kind, roles in ROLES.items() if roles.
 """The kinds of nodes that bind a name."""
 
 
-_NOTHING: Names = frozenset()
+class NamesOf(NamedTuple):
+    """The names in a node and everything below it.
+
+    ``locals``: that occur; ``reads``: state variables that are read; ``assigned``: that are
+    assigned; ``stored``: locals that are declared or assigned; ``bound``: that expressions bind;
+    ``introduced``: that statements bind.
+    """
+
+    locals: Names = frozenset()
+    reads: Names = frozenset()
+    assigned: Names = frozenset()
+    stored: Names = frozenset()
+    bound: Names = frozenset()
+    introduced: Names = frozenset()
 
 
-def _names(
-    fields: Mapping[type, str], wanted: Callable[[Any], bool] = lambda node: True
-) -> Callable[[object], Names]:
-    """Returns the function that gives the names in these fields of the nodes in a node or tuple."""
-
-    def join(node: Any, below: list[Names]) -> Names:
-        name = fields.get(type(node))
-        found = frozenset((getattr(node, name),)) if name and wanted(node) else _NOTHING
-        for more in below:
-            found = found | more if found else more
-        return found
-
-    return fold(join)
+_NO_NAMES = NamesOf()
 
 
-def _is_of_state(node: Any) -> bool:
-    return bool(getattr(node, "is_state", False))
+def _own_names(node: Any) -> NamesOf:
+    """Returns the names that a node itself mentions."""
+    kind = type(node)
+    roles = ROLES.get(kind, _NONE)
+    if roles is _NONE:
+        return _NO_NAMES
+
+    def named(field: str) -> Names:
+        return frozenset((getattr(node, field),)) if field else _NOTHING
+
+    written, bound = named(roles.writes), named(roles.binds)
+    of_state, is_expression = getattr(node, "is_state", False), kind in EXPRESSIONS
+    return NamesOf(
+        named(roles.refers),
+        named(roles.reads),
+        written if of_state else _NOTHING,
+        _NOTHING if of_state else written,
+        bound if is_expression else _NOTHING,
+        _NOTHING if is_expression else bound,
+    )
 
 
-_WRITING = {kind: roles.writes for kind, roles in ROLES.items() if roles.writes}
+def names_of(node: Any) -> NamesOf:
+    """Returns the names in a node, or in a tuple; each node computes them once."""
+    kept: NamesOf | None = getattr(node, "kept_names", None)
+    if kept is not None:
+        return kept
+    found = _own_names(node)
+    for part in parts(node):
+        more = names_of(part)
+        if found is _NO_NAMES:
+            found = more
+        elif more is not _NO_NAMES and more is not found:
+            found = NamesOf(*map(or_, found, more))
+    if isinstance(node, ir.Node):
+        object.__setattr__(node, "kept_names", found)
+    return found
 
-locals_in = _names({kind: roles.refers for kind, roles in ROLES.items() if roles.refers})
-"""Gives the names of the locals that occur in a node."""
 
-reads_in = _names({kind: roles.reads for kind, roles in ROLES.items() if roles.reads})
-"""Gives the state variables that a node reads."""
+def locals_in(node: Any) -> Names:
+    """Gives the names of the locals that occur in a node, or in a tuple."""
+    return names_of(node).locals
 
-assigned_in = _names(_WRITING, _is_of_state)
-"""Gives the state variables that a node assigns."""
 
-stored_in = _names(_WRITING, lambda node: not _is_of_state(node))
-"""Gives the locals that a node declares or assigns."""
+def reads_in(node: Any) -> Names:
+    """Gives the state variables that a node reads."""
+    return names_of(node).reads
 
-bound_in = _names({kind: roles.binds for kind, roles in EXPRESSIONS.items() if roles.binds})
-"""Gives the names that the expressions in a node bind."""
 
-introduced_in = _names({kind: roles.binds for kind, roles in STATEMENTS.items() if roles.binds})
-"""Gives the names that the statements in a node bind."""
+def assigned_in(node: Any) -> Names:
+    """Gives the state variables that a node assigns."""
+    return names_of(node).assigned
+
+
+def stored_in(node: Any) -> Names:
+    """Gives the locals that a node declares or assigns."""
+    return names_of(node).stored
+
+
+def bound_in(node: Any) -> Names:
+    """Gives the names that the expressions in a node bind."""
+    return names_of(node).bound
+
+
+def introduced_in(node: Any) -> Names:
+    """Gives the names that the statements in a node bind."""
+    return names_of(node).introduced
 
 
 def scoped_parts(node: Any) -> Iterator[tuple[Any, str | None]]:
@@ -131,9 +178,14 @@ def scoped_parts(node: Any) -> Iterator[tuple[Any, str | None]]:
             yield part, bound
 
 
-@in_an_analysis
 def free_in(node: Any) -> Names:
     """Gives the names of the locals that occur in a node, and that nothing in it binds there."""
+    names = names_of(node)
+    return _free_in(node) if names.bound or names.introduced else names.locals
+
+
+@in_an_analysis
+def _free_in(node: Any) -> Names:
     kind = type(node)
     found = _NOTHING
     if kind is tuple:
@@ -142,8 +194,6 @@ def free_in(node: Any) -> Names:
             found = free_in(part) | (found - {getattr(part, roles.binds)} if roles.after else found)
         return found
     roles = ROLES.get(kind, _NONE)
-    if roles.refers:
-        return locals_in(node)
     for field in branches(kind) or ():
         inside = free_in(getattr(node, field))
         found |= inside - {getattr(node, roles.binds)} if field in roles.within else inside

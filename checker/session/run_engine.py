@@ -97,10 +97,14 @@ def _plan_of_run(
     def is_plan_of_run(some: ReductionPlan | None) -> bool:
         return some is not None and build(system, some).digest == run.digest
 
-    bounded = choose(system, options.reduce, replace(question, bounded=True))
-    for begun in (plan, plan.fallback, bounded, bounded.fallback):
-        if begun is not None and is_plan_of_run(begun):
-            return begun
+    def possible() -> Iterator[ReductionPlan]:
+        yield plan  # another one is made only where this one is not it
+        yield choose(system, options.reduce, replace(question, bounded=True))
+
+    for made in possible():
+        for begun in (made, made.fallback):
+            if begun is not None and is_plan_of_run(begun):
+                return begun
     if is_plan_of_run(NOTHING):
         return replace(NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used))
     otherwise = choose(system, options.reduce, VERDICTS)

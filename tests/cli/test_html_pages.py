@@ -141,7 +141,7 @@ def test_a_gallery_has_a_page_for_each_protocol_and_property(tmp_path: Path, cap
     assert "quiet.bcast::two" in index
     told = capsys.readouterr()
     assert "1 run, 2 checks left out" in told.out
-    assert "left out: quiet.bcast::two: agreement holds: in every run in" in told.err
+    assert "left out: quiet.bcast::two: agreement holds: in every fair run" in told.err
     assert "left out: wrong.bcast: this `{` is never closed (S003, line 1)" in told.err
     assert main(["gallery", str(folder), str(tmp_path / "talk"), "--every"]) == 0
     assert len(list((folder / "talk").glob("*.html"))) == 2

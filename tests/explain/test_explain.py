@@ -193,7 +193,7 @@ def test_the_command(found: Violation, tmp_path: Path, capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     assert shown.startswith("Why uniform_agreement fails\n")
     essential = shown.index("the crash of p1 (step 3): the property would hold")
-    assert essential < shown.index("No run that violates") < shown.index("▷ broadcast(a)")
+    assert essential < shown.index("It is minimal") < shown.index("▷ broadcast(a)")
     written = trace_from_text(out.read_text(), str(out))
     assert explained(written).least
     assert main(["explain", str(file), "--budget", "0", "--json"]) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from checker.model import memo
 from checker.model.memo import a_run, an_analysis, in_an_analysis
 
@@ -44,3 +46,26 @@ def test_no_analysis_keeps_more_than_so_many_results() -> None:
             assert seen(nodes[-1]) == results[-1] and seen(nodes[0]) != results[0]
     finally:
         memo.MOST = was
+
+
+def test_garbage_is_collected_again_behind_an_analysis() -> None:
+    with a_run():
+        with an_analysis():
+            with an_analysis():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+        assert gc.isenabled()
+        open_still = an_analysis()  # interrupted at its very end
+        open_still.__enter__()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_an_analysis_leaves_a_collector_that_is_off_alone() -> None:
+    gc.disable()
+    try:
+        with an_analysis():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

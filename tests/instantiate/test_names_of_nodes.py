@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields, is_dataclass
+import pickle
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -159,3 +160,25 @@ def test_what_takes_nodes_apart_leaves_no_kind_out() -> None:
                     if isinstance(node, ast.Match) and takes_apart(node) and not is_closed(node):
                         found.add((path.name, function.name))
     assert found == OPEN.keys()
+
+
+def test_kept_names_are_no_part_of_a_node() -> None:
+    def made() -> ir.Expr:
+        inside = ir.Apply(BOOL, ir.Op.IN, (X, SET))
+        return ir.Quant(ir.Quantifier.EXISTS, "x", AMONG, inside, BOOL)
+
+    asked, other = made(), made()
+    assert names.free_in(asked) == frozenset() and names.bound_in(asked) == {"x"}
+    assert (asked, hash(asked), repr(asked)) == (other, hash(other), repr(other))
+    again = pickle.loads(pickle.dumps(asked))
+    assert again == asked and names.reads_in(again) == {"v"}
+    assert names.locals_in(replace(asked, body=Y)) == {"y"}
+
+
+def test_each_node_computes_its_names_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(issubclass(kind, ir.Node) for kind in names.ROLES)
+    node = ir.Apply(BOOL, ir.Op.IN, (ir.Local(DIGIT, "x"), ir.Read(SET.type, "v")))
+    first = names.names_of(node)
+    monkeypatch.setattr(names, "_own_names", None)
+    assert names.names_of(node) is first
+    assert (names.locals_in(node), names.reads_in(node)) == ({"x"}, {"v"})

@@ -30,7 +30,10 @@ from checker.engines.native.search import search
 from checker.engines.native.search.store import Store
 from checker.engines.spark import driver
 from checker.model.ir import TransitionSystem
+from checker.reductions.choose import SideQuestions, choose
+from checker.reductions.reduction_plan import ReductionPlan
 from checker.results.answer import Answer, Limits
+from checker.session import run_engine
 from checker.session.pipeline import Options, run_check
 from tests.native.models import two_phase
 
@@ -243,6 +246,21 @@ class TestPipeline:
         assert [getattr(last, x) for x in same] == [getattr(whole, x) for x in same]
         assert last.kept is None
         assert list(tmp_path.iterdir()) == []
+
+    def test_a_run_that_goes_on_as_it_was_begun_is_planned_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, bounds = str(tmp_path / "run"), list[bool]()
+
+        def counted(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
+            bounds.append(question.bounded)
+            return choose(system, mode, question)
+
+        monkeypatch.setattr(run_engine, "choose", counted)
+        cut = self.options(checkpoint=folder, limits=Limits(max_states=20_000))
+        run_check(self.SPEC, "three", cut)
+        assert run_check(self.SPEC, "three", self.options(resume=folder)).exhaustive
+        assert bounds == [False, False]
 
     def test_capacities_that_were_found_are_remembered(self, tmp_path: Path) -> None:
         spec = tmp_path / "growing.bcast"

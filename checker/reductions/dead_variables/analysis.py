@@ -229,18 +229,21 @@ class DeadVariableAnalysis:
         part = cell(variable, items)
         blockers = Blockers(self.trends, hidden)
         effects = MessageEffects(self.system, self.sites, blockers)
-        found: list[list[Expr]] = []
-        for reading in self.readings[variable.name]:
-            more: list[list[Expr]] | None
+
+        def clauses_of(reading: VariableUse) -> list[list[Expr]] | None:
             if reading.among is not None and part.item is not None:
-                more = effects.clauses(part, reading)
-            else:
-                clause = blockers.of(self._meeting(part, reading))
-                more = [clause] if clause else None
-            if more is None or any(not clause for clause in more):
-                return None
-            found += more
-        if (clauses := simplest(found)) is None:
+                return effects.clauses(part, reading)
+            return [blockers.of(self._meeting(part, reading))]
+
+        readings = self.readings[variable.name]
+        found: dict[int, list[list[Expr]]] = {}
+        for reading in sorted(readings, key=lambda one: len(one.path) + len(one.around)):
+            clauses = clauses_of(reading)
+            if clauses is None or not all(clauses):
+                return None  # most often the reading with the fewest conditions
+            found[id(reading)] = clauses
+        clauses = simplest(clause for one in readings for clause in found[id(one)])
+        if clauses is None:
             return None
         idle = self._freezing_conditions(part, blockers)
         return simplest([p for p in clause if p not in idle] for clause in clauses)

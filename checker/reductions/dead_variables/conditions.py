@@ -251,13 +251,14 @@ def in_range(expr: Expr) -> Expr | None:
 
 def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:
     """The conjunction of clauses, without those that follow from others; ``None``: never."""
-    found: list[list[Expr]] = []
+    found: list[tuple[frozenset[Expr], list[Expr]]] = []
     for clause in clauses:
-        if ir.TRUE in clause:
+        parts = frozenset(clause)
+        if ir.TRUE in parts:
             continue
         if not clause:
             return None
-        if not any(set(other) <= set(clause) for other in found):
-            found = [other for other in found if not set(clause) <= set(other)]
-            found.append(clause)
-    return found
+        if not any(fewer <= parts for fewer, _ in found):
+            found = [(more, other) for more, other in found if not parts <= more]
+            found.append((parts, clause))
+    return [clause for _, clause in found]

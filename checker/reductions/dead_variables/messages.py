@@ -48,8 +48,7 @@ class MessageEffects:
             return [gone] if gone else None
         found: list[list[Expr]] = []
         for site in self.sites:
-            mine = (site.action, site.instance) == (action, reading.site.instance)
-            if not mine:
+            if site.action != action:
                 continue
             if isinstance(site.node, ir.Universe | ir.Members | ir.Subsets):
                 if risky(site.node, site.path):

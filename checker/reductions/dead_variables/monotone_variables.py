@@ -79,8 +79,7 @@ def _ends(
         if plain[name].way is not Direction.UP:
             continue
         for other, setter in found:
-            same_step = (other.action, other.instance) == (site.action, site.instance)
-            if not same_step or other.action is None or other.order > site.order:
+            if other.action is None or other.action != site.action or other.order > site.order:
                 continue
             if not all(any(same(test, t) for t in site.path) for test in other.path):
                 continue
@@ -107,7 +106,7 @@ def _established(setter: ir.Assign) -> Iterator[Expr]:
 def progresses(sites: list[ProgramPoint], moves: Trends, site: ProgramPoint) -> bool:
     """Whether every step that reaches ``site`` also takes one of finitely many steps up."""
     for other in sites:
-        if (other.action, other.instance) != (site.action, site.instance):
+        if other.action != site.action:
             continue
         if isinstance(other.node, ir.Assign) and _strict(other, other.node, moves):
             if all(any(same(test, t) for t in site.path) for test in other.path):

@@ -14,7 +14,6 @@ from typing import Any, assert_never
 
 from checker.model import ir
 from checker.model.build import member, negation
-from checker.model.evaluate import key_rank
 from checker.model.ir import Action, Block, Expr, Stmt, TransitionSystem
 from checker.model.names import (
     Names,
@@ -26,12 +25,8 @@ from checker.model.names import (
     stored_in,
 )
 from checker.model.run_errors import risky
-from checker.model.tree import mapped, nodes, rewritten
-from checker.model.types import MapT
+from checker.model.tree import mapped, nodes
 from checker.reductions.dead_variables.terms import conjuncts
-
-UNROLLED = 8
-"""The maximum number of constant values of a parameter that is replaced by each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +35,7 @@ class ProgramPoint:
 
     ``beside``: conditions tested together with it, none of which can cause an error: where one is
     false, the values of the others make no difference.  ``param``: it is this parameter's domain.
-    ``instance``: which one, of an action that represents several.  ``body``: it is reached after
-    the guard.  ``mutable``: local names with more than one value.
+    ``body``: it is reached after the guard.  ``mutable``: local names with more than one value.
     """
 
     node: Stmt | Expr | ir.Domain
@@ -51,7 +45,6 @@ class ProgramPoint:
     order: int = 0
     beside: tuple[Expr, ...] = ()
     param: str | None = None
-    instance: int = 0
     body: bool = False
     mutable: frozenset[str] = frozenset()
 
@@ -61,7 +54,6 @@ class PointWalk:
     """The walk down a body, with what is known so far."""
 
     action: int | None
-    instance: int
     numbers: Iterator[int]
     sites: list[ProgramPoint]
     path: tuple[Expr, ...] = ()
@@ -73,7 +65,7 @@ class PointWalk:
     def note(self, node: Any) -> None:
         self.sites.append(
             ProgramPoint(node, self.path, self.facts, self.action, next(self.numbers), (), None,
-                 self.instance, self.body, self.mutable)
+                 self.body, self.mutable)
         )  # fmt: skip
 
     def assuming(self, *conditions: Expr) -> PointWalk:
@@ -164,12 +156,11 @@ def program_points(system: TransitionSystem) -> list[ProgramPoint]:
     found: list[ProgramPoint] = []
     numbers = count()
     for number, action in enumerate(system.actions):
-        for instance, one in enumerate(unroll(action)):
-            _action(number, instance, one, numbers, found)
-    watch = PointWalk(None, 0, numbers, found, mutable=_mutable(system.monitor))
+        _action(number, action, numbers, found)
+    watch = PointWalk(None, numbers, found, mutable=_mutable(system.monitor))
     watch.block(system.monitor)
     for prop in system.properties:
-        asked = PointWalk(None, 0, numbers, found)
+        asked = PointWalk(None, numbers, found)
         asked.note(prop.bad)
         asked.note(prop.premise)
         for param in prop.params:
@@ -180,7 +171,7 @@ def program_points(system: TransitionSystem) -> list[ProgramPoint]:
         for proposition in prop.propositions:
             asked.note(proposition)
     for justice in system.justice:
-        PointWalk(None, 0, numbers, found).note(justice.holds)
+        PointWalk(None, numbers, found).note(justice.holds)
     return found
 
 
@@ -195,10 +186,8 @@ def _mutable(block: Block) -> frozenset[str]:
     return frozenset(name for name in names if names.count(name) > 1)
 
 
-def _action(
-    number: int, instance: int, action: Action, numbers: Iterator[int], found: list[ProgramPoint]
-) -> None:
-    walk = PointWalk(number, instance, numbers, found, mutable=_mutable(action.body))
+def _action(number: int, action: Action, numbers: Iterator[int], found: list[ProgramPoint]) -> None:
+    walk = PointWalk(number, numbers, found, mutable=_mutable(action.body))
     tests = [
         condition
         for param in action.params
@@ -211,16 +200,13 @@ def _action(
     beside = tuple(c for test in tests for c in conjuncts(test)) if safe else ()
     for param in action.params:
         at = ProgramPoint(param.domain, walk.path, walk.facts, number, next(numbers), beside,
-                  param.name,
-                  instance)  # fmt: skip
+                  param.name)  # fmt: skip
         found.append(at)
         walk = walk.assuming(*within_domain(param.name, param.domain))
         found.append(replace(at, node=param.where, path=walk.path, param=None))
         walk = walk.assuming(param.where)
     found.append(
-        ProgramPoint(
-            action.guard, walk.path, walk.facts, number, next(numbers), beside, None, instance
-        )
+        ProgramPoint(action.guard, walk.path, walk.facts, number, next(numbers), beside, None)
     )
     walk = walk.assuming(action.guard)
     walk.note(action.promised)
@@ -228,56 +214,3 @@ def _action(
         walk.note(key)
     walk.body = True
     walk.block(action.body)
-
-
-def unroll(action: Action) -> list[Action]:
-    """``action`` for each value of parameters that are only names for constants."""
-    for param in action.params:
-        match param.domain:
-            case ir.Members(of=ir.Const(value=frozenset() as values)) if len(values) <= UNROLLED:
-                if not _names_constants(action, param.name):
-                    continue
-                rest = replace(action, params=tuple(p for p in action.params if p is not param))
-                rest = replace(rest, guard=_and(param.where, action.guard))
-                ordered = sorted(values, key=repr)
-                return [
-                    one
-                    for value in ordered
-                    for one in unroll(_with(rest, param, ir.Const(param.domain.item, value)))
-                ]
-            case _:
-                continue
-    return [action]
-
-
-def _and(left: Expr, right: Expr) -> Expr:
-    from checker.model.build import conj
-
-    return conj(left, right)
-
-
-def _names_constants(action: Action, name: str) -> bool:
-    return any(
-        isinstance(node, ir.Index)
-        and isinstance(node.base, ir.Const)
-        and isinstance(node.key, ir.Local)
-        and node.key.name == name
-        for node in nodes(action)
-    )
-
-
-def _with(action: Action, param: ir.Param, value: ir.Const) -> Action:
-    def change(node: Any) -> Any:
-        if isinstance(node, ir.Local) and node.name == param.name:
-            return value
-        if isinstance(node, ir.Index) and isinstance(node.base, ir.Const):
-            key = rewritten(node.key, change)
-            if isinstance(key, ir.Const) and isinstance(node.base.type, MapT):
-                rank = key_rank(node.base.type.key, key.value)
-                if rank >= 0:
-                    assert isinstance(node.base.value, tuple)
-                    return ir.Const(node.type, node.base.value[rank])
-        return None
-
-    result: Action = rewritten(replace(action, fairness=ir.fairness_of(action)), change)
-    return result

@@ -43,6 +43,7 @@ from checker.model.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, Transit
 from checker.model.memo import an_analysis, by_identity
 from checker.model.names import free_in
 from checker.model.run_errors import can_fault
+from checker.model.tree import placeless
 from checker.model.types import BOOL
 from checker.reductions.dead_variables.messages import alone
 from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
@@ -73,6 +74,7 @@ PATIENCE = 1_200
 @an_analysis()
 def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[str, ...]]:
     """The eager actions; and why there are no more."""
+    system = placeless(system)
     known = [effects(system, action) for action in system.actions]
     unclear = [e.action.name for e in known if not e.clear]
     if unclear:

@@ -16,7 +16,7 @@ from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
 from checker.model.memo import analysis_table, in_an_analysis, in_an_analysis_with
-from checker.model.names import BINDERS, locals_in
+from checker.model.names import BINDERS, bound_in, locals_in
 from checker.model.tree import branches, fold, mapped
 from checker.model.types import (
     BOOL,
@@ -233,6 +233,7 @@ def normalize_binders(expr: Expr) -> Expr:
     return made
 
 
+@in_an_analysis
 def _normalize(node: Expr) -> tuple[Expr, int]:
     height = 0
 
@@ -242,6 +243,8 @@ def _normalize(node: Expr) -> tuple[Expr, int]:
         height = max(height, inner)
         return found
 
+    if not bound_in(node):
+        return node, 0
     node = mapped(node, below)
     if not isinstance(node, ir.Quant):
         return node, height
@@ -270,13 +273,25 @@ def _add_parts(more: Iterable[Expr], parts: dict[int, Expr], facts: frozenset[in
     consistent.
     """
     for whole in more:
-        for part in conjuncts(whole):
-            key, against = key_of(part), _key_against(part)
-            if part == FALSE or against in facts or against in parts:
+        literals = _literals(whole)
+        if literals is None:
+            return False
+        for key, against, part in literals:
+            if against in facts or against in parts:
                 return False
-            if key not in facts and is_known(part):
+            if part is not None and key not in facts:
                 parts[key] = part
     return True
+
+
+@in_an_analysis
+def _literals(whole: Expr) -> tuple[tuple[int, int, Expr | None], ...] | None:
+    """The parts of a conjunction, each with its key and that of its negation before it, those that
+    are not known left out; ``None`` where one is false."""
+    parts = conjuncts(whole)
+    if FALSE in parts:
+        return None
+    return tuple([(key_of(p), _key_against(p), p if is_known(p) else None) for p in parts])
 
 
 def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
