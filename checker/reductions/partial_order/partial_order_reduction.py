@@ -33,8 +33,8 @@ COLUMN = {
         "Where an instance is eager, every run that goes on without it commutes with it, step by"
         " step: it can be taken first, and what came first still follows. Taken first it leads"
         " past the states between, whose values differ by that step only: the condition does not"
-        " see it, or it can only make the condition true, so that it is seen behind. No run goes"
-        " round by eager steps alone (each sets what none of them sets back, or takes a message"
+        " see it, or it can only make the condition true, so that it is seen behind. No cycle"
+        " consists of eager steps alone (each sets what none of them sets back, or takes a message"
         " and sends none), so that nothing is put off forever.",
         f"{PELED}; {GODEFROID}; {HOLZMANN}",
         AGREE + "test_partial_order",
