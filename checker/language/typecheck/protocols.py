@@ -80,7 +80,11 @@ def protocol_of(
     _state_types(shared, None, home, declared)
     for role in roles:
         own = [i for i in role.items if isinstance(i, ast_items.State)]
-        _state_types(own, role.name.text, home, _copy(declared))
+        within = _copy(declared)
+        _state_types(own, role.name.text, home, within)
+        for item in role.items:
+            if isinstance(item, ast_items.Handler) and item.name is not None:
+                within.add(item.name, "a handler")
     for role in roles:
         home.timers[role.name.text] = _timers(role)
     requires = None
