@@ -78,6 +78,8 @@ class _Words:
     def node(self, expr: typed.Expr, env: Env) -> Node:
         """Decomposes ``expr`` down to statements that fit in one clause."""
         match expr:
+            case typed.Temporal(_, "initially", (part,), _):
+                return self.node(part, env)
             case typed.Temporal(_, op, args, _):
                 return Timed(op, tuple(self.node(arg, env) for arg in args))
             case typed.Operation(_, "not" | "and" | "or" | "=>" as op, args, _):

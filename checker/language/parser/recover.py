@@ -14,7 +14,10 @@ _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
 _TOP = frozenset(("import", "interface", "protocol", "variant", "check"))
 _PROTOCOL = "may upon state stable shared message property uses role init type invariant"
-_CHECK = "faults links timing detector given clients prove expect allow crash scenario invariant"
+_CHECK = (
+    "faults links timing detector given clients prove expect allow crash scenario"
+    " property invariant"
+)
 _INNER = {
     "interface": frozenset("request indication property properties type".split()),
     "protocol": frozenset(_PROTOCOL.split()),

@@ -30,6 +30,7 @@ _EXPRESSION = frozenset(
         "IF",
         "ALWAYS",
         "EVENTUALLY",
+        "INITIALLY",
         "RECORD",
         "__ANON_1",
         "LBRACEVBAR",
@@ -123,6 +124,7 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "PROPERTY",
         "INVARIANT",
         "NAME",
     ]
