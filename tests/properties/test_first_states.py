@@ -62,7 +62,7 @@ CASES = [
 check c of B {
   n = 3  faults crash <= 1  clients { p1 broadcasts a }
   property P1 "CGR 2011, Module 3.2, without agreement." : no_creation and no_duplication
-  property P2 : agreement or no_duplication
+  property P2 : P1 and validity
   property P3 : P1 and agreement
   prove P1, P2, P3
 }
