@@ -67,7 +67,7 @@ check c of B {
   prove P1, P2, P3
 }
 """,
-        "P1 holds  P2 holds  P3 violated",
+        "P1 holds, P2 holds, P3 violated",
     ),
 ]
 
