@@ -29,6 +29,7 @@ from checker.language.syntax.typed_code import (
     Atomic,
     Block,
     Call,
+    Change,
     Choose,
     Either,
     Event,
@@ -56,6 +57,7 @@ from checker.language.syntax.typed_code import (
     StateDecl,
     Stmt,
     Timer,
+    Variant,
     While,
 )
 from checker.language.syntax.typed_expr import (
@@ -126,6 +128,7 @@ __all__ = [
     "Bool",
     "Call",
     "Causes",
+    "Change",
     "Check",
     "Choose",
     "Claim",
@@ -210,6 +213,7 @@ __all__ = [
     "Timing",
     "Tuple",
     "Type",
+    "Variant",
     "While",
     "Yield",
     "changes",

@@ -321,7 +321,8 @@ class Opinion:
 @dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
-    they nest, and occur under Boolean operators and under quantifiers over rigid domains."""
+    they nest, and occur under Boolean operators and under quantifiers over rigid domains.
+    ``initially e``, of a state predicate, stands inside of no other."""
 
     type: Type
     op: str

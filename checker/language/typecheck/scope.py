@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from checker.diagnostics import Diagnostic, Span
-from checker.language.syntax import typed
+from checker.language.syntax import ast, typed
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -69,6 +69,18 @@ class Known:
     role: str | None = None
 
 
+class Formulas(Protocol):
+    """The properties that a formula may name."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    def find(self, name: ast.Name) -> typed.Expr:
+        """Returns the formula of one of ``names``; raises :class:`Hole` where it has an error,
+        which is reported."""
+        ...
+
+
 @dataclass
 class Home:
     """The declarations of a protocol (or an interface, or a check).
@@ -92,6 +104,8 @@ class Home:
     """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)
     """Layers, and ``implements``, that could not be resolved: reported already."""
+
+    formulas: Formulas | None = None
 
     def labels(self, name: str) -> list[typed.Enum]:
         """Returns the enums that have a label ``name``."""
