@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import assert_never
 
 from checker.model import ir
 from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
@@ -119,6 +120,33 @@ def size(of: Expr) -> Expr:
             raise TypeError(f"{of.type} has no size")
 
 
+def most_members(domain: ir.Domain) -> int:
+    """Returns the largest number of members that ``domain`` may have, copies in a bag counted."""
+    match domain:
+        case ir.Universe(inner):
+            return cardinality(inner)
+        case ir.Members(of):
+            return (
+                of.type.cap if isinstance(of.type, SeqT | BagT) else cardinality(element(of.type))
+            )
+        case ir.Subsets(of):
+            return 1 << cardinality(element(of.type))
+        case _:
+            assert_never(domain)
+
+
+def total(name: str, domain: ir.Domain, where: Expr, value: Expr) -> Expr:
+    """Returns the sum of ``value``, a number, over the members of ``domain`` where ``where``
+    holds."""
+    assert isinstance(value.type, IntT)
+    if where != TRUE:
+        value = Apply(hull(value.type, IntT(0, 0)), Op.ITE, (where, value, integer(0)))
+    assert isinstance(value.type, IntT)
+    most = most_members(domain)
+    range_ = IntT(min(0, most * value.type.lo), max(0, most * value.type.hi))
+    return ir.Quant(ir.Quantifier.SUM, name, domain, value, range_)
+
+
 def entry(base: Expr, key: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """Returns ``base[key]`` of a map."""
     assert isinstance(base.type, MapT)
@@ -195,7 +223,7 @@ def coerce(expr: Expr, type_: Type) -> Expr:
             name = fresh("_x")
             bound = ir.Local(expr.type.item, name)
             domain = ir.Members(expr, expr.type.item)
-            return ir.SetOf(type_, name, domain, TRUE, coerce(bound, inner))
+            return ir.Comprehension(type_, name, domain, TRUE, coerce(bound, inner))
         case SeqT(inner) if isinstance(expr, Apply) and expr.op is Op.SEQ:
             return Apply(type_, Op.SEQ, tuple(coerce(a, inner) for a in expr.args))
         case SeqT() if isinstance(expr.type, SeqT):
