@@ -7,7 +7,7 @@ from checker.instantiate.protocol.sizes import refuse
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import coerce, conj, disj, equal, hull, negation
-from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.ir import TRUE, Apply, Const, Expr, Op
 from checker.model.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
 
 _LOGIC = {"and": conj, "or": disj}
@@ -44,10 +44,12 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
             return Apply(OptionT(inner or value.type), Op.SOME, (value,))
         case "+" | "-" | "++" | "union" | "intersect" | "minus" | "*" | "div" | "mod":
             return _binary(op, args, env, expected, place)
-        case "subset":
+        case "subset" | "prefix":
             left, right = lower(args[0], env), lower(args[1], env)
             left, right = _unify(left, right)
-            return Apply(BOOL, Op.SUBSET, (left, right))
+            return Apply(BOOL, Op.SUBSET if op == "subset" else Op.PREFIX, (left, right))
+        case "slice":
+            return _slice(args, env, place)
         case _:
             return _function(op, expr, env, place)
 
@@ -74,6 +76,13 @@ def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
     empty = isinstance(right, typed.Display) and not right.items
     b = lower(right, env, a.type if empty else None)
     return equal(*_unify(a, b))
+
+
+def _slice(args: tuple[typed.Expr, ...], env: Env, place: ir.SourceLocation) -> Expr:
+    """Lowers ``q[a..b]``: what is left of the first ``b + 1`` items without the first ``a``."""
+    seq, first, last = (lower(arg, env) for arg in args)
+    end = _arithmetic("+", last, build.integer(1), place)
+    return Apply(seq.type, Op.DROP, (Apply(seq.type, Op.TAKE, (seq, end), place), first), place)
 
 
 def _comparison(op: str, left: Expr, right: Expr) -> Expr:
@@ -189,8 +198,22 @@ def _function(op: str, expr: typed.Operation, env: Env, place: ir.SourceLocation
             return Apply(item, Op.HEAD if op == "head" else Op.LAST, (base,), place)
         case "tail", SeqT():
             return Apply(base.type, Op.TAIL, (base,), place)
-        case (("min" | "max"), SetT(item)):
+        case "take" | "drop", SeqT():
+            part = Op.TAKE if op == "take" else Op.DROP
+            return Apply(base.type, part, (base, lower(expr.args[1], env)), place)
+        case "index", SeqT(item, cap):
+            value = lower(expr.args[1], env, item)
+            return Apply(IntT(0, max(cap - 1, 0)), Op.INDEX_OF, (base, value), place)
+        case "min" | "max", (SeqT(item) | BagT(item)):
+            local = ir.Local(item, build.fresh("_e"))
+            members = ir.Members(base, item)
+            base = ir.Comprehension(SetT(item), local.name, members, TRUE, local)
             return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
+        case "min" | "max", SetT(item):
+            return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
+        case "sum", (SetT(item) | SeqT(item) | BagT(item)):
+            local = ir.Local(item, build.fresh("_e"))
+            return build.total(local.name, ir.Members(base, item), TRUE, local)
         case "rank", AtomT(_, labels):
             if isinstance(base, Const) and isinstance(base.value, int):
                 return build.integer(base.value + 1)

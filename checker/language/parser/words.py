@@ -43,6 +43,7 @@ _OPERATORS = frozenset(
         "COMPARE",
         "IN",
         "SUBSET",
+        "PREFIX",
         "AND",
         "OR",
         "NOT",

@@ -89,6 +89,7 @@ from checker.language.syntax.typed_expr import (
     RepeatedAct,
     Self,
     StateRef,
+    Sum,
     Temporal,
     changes,
 )
@@ -205,6 +206,7 @@ __all__ = [
     "StateDecl",
     "StateRef",
     "Stmt",
+    "Sum",
     "Temporal",
     "Timer",
     "Timing",

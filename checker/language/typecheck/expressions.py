@@ -57,7 +57,11 @@ def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
     """Infers the type of ``expr``; ``expected`` is only a hint.  Raises :class:`Hole` after
     reporting an error."""
-    from checker.language.typecheck.applications import check_apply, check_apply_on
+    from checker.language.typecheck.applications import (
+        check_aggregate,
+        check_apply,
+        check_apply_on,
+    )
     from checker.language.typecheck.operators import check_operator, conditional
 
     match expr:
@@ -94,6 +98,10 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             return _record(expr, scope, expected)
         case ast.Comprehension():
             return _comprehension(expr, scope, expected)
+        case ast.SeqComprehension():
+            return _seq_comprehension(expr, scope, expected)
+        case ast.Aggregate():
+            return check_aggregate(expr, scope)
         case ast.MapDisplay():
             return _map(expr, scope, expected)
         case ast.Quantified(kind, binders, body, span):
@@ -116,6 +124,9 @@ def _entry(expr: ast.IndexOf, scope: Scope) -> Expr:
         case Map(key, value):
             return typed.Entry(value, base, check(expr.key, scope, key), expr.span)
         case Seq(item):
+            if isinstance(expr.key, ast.RangeOf):
+                ends = safe(expr.key.lo, scope, INT), safe(expr.key.hi, scope, INT)
+                return typed.Operation(base.type, "slice", (base, *ends), expr.span)
             return typed.Entry(item, base, check(expr.key, scope, INT), expr.span)
         case other if other == UNKNOWN:
             raise Hole
@@ -188,6 +199,26 @@ def _comprehension(expr: ast.Comprehension, scope: Scope, expected: Type | None)
     else:
         item = infer(expr.item, inner)
     return typed.Comprehension(Set(item.type), item, binders, expr.span)
+
+
+def _seq_comprehension(expr: ast.SeqComprehension, scope: Scope, expected: Type | None) -> Expr:
+    if len(expr.binders) > 1:
+        message = "a seq is built from one collection, in its order"
+        hint = "bind one name, or build a set: `{ … for x in S, y in T }`"
+        scope.report.fail("N024", message, expr.binders[1].span, hint=hint)
+    (binder,), inner = bind(expr.binders, scope)
+    match binder.domain.type:
+        case Seq() | Set(typed.Int()):
+            pass
+        case other:
+            hint = "go over a seq or a set of numbers, or build a set: `{ … for … }`"
+            message = f"the members of {_article(other)} are in no order, and a seq needs one"
+            scope.report.fail("N007", message, binder.domain.span, hint=hint)
+    if isinstance(expected, Seq):
+        item = check(expr.item, inner, expected.item)
+    else:
+        item = infer(expr.item, inner)
+    return typed.Comprehension(Seq(item.type), item, (binder,), expr.span)
 
 
 def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:

@@ -125,11 +125,10 @@ def _target(place: ast.Expr, scope: Scope) -> Expr:
     target = infer(place, scope)
     inner: Expr = target
     while isinstance(inner, typed.Part | typed.Entry):
-        if isinstance(inner, typed.Entry) and isinstance(inner.base.type, Seq):
-            message = "an entry of a seq can't be assigned"
-            hint = "build a new seq, or use a map"
-            scope.report.fail("N009", message, place.span, hint=hint)
         inner = inner.base
+    if isinstance(inner, typed.Operation) and inner.op == "slice":
+        hint = "assign one entry, or the whole: `q := take(q, k) ++ r`"
+        scope.report.fail("N009", "a part of a seq can't be assigned", place.span, hint=hint)
     if not isinstance(inner, typed.StateRef):
         scope.report.fail("N009", "this can't be assigned", place.span, "a state variable")
     return target
