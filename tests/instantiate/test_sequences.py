@@ -102,6 +102,32 @@ def test_by_formulas(tmp_path: Path, case: Case) -> None:
     assert set(words(report).values()) == {"bounded"}
 
 
+MAPS = """
+protocol P {
+  state votes : map<Proc, bool> = true
+  state sent : map<Proc, map<0..1, seq<bool, max 2>>> = []
+  state row : map<0..1, seq<bool, max 2>> = [true]
+  state step : 0..3 = 0
+  upon condition step == 0 { step := 1  votes := false  sent := row }
+  upon condition step == 1 {
+    step := 2
+    votes[self] := true
+    sent[self] := [false]
+    sent[self][0] += true
+  }
+  upon condition step == 2 { step := 3  votes := votes[self]  sent := [] }
+  property filled : always forall p, q in Proc:
+    p.step == 1 => not p.votes[q] and p.sent[q][0] == [true]
+  property alone : always forall p, q in Proc: p.step == 2 => p.votes[q] == (p == q)
+  property rows : always forall p, q in Proc: p.step == 2 =>
+    p.sent[q][1] == [p != q] and #p.sent[q][0] == (if p == q then 2 else 1)
+  property again : always forall p, q in Proc: p.step == 3 => p.votes[q] and p.sent[q][1] == []
+}
+check c of P { n = 2  prove filled, alone, rows, again }
+"""
+FILLED = "filled holds, alone holds, rows holds, again holds"
+CASES.append(Case("maps are filled", MAPS, FILLED, 16))
+
 FAULTS = {
     "a slice beyond the end": ("log := old[1..3]", "R003"),
     "a slice before the beginning": ("log := old[step - 2..1]", "R003"),

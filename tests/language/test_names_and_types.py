@@ -69,6 +69,8 @@ RIGHT = [
     "slots[1] := true  slots := { s -> s == 1 for s in Slot }",
     "slots := { s -> false for s in 0..3 }",
     "table[self][1] += leader",
+    "slots := false  slots := k == 1  slots := if k == 1 then true else false",
+    "table := {}  table[leader] := {self}  table := table  table := if k == 1 then {} else {self}",
     "chosen := some(self)  require is_some(chosen) and get(chosen) == self and chosen != none",
     "point.x := 2  point := record(ok = true, x = 1)  require point.ok",
     "clock += rank(self)",

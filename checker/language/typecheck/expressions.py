@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from checker.diagnostics import Span
@@ -9,7 +10,7 @@ from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
 from checker.language.typecheck.histories import is_acts
 from checker.language.typecheck.names import check_name, field_of
-from checker.language.typecheck.scope import UNKNOWN, Hole, Scope
+from checker.language.typecheck.scope import UNKNOWN, Hole, Reporter, Scope
 from checker.language.typecheck.types import BOOL, INT, PROC, fits, show
 
 
@@ -19,6 +20,30 @@ def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
     if not fits(built.type, expected):
         mismatch(built, scope, expected)
     return built
+
+
+def check_stored(expr: ast.Expr, type_: Type, scope: Scope) -> Expr:
+    """Types ``expr`` as what a variable of ``type_`` is given: one value where a map is expected
+    is that of all entries.  Raises :class:`Hole` after reporting an error."""
+    if isinstance(type_, Map) and not _is_map(expr, type_, scope):
+        return typed.Fill(type_, check_stored(expr, type_.value, scope), expr.span)
+    return check(expr, scope, type_)
+
+
+def _is_map(expr: ast.Expr, type_: Map, scope: Scope) -> bool:
+    """Tells whether ``expr`` is a map, and not the value of all entries of one of ``type_``."""
+    match expr:
+        case ast.MapDisplay():
+            return True
+        case ast.Conditional(_, then, otherwise):
+            return _is_map(then, type_, scope) or _is_map(otherwise, type_, scope)
+        case _ if needs_type(expr, scope):
+            return False
+    try:
+        found = infer(expr, replace(scope, home=replace(scope.home, report=Reporter()))).type
+    except Hole:
+        return True
+    return isinstance(found, Map) and not fits(found, type_.value)
 
 
 def mismatch(built: Expr, scope: Scope, expected: Type) -> None:

@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
-from checker.language.typecheck.expressions import bind_one, check, infer, safe
+from checker.language.typecheck.expressions import bind_one, check, check_stored, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
 from checker.language.typecheck.patterns import binder_pattern, pattern_names
@@ -105,13 +105,9 @@ def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
     """Types ``place := e``, ``+=`` and ``-=``."""
     target = _target(stmt.target, scope)
     if stmt.op == ":=":
-        return typed.Assign(target, _check_stored(stmt.value, target.type, scope), stmt.span)
+        return typed.Assign(target, check_stored(stmt.value, target.type, scope), stmt.span)
     value = add_to(stmt.op[0], target, stmt.value, scope, stmt.span)
     return typed.Assign(target, value, stmt.span)
-
-
-def _check_stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
-    return check(value, scope, type_)
 
 
 def _target(place: ast.Expr, scope: Scope) -> Expr:
