@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.proving import parametric
 from checker.session.pipeline import run_check
 from tests.instantiate.tables import WAYS, Case, compare, run, words
 
@@ -180,3 +182,51 @@ def test_sums_over_processes_keep_the_symmetry(tmp_path: Path) -> None:
     for report in found:
         assert words(report) == {"some": "holds", "not_so_many": "violated"}
     assert [report.distinct_states for report in found] == [27, 27, 10]
+
+
+# ---- every n ----------------------------------------------------------------------------------
+
+EVERY = """
+protocol Q requires n > 0 {
+  message ECHO
+  state k : 0..4 = 0
+  upon condition k == 0 { k := VALUE  send ECHO to all }
+  property kept : always forall p in Proc: p.k == 0 or p.k == 2
+}
+check every of Q { for all n  prove kept }
+check three of Q { n = 3  prove kept }
+"""
+
+CONSTANT = [
+    "#take([true, true, false], 2)",
+    "#drop([true, true, false], 1)",
+    "last([1, 2, 3][1..1])",
+    "#[x mod 1 for x in (0..3) when x < 2]",
+    "index([false, false, true], true)",
+    "if [1] prefix [1, 2] then 2 else 1",
+    "sum(x for x in (0..1), y in (1..2))",
+    "sum([1, 0, 1])",
+    "max([1, 2, 0])",
+    "max(x for x in (0..2))",
+]
+
+
+@pytest.mark.parametrize("value", CONSTANT)
+def test_for_every_n_as_for_one(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "every.bcast"
+    path.write_text(EVERY.replace("VALUE", value))
+    report = parametric.prove_every(str(path), "every", Options(), tight=False)
+    assert words(report) == {"kept": "proved"}
+    assert words(run_check(str(path), "three", Options())) == {"kept": "holds"}
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [("sum(1 for p in Proc)", "T007"), ("#take([true], 2)", "T016"), ("last([1][0..1])", "T016")],
+)
+def test_what_is_not_the_same_for_every_n(tmp_path: Path, value: str, code: str) -> None:
+    path = tmp_path / "every.bcast"
+    path.write_text(EVERY.replace("VALUE", value))
+    with pytest.raises(SpecError) as caught:
+        parametric.prove_every(str(path), "every", Options(), tight=False)
+    assert caught.value.diagnostics[0].code == code
