@@ -365,7 +365,8 @@ def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -
     hint = build.element(expected) if isinstance(expected, SetT) else None
     if len(expr.binders) == 1:
         item = lower(expr.item, inner, hint)
-        return ir.Comprehension(SetT(hint or item.type), name, domain, where, item)
+        place = env.world.place(expr.span)
+        return ir.Comprehension(SetT(hint or item.type), name, domain, where, item, place)
     rest = replace(expr, binders=expr.binders[1:])
     sets = _comprehension(rest, inner, expected)
     # The union over an outer binder: x is in it iff some outer member's inner set holds it.
