@@ -22,6 +22,7 @@ from checker.model.types import (
     Type,
     Value,
     cardinality,
+    sort_key,
 )
 
 _numbers = count(1)
@@ -198,6 +199,8 @@ def hull(left: Type, right: Type) -> Type:
             return SetT(hull(a, b))
         case SeqT(a, n), SeqT(b, m):
             return SeqT(hull(a, b), max(n, m))
+        case SetT(), BagT():
+            return right
         case _:
             return left
 
@@ -210,6 +213,8 @@ def coerce(expr: Expr, type_: Type) -> Expr:
     if expr.type == type_ or isinstance(type_, IntT | AtomT):
         return expr
     if isinstance(expr, Const):
+        if isinstance(type_, BagT) and isinstance(expr.value, frozenset):
+            return Const(type_, tuple(sorted(expr.value, key=sort_key)))
         return Const(type_, expr.value)
     match type_:
         case TupleT(items):
@@ -245,7 +250,12 @@ def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
 
 
 def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
-    """Rewrites a bag or (large) set display to insertions into the empty bag."""
+    """Rewrites a bag or (large) set display to insertions into the empty bag, another set to the
+    large set of its members."""
+    if isinstance(expr.type, SetT) and not (isinstance(expr, Apply) and expr.op is Op.SET):
+        bound = ir.Local(expr.type.item, fresh("_x"))
+        domain = ir.Members(expr, expr.type.item)
+        return ir.Comprehension(type_, bound.name, domain, TRUE, coerce(bound, inner))
     if not (isinstance(expr, Apply) and expr.op in (Op.SET, Op.SEQ)):
         return expr
     result: Expr = Const(type_, ())

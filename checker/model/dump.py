@@ -200,7 +200,7 @@ def text(expr: Expr) -> str:
             return f"({kind} {name} in {_domain(domain)}: {text(body)})"
         case ir.Comprehension(type_, name, domain, where, item):
             inner = f"{text(item)} for {name} in {_domain(domain)} when {text(where)}"
-            return f"{{{inner}}}" if isinstance(type_, SetT) else f"[{inner}]"
+            return f"[{inner}]" if isinstance(type_, SeqT) else f"{{{inner}}}"
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
             return f"{{{name} -> {text(body)} for {name} in {type_text(type_.key)}}}"

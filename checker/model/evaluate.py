@@ -221,13 +221,15 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
 
 
 def _comprehension(expr: ir.Comprehension, scope: Scope) -> Any:
-    assert isinstance(expr.type, SetT | SeqT)
+    assert isinstance(expr.type, SetT | SeqT | BagT)
     inner, known = expr.type.item, expr.item.type
     bound = (scope.bind(expr.name, v) for v in members(expr.domain, scope))
     values = (evaluate(expr.item, s) for s in bound if evaluate(expr.where, s))
     found = [check_stored(inner, v, expr.place, known) for v in values]
     if isinstance(expr.type, SetT):
         return frozenset(found)
+    if isinstance(expr.type, BagT):
+        found = sorted(set(found), key=sort_key)
     _require_room(expr.type, len(found), expr.place)
     return tuple(found)
 

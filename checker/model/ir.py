@@ -231,7 +231,8 @@ class Comprehension(Node):
     """``{ item for name in domain when where }``, or ``[ … ]`` in the order of the domain: ``type``
     tells.
 
-    A sequence beyond the capacity of its type is a fault.
+    It is a set, a bag with one copy of each item (a large set), or a sequence.  More items than the
+    capacity of the type are a fault.
     """
 
     type: Type

@@ -171,10 +171,10 @@ def _can_fault(expr: Expr, known: Known, growing: bool) -> bool:
             inner = forget(known, (name,)) | known_of(name, domain)
             return _source(domain, known, growing) or can_fault(body, inner, growing)
         case ir.Comprehension(type_, name, domain, where, item):
-            assert isinstance(type_, t.SetT | t.SeqT)
+            assert isinstance(type_, t.SetT | t.SeqT | t.BagT)
             if _source(domain, known, growing) or not fits(item.type, type_.item):
                 return True
-            if isinstance(type_, t.SeqT) and (growing or type_.grows is None):
+            if isinstance(type_, t.SeqT | t.BagT) and (growing or type_.grows is None):
                 if most_members(domain) > type_.cap:
                     return True
             inner = forget(known, (name,)) | known_of(name, domain)

@@ -219,8 +219,11 @@ class Expressions:
                 return self._seq(type_, d)
             case t.BagT(item):
                 ops = [Op.BAG_REMOVE] if self.safe else [Op.BAG_ADD, Op.BAG_REMOVE]
+                small = not self.safe and item in LEAVES
+                more = [lambda: self._comprehension(type_, d)] if small else []
                 return [
-                    lambda: Apply(type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d)))
+                    lambda: Apply(type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d))),
+                    *more,
                 ]
             case t.VariantT(cases=cases):
                 case = self.draw(len(cases))
@@ -395,7 +398,7 @@ class Expressions:
             lambda: Apply(type_, Op.SET, tuple(self.expr(item, d) for _ in range(self.draw(3)))),
         ]
 
-    def _comprehension(self, type_: t.SetT | t.SeqT, d: int) -> Expr:
+    def _comprehension(self, type_: t.SetT | t.SeqT | t.BagT, d: int) -> Expr:
         domain, member = self.domain(d)
         name = self.fresh()
         self.names[name] = member

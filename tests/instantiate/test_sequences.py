@@ -127,8 +127,55 @@ protocol P {
 }
 check c of P { n = 2  prove filled, alone, rows, again }
 """
+LARGE = """
+protocol P {
+  state known : set<(0..9, 0..9, 0..56)> = {}
+  state other : set<(0..9, 0..9, 0..56)> = {(1, 2, 3)}
+  state firsts : set<0..9> = {}
+  state step : 0..3 = 0
+  upon condition step == 0 {
+    step := 1
+    known += (1, 1, 1)
+    known += (2, 1, 5)
+    firsts := { a for (a, b, c) in known }
+    other := { (b, a, c) for (a, b, c) in known }
+  }
+  upon condition step == 1 {
+    step := 2
+    known := { (a, b, c) for (a, b, c) in known when c > 1 }
+    other := other minus { (1, 1, 1) }
+  }
+  upon condition step == 2 {
+    step := 3
+    known := { (a, a, 4) for a in firsts }
+    other := {}
+  }
+  property first : always forall p in Proc:
+    p.step == 1 => p.firsts == {1, 2} and p.other == {(1, 1, 1), (1, 2, 5)} and p.known != p.other
+  property part : always forall p in Proc:
+    { (a, b, c) for (a, b, c) in p.known when c == 1 } subset p.known
+  property second : always forall p in Proc:
+    p.step == 2 => p.known == {(2, 1, 5)} and p.other == { (b, a, c) for (a, b, c) in p.known }
+  property third : always forall p in Proc:
+    p.step == 3 => p.known == { (a, a, 4) for a in (1..2) } and #p.known == 2
+  property apart : always forall p in Proc:
+    p.step == 1 => p.known intersect p.other == {(1, 1, 1)} and not (p.known subset p.other)
+}
+check c of P { n = 2  prove first, part, second, third, apart }
+"""
+ALL_OF_IT = "first holds, part holds, second holds, third holds, apart holds"
+CASES.append(Case("large sets have few members", LARGE, ALL_OF_IT, 16))
+
 FILLED = "filled holds, alone holds, rows holds, again holds"
 CASES.append(Case("maps are filled", MAPS, FILLED, 16))
+
+
+def test_large_sets_over_several_names(tmp_path: Path) -> None:
+    text = LARGE.replace("(a, a, 4) for a in firsts", "(a, a, c) for a in firsts, c in (4..5)")
+    text = text.replace("(a, a, 4) for a in (1..2)", "(a, a, c) for a in (1..2), c in (4..5)")
+    report = run(tmp_path, text.replace("#p.known == 2", "#p.known == 4"))
+    assert set(words(report).values()) == {"holds"}
+
 
 FAULTS = {
     "a slice beyond the end": ("log := old[1..3]", "R003"),

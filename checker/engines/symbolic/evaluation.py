@@ -202,7 +202,7 @@ class Evaluation:
         return conjunction(parts) if forall else disjunction(parts)
 
     def _comprehension(self, expr: ir.Comprehension, names: Names, guard: Truth) -> Any:
-        assert isinstance(expr.type, SetT | SeqT)
+        assert isinstance(expr.type, SetT | SeqT | BagT)
         found: list[tuple[Any, Truth]] = []
         for member, when in self.members(expr.domain, names, guard):
             inner = {**names, expr.name: member}
@@ -215,7 +215,11 @@ class Evaluation:
             found.append((item, there))
         if isinstance(expr.type, SetT):
             return operations.set_of(found)
-        made, wrong = operations.seq_of(expr.type, found)
+        made: Any
+        if isinstance(expr.type, SeqT):
+            made, wrong = operations.seq_of(expr.type, found)
+        else:
+            made, wrong = operations.bag_of(expr.type, found)
         self.fail(wrong, guard)
         return made
 

@@ -190,6 +190,15 @@ def _extreme(expr: ir.Apply, of: SymbolicSet) -> tuple[Any, Truth]:
     return found, negation(disjunction(of.when.values()))
 
 
+def bag_of(type_: BagT, items: Iterable[tuple[Any, Truth]]) -> tuple[SymbolicBag, Truth]:
+    """Returns the bag with one copy of each of ``items``, each of which is there under its
+    condition, and whether ``type_`` has no room for it.
+    """
+    found = {item: to_number(there) for item, there in set_of(items).when.items()}
+    length = total(list(found.values()))
+    return SymbolicBag(found, clip(length, 0, type_.cap)), less(type_.cap, length)
+
+
 # ---- sequences --------------------------------------------------------------------------------
 
 

@@ -362,18 +362,27 @@ def _lower_quantified(expr: typed.Quantified, env: Env) -> Expr:
 def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
     binder = expr.binders[0]
     name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
-    hint = build.element(expected) if isinstance(expected, SetT) else None
+    place = env.world.place(expr.span)
     if len(expr.binders) == 1:
+        hint = build.element(expected) if isinstance(expected, SetT | BagT) else None
         item = lower(expr.item, inner, hint)
-        place = env.world.place(expr.span)
-        return ir.Comprehension(SetT(hint or item.type), name, domain, where, item, place)
+        type_ = _collected(hint or item.type, expr, env, expected)
+        return ir.Comprehension(type_, name, domain, where, item, place)
     rest = replace(expr, binders=expr.binders[1:])
     sets = _comprehension(rest, inner, expected)
     # The union over an outer binder: x is in it iff some outer member's inner set holds it.
     member_type = build.element(sets.type)
     x = ir.Local(member_type, fresh("_x"))
     some = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, build.member(x, sets)), BOOL)
-    return ir.Comprehension(SetT(member_type), x.name, ir.Universe(member_type), some, x)
+    return ir.Comprehension(sets.type, x.name, ir.Universe(member_type), some, x, place)
+
+
+def _collected(item: Type, expr: typed.Comprehension, env: Env, expected: Type | None) -> Type:
+    """Returns the type of a set of ``item``: that of where it is stored, if that is a large set."""
+    if isinstance(expected, BagT):
+        return expected
+    place = env.world.place(expr.span)
+    return env.world.set_of(item, f"{env.instance.path}@set.{place.line}.{place.column}")
 
 
 def _seq_comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:

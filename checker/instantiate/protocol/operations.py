@@ -46,6 +46,8 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
             return _binary(op, args, env, expected, place)
         case "subset" | "prefix":
             left, right = lower(args[0], env), lower(args[1], env)
+            if isinstance(left.type, BagT) or isinstance(right.type, BagT):
+                return _is_subset(left, right)
             left, right = _unify(left, right)
             return Apply(BOOL, Op.SUBSET if op == "subset" else Op.PREFIX, (left, right))
         case "slice":
@@ -75,7 +77,18 @@ def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
         return negation(Apply(BOOL, Op.IS_SOME, (a,)))
     empty = isinstance(right, typed.Display) and not right.items
     b = lower(right, env, a.type if empty else None)
+    large = isinstance(a.type, BagT) or isinstance(b.type, BagT)
+    if large and isinstance(left.type, typed.Set) and a.type != b.type:
+        return conj(_is_subset(a, b), _is_subset(b, a))
     return equal(*_unify(a, b))
+
+
+def _is_subset(left: Expr, right: Expr) -> Expr:
+    """Returns whether ``left`` is a subset of ``right``, member by member: one of them is large."""
+    item = build.element(left.type)
+    x = ir.Local(item, build.fresh("_x"))
+    inside = build.member(x, right)
+    return ir.Quant(ir.Quantifier.FORALL, x.name, ir.Members(left, item), inside, BOOL)
 
 
 def _slice(args: tuple[typed.Expr, ...], env: Env, place: ir.SourceLocation) -> Expr:
@@ -180,8 +193,14 @@ def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
     empty = isinstance(other, typed.Display) and not other.items
     right = lower(other, env, left.type if empty else None)
     if isinstance(left.type, BagT) or isinstance(right.type, BagT):
-        message = f"`{op}` is not possible on a set with so many possible members"
-        raise refuse("C202", message, other.span, "add and remove members one by one")
+        if op == "union":
+            message = "`union` is not possible on a set with so many possible members"
+            raise refuse("C202", message, other.span, "add members one by one, in a `for`")
+        item = build.element(left.type)
+        x = ir.Local(item, build.fresh("_x"))
+        inside = build.member(x, right)
+        where = inside if op == "intersect" else negation(inside)
+        return ir.Comprehension(left.type, x.name, ir.Members(left, item), where, x)
     left, right = _unify(left, right)
     code = {"union": Op.UNION, "intersect": Op.INTERSECT, "minus": Op.MINUS}[op]
     return Apply(left.type, code, (left, right))

@@ -24,7 +24,7 @@ from checker.model.ir import Apply, Expr, Op
 from checker.model.memo import by_identity
 from checker.model.names import bound_in, free_in, reads_in
 from checker.model.tree import nodes
-from checker.model.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SeqT, SetT
+from checker.model.types import BOOL, AtomT, BagT, BoolT, IntT, MapT, OptionT, SeqT, SetT
 from checker.reductions.dead_variables.terms import replace_all, same
 
 
@@ -106,7 +106,7 @@ class Trends:
                 if isinstance(body.type, IntT) and body.type.lo < 0:
                     return self._still(expr, names)
                 return joint(inner, over)
-            case ir.Comprehension(type=SeqT()):
+            case ir.Comprehension(type=SeqT() | BagT()):
                 return self._still(expr, names)
             case ir.Comprehension(domain=domain, where=where, item=item):
                 if self.way(item, names) is not Direction.STILL:

@@ -14,7 +14,7 @@ from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
 from checker.engines.native.codegen.frame import Frame
 from checker.engines.native.codegen.operations import OPERATIONS
 from checker.engines.native.codegen.packing import universe_size, width
-from checker.engines.native.codegen.sequences import with_item
+from checker.engines.native.codegen.sequences import with_item, with_member
 from checker.engines.native.codegen.state_access import Spot
 from checker.model import ir
 from checker.model import types as t
@@ -236,7 +236,7 @@ def _quant(frame: Frame, expr: ir.Quant) -> Val:
 
 def _comprehension(frame: Frame, expr: ir.Comprehension) -> Val:
     fn, type_ = frame.fn, expr.type
-    assert isinstance(type_, t.SetT | t.SeqT)
+    assert isinstance(type_, t.SetT | t.SeqT | t.BagT)
     source = lower_source(frame, expr.domain)
     result = fn.var(const(0, width(type_)))
     with each(fn, expr.domain, source) as (value, following):
@@ -245,6 +245,8 @@ def _comprehension(frame: Frame, expr: ir.Comprehension) -> Val:
             item = lower_as(frame, expr.item, type_.item)
         if isinstance(type_, t.SeqT):
             result.set(with_item(frame, type_, result.get(), item))
+        elif isinstance(type_, t.BagT):
+            result.set(with_member(frame, type_, result.get(), item))
         else:
             bit = fn.shl(const(1, width(type_)), c.rank(fn, type_.item, item))
             result.set(fn.or_(result.get(), bit))

@@ -168,10 +168,24 @@ def _first(fn: Fn, type_: Listed, seq: Val, count: Val) -> Val:
 
 
 def bag_add(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    """Puts the new item behind all items that are not larger."""
-    fn, type_ = frame.fn, _as_listed(e.type)
+    type_ = _as_listed(e.type)
     bag = frame.adapt(v[0], e.args[0].type, type_)
-    item = c.to_code(fn, type_.item, frame.adapt(v[1], e.args[1].type, type_.item))
+    return _with_copy(frame, type_, bag, frame.adapt(v[1], e.args[1].type, type_.item))
+
+
+def with_member(frame: Frame, type_: t.BagT, bag: Val, item: Val) -> Val:
+    """The ``bag`` with one copy of ``item``; one that has no room is a runtime error."""
+    fn, result = frame.fn, frame.fn.var(bag)
+    copies = occurrences(frame, type_.item, item, type_, bag)
+    with fn.if_(fn.eq(copies, const(0))):
+        result.set(_with_copy(frame, type_, bag, item))
+    return result.get()
+
+
+def _with_copy(frame: Frame, type_: Listed, bag: Val, value: Val) -> Val:
+    """Puts the new item behind all items that are not larger."""
+    fn = frame.fn
+    item = c.to_code(fn, type_.item, value)
     count = c.length(fn, type_, bag)
     frame.fault_if(fn.not_(fn.lt(count, const(type_.cap))))
     if not type_.cap:
