@@ -12,6 +12,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Home, Reporter, suggestion
@@ -132,6 +133,7 @@ class Library:
         self._protocols: dict[str, typed.Protocol | None] = {}
         self._open: list[str] = []
         self._homes: dict[str, Home] = {}
+        self._files: dict[str, Home] = {}
 
     # ---- visible modules ----------------------------------------------------------------------
 
@@ -158,6 +160,14 @@ class Library:
         names = {i.name for i in found}
         shipped = self.prelude.bases.values() if self.prelude else ()
         return [*found, *(i for i in shipped if i.name not in names)]
+
+    def around(self, file: str) -> Home:
+        """Returns what ``file`` and its imports declare outside of protocols."""
+        if file not in self._files:
+            source = next(s for s in self.sources if s.spec.file == file)
+            specs = [each.spec for each in reversed(source.all())]
+            self._files[file] = file_home(specs, self.report)
+        return self._files[file]
 
     # ---- interfaces ---------------------------------------------------------------------------
 
@@ -186,7 +196,7 @@ class Library:
     def _base(self, name: str) -> typed.Interface | None:
         decl = self._interface_decl(name)
         if decl is not None and name not in self._bases:
-            self._bases[name] = base_of(decl, self.report)
+            self._bases[name] = base_of(decl, self.report, self.around(decl.span.file))
         return self._bases.get(name)
 
     # ---- protocols ----------------------------------------------------------------------------
@@ -213,7 +223,10 @@ class Library:
             return None
         self._open.append(name)
         shipped = self.prelude is None
-        built = protocol_of(decl, self.report, self.interface, self.layer, shipped, self._homes)
+        around = self.around(decl.span.file)
+        built = protocol_of(
+            decl, self.report, self.interface, self.layer, shipped, self._homes, around
+        )
         self._open.pop()
         self._protocols[name] = built
         return built

@@ -36,6 +36,7 @@ from checker.language.syntax.typed_code import (
     Handler,
     If,
     InitChoice,
+    Inlined,
     Interface,
     Layer,
     LetIn,
@@ -56,6 +57,7 @@ from checker.language.syntax.typed_code import (
     StateDecl,
     Stmt,
     Timer,
+    Var,
     While,
 )
 from checker.language.syntax.typed_expr import (
@@ -152,6 +154,7 @@ __all__ = [
     "If",
     "Ignore",
     "InitChoice",
+    "Inlined",
     "Int",
     "Interface",
     "Layer",
@@ -210,6 +213,7 @@ __all__ = [
     "Timing",
     "Tuple",
     "Type",
+    "Var",
     "While",
     "Yield",
     "changes",
