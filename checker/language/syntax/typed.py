@@ -62,6 +62,7 @@ from checker.language.syntax.typed_code import (
 )
 from checker.language.syntax.typed_expr import (
     Acts,
+    Again,
     All,
     Binder,
     Causes,
@@ -87,6 +88,7 @@ from checker.language.syntax.typed_expr import (
     Quantified,
     Range,
     Received,
+    Recursive,
     Repeated,
     RepeatedAct,
     Self,
@@ -118,6 +120,7 @@ from checker.language.syntax.typed_types import (
 
 __all__ = [
     "Acts",
+    "Again",
     "All",
     "Assign",
     "Atomic",
@@ -195,6 +198,7 @@ __all__ = [
     "Quantified",
     "Range",
     "Received",
+    "Recursive",
     "Repeated",
     "RepeatedAct",
     "Require",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
 
-from checker.language.syntax import ast, ast_items
+from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.applications import ARITY
 from checker.language.typecheck.definitions import check_definitions, constant, define
 from checker.language.typecheck.histories import HISTORY
@@ -69,12 +69,18 @@ def in_order(items: Iterable[object]) -> Iterator[Early]:
         yield item
 
 
-def declare(item: ast_items.TypeAlias | ast_items.Constant, home: Home, declared: Declared) -> None:
-    """Declares a type or a constant in ``home``."""
+def declare(
+    item: ast_items.TypeAlias | ast_items.Constant,
+    home: Home,
+    declared: Declared,
+    states: Collection[str] = (),
+) -> None:
+    """Declares a type or a constant, which can't read ``states``, in ``home``."""
     name = item.name.text
     if isinstance(item, ast_items.Constant):
         if declared.add(item.name, "a constant"):
-            home.constants[name] = constant(item, home)
+            known: dict[str, typed.Type] = {state: UNKNOWN for state in states}
+            home.constants[name] = constant(item, replace(home, states={None: known}))
     elif declared.add(item.name, "a type"):
         home.types[name] = resolve(item.type, home, name)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_items
+from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Expr, Type
 from checker.language.typecheck.expressions import check, infer, safe
 from checker.language.typecheck.inline import inline, size
@@ -86,10 +86,16 @@ def _type(definition: Definition, mode: str, role: str | None, report: Reporter)
     """Types the body of ``definition``; errors go to ``report``."""
     home = replace(definition.home, report=report)
     names = {name: Known(type_) for name, type_ in definition.params}
+    key = (mode, role)
+    definition.open.add(key)
     try:
         built = check(definition.decl.value, Scope(home, mode, role, names), definition.result)
     except Hole:
         return None
+    finally:
+        definition.open.discard(key)
+    if key in definition.recursive:
+        definition.recursive[key].body = built
     return None if report.found else built
 
 
@@ -110,6 +116,10 @@ def call(expr: ast.Apply, definition: Definition, scope: Scope) -> Expr:
     args = _arguments(expr.name, expr.args, definition, expr.span, scope)
     mode = scope.mode if scope.mode in ("code", "property") else "initial"
     role = _role(definition, scope.role) if mode == "code" else None
+    if (mode, role) in definition.open:
+        new = typed.Recursive(expr.name, definition.params)
+        known = definition.recursive.setdefault((mode, role), new)
+        return typed.Again(definition.result, known, tuple(args.values()), None, expr.span)
     body = _body(definition, mode, role)
     if body is None:
         _fail_misplaced(expr.name, definition, mode, scope, expr.span)

@@ -56,7 +56,11 @@ class _Inlined:
                 return self._parts(replace(node, name=self.renamed.get(node.name, node.name)))
             case typed.MapDisplay():
                 return self._parts(replace(node, key=self.renamed.get(node.key, node.key)))
-            case typed.StateRef(role=str(), owner=None) | typed.Received(owner=None):
+            case (
+                typed.StateRef(role=str(), owner=None)
+                | typed.Received(owner=None)
+                | typed.Again(owner=None)
+            ):
                 return self._parts(replace(node, owner=self.owner))
             case _ if is_dataclass(node) and not isinstance(node, typed.Type | type):
                 return self._parts(node)

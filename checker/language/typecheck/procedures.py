@@ -53,11 +53,19 @@ def _errors(procedure: ast_items.Procedure, role: str, home: Home) -> bool:
     return len(home.report.found) > before
 
 
+def _place(procedure: ast_items.Procedure) -> tuple[int, int]:
+    return procedure.span.line, procedure.span.column
+
+
 def call(stmt: ast.Call, procedure: ast_items.Procedure, scope: Scope) -> typed.Stmt:
     """Types a call of ``procedure``; raises :class:`Hole` after reporting an error."""
     name, params = procedure.name.text, procedure.parameters
     if name in scope.inside:
-        chain = " calls ".join(f"`{each}`" for each in (*scope.inside, name))
+        circle = scope.inside[scope.inside.index(name) :]
+        others = (scope.home.procedure(each, scope.role) for each in circle)
+        if any(o and _place(o) < _place(procedure) for o in others):
+            raise Hole  # reported where the first of them is called
+        chain = " calls ".join(f"`{each}`" for each in (*circle, name))
         hint = "repeat with `for` or `while some`: a procedure is written out where it is called"
         scope.report.fail("N033", f"procedures in a circle: {chain}", stmt.target.span, hint=hint)
     if len(stmt.args) != len(params):

@@ -111,12 +111,13 @@ def _types_and_parameters(
     """Declares the types, the constants and the parameters, of which each may mention others;
     returns the latter in the order written."""
     made: dict[str, typed.Parameter] = {}
+    states = {i.name.text for i in decl.items if isinstance(i, ast_items.State)}
     for item in in_order([*decl.parameters, *decl.items]):
         if isinstance(item, ast_items.Parameter):
             if declared.add(item.name, "a parameter"):
                 made[item.name.text] = _parameter(item, home)
         else:
-            declare(item, home, declared)
+            declare(item, home, declared, states)
     return tuple(made[name] for p in decl.parameters if (name := p.name.text) in made)
 
 

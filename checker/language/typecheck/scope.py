@@ -75,13 +75,16 @@ class Known:
 @dataclass
 class Definition:
     """A definition as written in ``home``; ``bodies``: its typed body by mode and role, ``None``
-    where it can't stand there."""
+    where it can't stand there; ``open``: those that are being typed; ``recursive``: those that call
+    themselves."""
 
     decl: ast_items.Definition
     home: Home
     params: tuple[tuple[str, typed.Type], ...]
     result: typed.Type
     bodies: dict[tuple[str, str | None], typed.Expr | None] = field(default_factory=dict)
+    open: set[tuple[str, str | None]] = field(default_factory=set)
+    recursive: dict[tuple[str, str | None], typed.Recursive] = field(default_factory=dict)
 
 
 @dataclass

@@ -191,6 +191,9 @@ def _assignable(name: ast.Name, scope: Scope) -> None:
         expected = "a state variable, or a local that is declared with `var`"
         scope.report.fail("N009", message, name.span, expected)
     home = scope.home
+    if name.text in home.constants:
+        message = f"`{name.text}` is a constant; its value is fixed"
+        scope.report.fail("N009", message, name.span, "a state variable")
     if name.text in home.params and home.state(name.text, scope.role) is None:
         message = f"`{name.text}` is a parameter; its value is fixed"
         scope.report.fail("N009", message, name.span, "a state variable")
