@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.proving.dispatch_check import answer_check
 from checker.results.verdict import Report
 from checker.session.pipeline import Options, run_check
 from tests.instantiate.tables import WAYS, run, words
@@ -390,3 +391,60 @@ def test_a_loop_with_a_var_in_synchronous_rounds(tmp_path: Path) -> None:
         report_of(tmp_path, text, "n = 2  timing synchronous", "native", False)
     (found,) = caught.value.diagnostics
     assert found.code == "C202" and "`var`" in found.message
+
+
+# ---- all sizes ----------------------------------------------------------------------------------
+
+ECHO = """
+{top}
+protocol Echo(T: Nat) requires n > 3 * T {{
+  message ECHO
+  const enough = n - T
+  state wants = false
+  init choose wants
+  state echoed = false
+  state accepted = false
+  define heard(k: Nat): bool = #received(ECHO) >= k
+  procedure shout() {{
+    {shout}
+    send ECHO to all
+  }}
+  upon condition (wants or heard({few})) and not echoed {{ shout() }}
+  upon condition heard(enough) and not accepted {{ accepted := true }}
+  property unforgeability : always forall q in Proc:
+    correct(q) and q.accepted => exists p in Proc: correct(p) and p.wants
+}}
+check all_sizes of Echo {{
+  for all n, T, f when n > 3 * T and f <= T
+  faults byzantine <= f
+  links authenticated
+  expect unforgeability {verdict}
+}}
+"""
+SHOUT = "echoed := true"
+REC = "define rec(k: Nat): Nat = if k == 0 then 0 else 1 + rec(k - 1)"
+
+
+@pytest.mark.parametrize(("few", "verdict"), [("T + 1", "holds"), ("T", "violated")])
+def test_proofs_for_all_sizes_see_what_is_written_out(
+    few: str, verdict: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "echo.bcast"
+    text = ECHO.format(top="", few=few, shout=SHOUT, verdict=verdict)
+    path.write_text(text, encoding="utf-8")
+    assert answer_check(str(path), "all_sizes", Options()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("top", "few", "shout", "code"),
+    [(REC, "rec(T)", SHOUT, "T007"), ("", "T + 1", f"var y = 1  {SHOUT}", "T006")],
+)
+def test_what_proofs_for_all_sizes_do_not_know(
+    top: str, few: str, shout: str, code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "echo.bcast"
+    text = ECHO.format(top=top, few=few, shout=shout, verdict="holds")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        answer_check(str(path), "all_sizes", Options())
+    assert [each.code for each in caught.value.diagnostics] == [code]
