@@ -128,6 +128,7 @@ def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnos
 
 def _module(source: Source, library: Library) -> typed.Module:
     _twice(source, library.report)
+    library.around(source.spec.file)
     interfaces = [library.interface(i.name) for i in source.interfaces()]
     protocols = [library.protocol(p.name) for p in source.protocols()]
     for imported in library.sources[1:]:
@@ -152,7 +153,7 @@ def _twice(source: Source, report: Reporter) -> None:
     seen: dict[tuple[str, str], str] = {}
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if isinstance(item, ast_items.Import):
+            if not isinstance(item, ast_items.Interface | ast_items.Protocol | ast_items.Check):
                 continue
             kind = "check" if isinstance(item, ast_items.Check) else "module"
             if kind == "check" and each is not source:
