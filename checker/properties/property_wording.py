@@ -30,6 +30,7 @@ COMPARED = {
     ">": ("is", "is not", "is never", "above "),
     ">=": ("is", "is not", "is never", "at least "),
     "subset": ("is", "is not", "is never", "within "),
+    "prefix": ("is", "is not", "is never", "a prefix of "),
 }
 """For each comparison its verbs (is so, is not so, is never so), and what follows them."""
 

@@ -44,6 +44,7 @@ _OPERATORS = frozenset(
         "COMPARE",
         "IN",
         "SUBSET",
+        "PREFIX",
         "AND",
         "OR",
         "NOT",

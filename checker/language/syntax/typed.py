@@ -91,6 +91,7 @@ from checker.language.syntax.typed_expr import (
     RepeatedAct,
     Self,
     StateRef,
+    Sum,
     Temporal,
     changes,
 )
@@ -208,6 +209,7 @@ __all__ = [
     "StateDecl",
     "StateRef",
     "Stmt",
+    "Sum",
     "Temporal",
     "Timer",
     "Timing",

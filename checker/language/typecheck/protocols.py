@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.typecheck.expressions import check
+from checker.language.typecheck.expressions import check, check_stored
 from checker.language.typecheck.handlers import blocks_of, handler
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import (
@@ -18,7 +18,7 @@ from checker.language.typecheck.scope import (
     Scope,
     another_name,
 )
-from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
+from checker.language.typecheck.state import infer_state_type, init_choices
 from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
 
@@ -347,7 +347,7 @@ def _states(
         initial = None
         if state.initial is not None and type_ != UNKNOWN:
             try:
-                initial = initial_value(state.initial, type_, Scope(home, "initial", role))
+                initial = check_stored(state.initial, type_, Scope(home, "initial", role))
             except Hole:
                 pass
         name = state.name
