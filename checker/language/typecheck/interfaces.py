@@ -12,7 +12,7 @@ from checker.language.typecheck.types import INT, field_names, resolve, show
 
 def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
     """Returns the interface with the properties that it defines itself; errors go to ``report``."""
-    home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    home = Home(report, decl.name.text, params={"n": INT, "f": INT}, of_interface=True)
     seen: set[str] = set()
     for item in decl.items:
         if isinstance(item, ast_items.TypeAlias):

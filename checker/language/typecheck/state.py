@@ -59,6 +59,9 @@ def _natural(type_: Type, span: Span) -> Type:
 
 def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
     """Types the initial value of a state variable; one value of a map is that of all entries."""
+    empty = isinstance(expr, ast.Display) and expr.kind == "set" and not expr.items
+    if empty and isinstance(type_, Map) and not isinstance(type_.value, (Map, Set)):
+        return check(expr, scope, type_)  # an empty map was meant
     if isinstance(type_, Map) and not isinstance(expr, ast.MapDisplay):
         value = initial_value(expr, type_.value, scope)
         return typed.Fill(type_, value, expr.span)
