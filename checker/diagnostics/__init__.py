@@ -7,13 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of a source file; lines and columns count from 1, ``end`` is just behind it."""
+    """A range of a source file; lines and columns count from 1, ``end`` is just behind it.
+
+    Line 0: ``file`` is no file but an option of the command line, in whose text the columns are.
+    """
 
     file: str
     line: int
     column: int
     end_line: int
     end_column: int
+
+
+def option_span(option: str, name: str, value: str) -> Span:
+    """Returns the place of ``name=value``, given behind ``option`` on the command line."""
+    text = f"{option} {name}={value}"
+    return Span(text, 0, len(option) + 2, 0, len(text) + 1)
 
 
 @dataclass(frozen=True, slots=True)
