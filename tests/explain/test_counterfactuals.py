@@ -49,7 +49,7 @@ def test_without_time_nothing_is_known() -> None:
         (prop,) = system.properties
         for one in counterfactuals_of(system, prop, rerun(system, path, prop), ExplainingBudget(0)):
             assert one == Counterfactual(
-                one.kind, one.what, one.step, "unknown", "the time for explaining is over"
+                one.kind, one.what, one.step, "unknown", "the time for explaining, 0 s, is used up"
             )
 
 
