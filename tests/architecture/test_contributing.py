@@ -65,7 +65,7 @@ RECIPES: list[tuple[str, Says, str]] = [
         "",
     ),
     ("A statement of the IR", takes_apart("While"), ""),
-    ("An expression of the IR", takes_apart("SetOf"), ""),
+    ("An expression of the IR", takes_apart("Comprehension"), ""),
 ]
 """A section, what the text of a module has that belongs there, and modules that are left out: the
 places where today's engines speak of themselves."""

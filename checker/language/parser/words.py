@@ -31,6 +31,7 @@ _EXPRESSION = frozenset(
         "IF",
         "ALWAYS",
         "EVENTUALLY",
+        "INITIALLY",
         "RECORD",
         "__ANON_1",
         "LBRACEVBAR",
@@ -44,6 +45,7 @@ _OPERATORS = frozenset(
         "COMPARE",
         "IN",
         "SUBSET",
+        "PREFIX",
         "AND",
         "OR",
         "NOT",
@@ -106,6 +108,7 @@ _DECLARATIONS = frozenset(
         "ROLE",
         "INIT",
         "TYPE",
+        "WITHOUT",
     ]
 )
 _INTERFACE = frozenset(["REQUEST", "INDICATION", "PROPERTIES", "PROPERTY", "TYPE"])
@@ -123,18 +126,19 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "PROPERTY",
         "INVARIANT",
         "NAME",
     ]
 )
-_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "CHECK"])
+_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "VARIANT", "CHECK"])
 _MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
     (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
     (("REQUEST", "INDICATION"), _INTERFACE, "`request`, `indication` or `property`"),
     (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
-    (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol` or `check`"),
+    (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol`, `variant` or `check`"),
     (("NAT", "GENERIC"), _TYPES, "a type"),
     (("NAME", "INT", "LPAR", "HASH"), _EXPRESSION, "an expression"),
     (("SUM", "PRODUCT"), _OPERATORS, "an operator"),

@@ -84,8 +84,8 @@ class IndexOf:
 class Operator:
     """``op`` with one, two or (``and``, ``or``) more operands.
 
-    ``not neg size and or => == != < <= > >= in not-in subset union intersect minus + - ++ * div
-    mod always eventually ~>``; ``not in`` is written ``"not in"``.
+    ``not neg size and or => == != < <= > >= in not-in subset prefix union intersect minus + -
+    ++ * div mod always eventually ~>``; ``not in`` is written ``"not in"``.
     """
 
     op: str
@@ -133,6 +133,23 @@ class Comprehension:
 
 
 @dataclass(frozen=True, slots=True)
+class SeqComprehension:
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """``name(item for binders)``: ``sum``, ``min`` or ``max``."""
+
+    name: str
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class MapDisplay:
     key: Expr
     value: Expr
@@ -171,6 +188,8 @@ Expr = (
     | Display
     | RecordDisplay
     | Comprehension
+    | SeqComprehension
+    | Aggregate
     | MapDisplay
     | Quantified
     | Conditional

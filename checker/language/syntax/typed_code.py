@@ -235,7 +235,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process.
+    """``label`` is the handler's name, or else the event as written, e.g. ``upon receive COMMIT``;
+    ``at``: at which process.
 
     ``is_fair``: fairness applies: a process at which it is continuously enabled eventually executes
     it, or another such handler; ``False``: it ``may``, and never has to.
@@ -317,9 +318,30 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a variant changes: it ``replaces``, ``removes`` or ``adds`` (``kind``) ``what``, which
+    stands at ``before`` in the original, and at ``after`` in the variant."""
+
+    kind: str
+    what: str
+    before: Span | None
+    after: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """How a protocol differs from the protocol ``of``; ``base``: how that differs from another."""
+
+    of: str
+    changes: tuple[Change, ...]
+    base: Variant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """``shipped``: part of the tool's library rather than of the user's files.  ``acts``: the type
-    of the acts of the protocol or a layer below it; ``None``: it performs nothing."""
+    of the acts of the protocol or a layer below it; ``None``: it performs nothing.  ``variant``:
+    how it differs from the protocol that it is written as a variant of."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -335,3 +357,4 @@ class Protocol:
     shipped: bool = False
     acts: Type | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    variant: Variant | None = None

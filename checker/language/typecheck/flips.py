@@ -9,7 +9,7 @@ from typing import TypeVar
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 
-_ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
+_ONCE = ast.Quantified | ast.Comprehension | ast.SeqComprehension | ast.Aggregate | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""
 _Node = TypeVar("_Node")
 

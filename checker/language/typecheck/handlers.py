@@ -42,7 +42,8 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
         message = "`may` is for what a process does of itself: `upon condition`, `upon timeout`"
         hint = "say inside what it may leave out: `either { … } or { skip }`"
         scope.report.add("N031", message, decl.may, hint=hint)
-    return typed.Handler(decl.label, event, at, when, body, decl.head, decl.may is None)
+    label = decl.label if decl.name is None else decl.name.text
+    return typed.Handler(label, event, at, when, body, decl.head, decl.may is None)
 
 
 def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.language.syntax import ast_items, typed
-from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.typecheck.expressions import check
+from checker.language.typecheck.expressions import check, check_stored
 from checker.language.typecheck.handlers import blocks_of, handler
-from checker.language.typecheck.properties import invariant_of, property_of
+from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import (
     GIVEN,
     UNKNOWN,
@@ -18,7 +18,7 @@ from checker.language.typecheck.scope import (
     Scope,
     another_name,
 )
-from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
+from checker.language.typecheck.state import infer_state_type, init_choices
 from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
 
@@ -80,7 +80,11 @@ def protocol_of(
     _state_types(shared, None, home, declared)
     for role in roles:
         own = [i for i in role.items if isinstance(i, ast_items.State)]
-        _state_types(own, role.name.text, home, _copy(declared))
+        within = _copy(declared)
+        _state_types(own, role.name.text, home, within)
+        for item in role.items:
+            if isinstance(item, ast_items.Handler) and item.name is not None:
+                within.add(item.name, "a handler")
     for role in roles:
         home.timers[role.name.text] = _timers(role)
     requires = None
@@ -93,8 +97,9 @@ def protocol_of(
     if home.acts is None:
         below = (x.protocol.acts for x in used if x.protocol is not None)
         home.acts = next((seen_from_above(t) for t in below if t is not None), None)
+    promised = home.interface.properties if home.interface is not None else ()
     properties = own_properties(
-        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home
+        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home, promised
     )
     return typed.Protocol(
         decl.name.text,
@@ -342,29 +347,9 @@ def _states(
         initial = None
         if state.initial is not None and type_ != UNKNOWN:
             try:
-                initial = initial_value(state.initial, type_, Scope(home, "initial", role))
+                initial = check_stored(state.initial, type_, Scope(home, "initial", role))
             except Hole:
                 pass
         name = state.name
         made.append(typed.StateDecl(name.text, type_, initial, name.span, state.stable))
     return tuple(made)
-
-
-def own_properties(
-    decls: list[ast_items.PropertyDecl], home: Home
-) -> tuple[typed.PropertyDef, ...]:
-    """Returns the properties, and lemmas, written in a protocol, an interface or a check."""
-    made: dict[str, typed.PropertyDef] = {}
-    seen: set[str] = set()
-    for decl in decls:
-        if decl.name.text in seen:
-            message = f"two properties are called `{decl.name.text}`"
-            home.report.add("N004", message, decl.name.span)
-            continue
-        seen.add(decl.name.text)
-        built = invariant_of(decl, home) if decl.lemma else property_of(decl, home)
-        if built is not None:
-            made[built.name] = built
-        else:
-            home.report.broken.add(decl.name.text)
-    return tuple(made.values())

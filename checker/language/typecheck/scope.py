@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.notations import foreign_name
-from checker.language.syntax import typed
+from checker.language.syntax import ast, typed
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -73,6 +73,18 @@ class Known:
     role: str | None = None
 
 
+class Formulas(Protocol):
+    """The properties that a formula may name."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    def find(self, name: ast.Name) -> typed.Expr:
+        """Returns the formula of one of ``names``; raises :class:`Hole` where it has an error,
+        which is reported."""
+        ...
+
+
 @dataclass
 class Home:
     """The declarations of a protocol (or an interface, or a check).
@@ -98,6 +110,8 @@ class Home:
     """Layers, and ``implements``, that could not be resolved: reported already."""
     of_interface: bool = False
     """Whether these are the declarations of an interface, which has no state."""
+
+    formulas: Formulas | None = None
 
     def labels(self, name: str) -> list[typed.Enum]:
         """Returns the enums that have a label ``name``."""

@@ -1,4 +1,4 @@
-"""Types state variables: types inferred from initial values, and the initial values themselves."""
+"""Types state variables: types inferred from initial values, and free initial choices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Bag, Map, Option, Seq, Set, Tuple, Type
-from checker.language.typecheck.expressions import check, infer, item_of, members_of, mismatch, safe
+from checker.language.typecheck.expressions import infer, item_of, members_of, mismatch, safe
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, fits
 
@@ -55,17 +55,6 @@ def _natural(type_: Type, span: Span) -> Type:
             return Map(key, _natural(value, span))
         case _:
             return type_
-
-
-def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
-    """Types the initial value of a state variable; one value of a map is that of all entries."""
-    empty = isinstance(expr, ast.Display) and expr.kind == "set" and not expr.items
-    if empty and isinstance(type_, Map) and not isinstance(type_.value, (Map, Set)):
-        return check(expr, scope, type_)  # an empty map was meant
-    if isinstance(type_, Map) and not isinstance(expr, ast.MapDisplay):
-        value = initial_value(expr, type_.value, scope)
-        return typed.Fill(type_, value, expr.span)
-    return check(expr, scope, type_)
 
 
 def init_choices(

@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
-from checker.language.typecheck.expressions import bind_one, check, infer, safe
+from checker.language.typecheck.expressions import bind_one, check, check_stored, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
 from checker.language.typecheck.patterns import binder_pattern, pattern_names
@@ -105,13 +105,9 @@ def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
     """Types ``place := e``, ``+=`` and ``-=``."""
     target = _target(stmt.target, scope)
     if stmt.op == ":=":
-        return typed.Assign(target, _check_stored(stmt.value, target.type, scope), stmt.span)
+        return typed.Assign(target, check_stored(stmt.value, target.type, scope), stmt.span)
     value = add_to(stmt.op[0], target, stmt.value, scope, stmt.span)
     return typed.Assign(target, value, stmt.span)
-
-
-def _check_stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
-    return check(value, scope, type_)
 
 
 def _target(place: ast.Expr, scope: Scope) -> Expr:
@@ -125,11 +121,10 @@ def _target(place: ast.Expr, scope: Scope) -> Expr:
     target = infer(place, scope)
     inner: Expr = target
     while isinstance(inner, typed.Part | typed.Entry):
-        if isinstance(inner, typed.Entry) and isinstance(inner.base.type, Seq):
-            message = "an entry of a seq can't be assigned"
-            hint = "build a new seq, or use a map"
-            scope.report.fail("N009", message, place.span, hint=hint)
         inner = inner.base
+    if isinstance(inner, typed.Operation) and inner.op == "slice":
+        hint = "assign one entry, or the whole: `q := take(q, k) ++ r`"
+        scope.report.fail("N009", "a part of a seq can't be assigned", place.span, hint=hint)
     if not isinstance(inner, typed.StateRef):
         scope.report.fail("N009", "this can't be assigned", place.span, "a state variable")
     return target
