@@ -80,7 +80,8 @@ def _show(
     for number, (spec, name) in enumerate(asked):
         if number:
             console.print_line()
-        _print_variants(spec, name, options)
+        for line in spec.difference(name):
+            console.print_line(line)
         if automaton or svg is not None:
             _draw(spec, name, options, svg)
         elif system:
@@ -94,17 +95,6 @@ def _show(
             if ended or report.was_interrupted:
                 raise KeyboardInterrupt(report.stopped)
             console.print_line(_describe(report))
-
-
-def _print_variants(spec: Spec, name: str, options: Options) -> None:
-    """Prints how the protocol of a check differs from that which it is a variant of."""
-    from checker.language.variant_text import difference
-    from checker.session import pipeline
-
-    check = pipeline.load_check(spec, name, options.settings)
-    variant = check.protocol.variant
-    if variant is not None:
-        console.print_line("\n".join(difference(check.protocol.name, variant)))
 
 
 def _draw(spec: Spec, name: str, options: Options, svg: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +10,7 @@ class Span:
     """A range of a source file; lines and columns count from 1, ``end`` is just behind it.
 
     Line 0: ``file`` is no file but an option of the command line, in whose text the columns are.
+    ``called``: of what stands in a definition, where that is called.
     """
 
     file: str
@@ -17,6 +18,17 @@ class Span:
     column: int
     end_line: int
     end_column: int
+    called: Span | None = None
+
+    @property
+    def caller(self) -> Span:
+        """Where the outermost call that leads here stands; itself outside of definitions."""
+        return self if self.called is None else self.called.caller
+
+    def called_at(self, call: Span) -> Span:
+        """Returns this range in a definition that is called at ``call``."""
+        inner = call if self.called is None else self.called.called_at(call)
+        return replace(self, called=inner)
 
 
 def option_span(option: str, name: str, value: str) -> Span:

@@ -48,7 +48,10 @@ _RECEIVE = "write `upon receive M(x) from p { … }`"
 _NUMBER = "a number is declared as `state v : 0..9 = 0`, or with the type `Nat`"
 _CONTROL = "a handler is no state: keep it in a variable, `state at : enum { idle, busy } = idle`"
 _GOTO = "nothing jumps here: assign a variable that the handlers' guards ask for"
-_CONSTANT = "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`"
+_CONSTANT = (
+    "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
+    "`const K = 3`"
+)
 _INIT = "write `upon init { … }`, or an initial value, `state v : T = e`"
 _QUANTIFIED = "write `forall x in S: e`, `exists x in S: e`"
 
@@ -140,7 +143,6 @@ PROMELA = (
     Notation("ltl p { … }", "write `property p : …`", r"\b(ltl)\s+\w+"),
     Notation("goto L, break", _GOTO, r"\b(?:goto|break|continue)\b"),
     Notation("select (x : 0..3)", "write `choose x in 0..3`", r"\b(select)\s*\([^\n)]*"),
-    Notation("#define N 3", "write a parameter, `protocol P(k: Nat = 3)`", "#define"),
     Notation("_pid", "write `self`, or `rank(self)` for its number", _NEVER, ("_pid",)),
     Notation("len(q)", _SIZE, _NEVER, ("len", "size", "sizeof", "length")),
     Notation("printf(…)", "leave it out: the trace shows every step", _NEVER, ("printf", "print")),
@@ -179,9 +181,10 @@ CGR = (
 QUINT = (
     Notation("module M { … }", "write `protocol M { … }`", "module"),
     Notation("var x: T", _VARIABLE, "var"),
-    Notation("const N: int", _CONSTANT, "const"),
     Notation(
-        "val x = e, def f(x) = e", "write `let x = e` in a handler", r"\b(?:pure\s+)?(?:val|def)\b"
+        "val x = e, def f(x) = e",
+        "write `let x = e` in a handler, or `define f(x: T) : T = e`",
+        r"\b(?:pure\s+)?(?:val|def)\b",
     ),
     Notation("action a = all { … }", "write a handler: `upon … { … }`", r"\baction\b"),
     Notation("any { a, b }", "write `either { … } or { … }`", r"\bany\s*(?=\{)"),

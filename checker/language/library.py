@@ -12,6 +12,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Home, Reporter, suggestion
@@ -136,6 +137,7 @@ class Library:
         self._open: list[str] = []
         self._originals: list[str] = []
         self._homes: dict[str, Home] = {}
+        self._files: dict[str, Home] = {}
 
     # ---- visible modules ----------------------------------------------------------------------
 
@@ -162,6 +164,14 @@ class Library:
         names = {i.name for i in found}
         shipped = self.prelude.bases.values() if self.prelude else ()
         return [*found, *(i for i in shipped if i.name not in names)]
+
+    def around(self, file: str) -> Home:
+        """Returns what ``file`` and its imports declare outside of protocols."""
+        if file not in self._files:
+            source = next(s for s in self.sources if s.spec.file == file)
+            specs = [each.spec for each in reversed(source.all())]
+            self._files[file] = file_home(specs, self.report)
+        return self._files[file]
 
     # ---- interfaces ---------------------------------------------------------------------------
 
@@ -190,7 +200,7 @@ class Library:
     def _base(self, name: str) -> typed.Interface | None:
         decl = self._interface_decl(name)
         if decl is not None and name not in self._bases:
-            self._bases[name] = base_of(decl, self.report)
+            self._bases[name] = base_of(decl, self.report, self.around(decl.span.file))
         return self._bases.get(name)
 
     # ---- protocols ----------------------------------------------------------------------------
@@ -230,8 +240,8 @@ class Library:
         return built
 
     def _build_protocol(self, decl: ast_items.Protocol, report: Reporter) -> typed.Protocol:
-        shipped = self.prelude is None
-        return protocol_of(decl, report, self.interface, self.layer, shipped, self._homes)
+        shipped, around = self.prelude is None, self.around(decl.span.file)
+        return protocol_of(decl, report, self.interface, self.layer, shipped, self._homes, around)
 
     def _build_variant(self, decl: ast_items.Variant) -> typed.Protocol | None:
         """Returns the protocol that ``decl`` stands for; of the errors in what it inherits, those

@@ -13,6 +13,7 @@ from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.world_settings import in_world
+from checker.language.variant_text import difference
 
 
 class Spec:
@@ -49,6 +50,12 @@ class Spec:
     def names(self) -> list[str]:
         """The names of the checks, in the order of the file."""
         return [check.name for check in self.module.checks]
+
+    def difference(self, name: str) -> list[str]:
+        """Returns how the protocol of the check ``name`` differs from that which it is a variant
+        of, as lines; none where it is no variant."""
+        protocol = next(c.protocol for c in self.module.checks if c.name == name)
+        return [] if protocol.variant is None else [*difference(protocol.name, protocol.variant)]
 
     def only(self, properties: Iterable[str]) -> Spec:
         """Returns the same file with those of its checks that ask any of ``properties``, and in
@@ -128,6 +135,7 @@ def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnos
 
 def _module(source: Source, library: Library) -> typed.Module:
     _twice(source, library.report)
+    library.around(source.spec.file)
     interfaces = [library.interface(i.name) for i in source.interfaces()]
     protocols = [library.protocol(p.name) for p in source.protocols()]
     for imported in library.sources[1:]:
@@ -152,7 +160,7 @@ def _twice(source: Source, report: Reporter) -> None:
     seen: dict[tuple[str, str], str] = {}
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if isinstance(item, ast_items.Import):
+            if not isinstance(item, ast_items.Interface | ast_items.Protocol | ast_items.Check):
                 continue
             kind = "check" if isinstance(item, ast_items.Check) else "module"
             if kind == "check" and each is not source:

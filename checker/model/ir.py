@@ -42,11 +42,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A position in a source file; lines and columns count from 1."""
+    """A position in a source file; lines and columns count from 1.
+
+    ``called``: of what stands in a definition or a procedure, where that is called.
+    """
 
     file: str
     line: int
     column: int
+    called: SourceLocation | None = None
+
+    @property
+    def caller(self) -> SourceLocation:
+        """Where the outermost call that leads here stands; itself outside of definitions."""
+        return self if self.called is None else self.called.caller
+
+    @property
+    def calls(self) -> str:
+        """Where the calls stand that lead here, innermost first, in words; empty without any."""
+        found, call = [], self.called
+        while call is not None:
+            found.append(f"{call.line}:{call.column}")
+            call = call.called
+        return f" (reached by the call at line {', '.join(found)})" if found else ""
 
 
 class Op(StrEnum):

@@ -79,6 +79,6 @@ def test_a_recipe_names_every_file(title: str, says: Says, but: str) -> None:
         if says(path.read_text(encoding="utf-8"))
     ]
     wanted = [name for name in found if not but or not re.match(but, name)]
-    assert len(wanted) > 5
+    assert len(wanted) >= 5
     lacking = [name for name in wanted if f"`{name}`" not in section(title)]
     assert not lacking

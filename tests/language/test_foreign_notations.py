@@ -57,7 +57,8 @@ NOTATIONS = {
         "extends": (spec("  «EXTENDS» Naturals"), "leave it out: there is nothing to import"),
         "a constant in a check": (
             spec(check="«CONSTANT» k = 3"),
-            "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`",
+            "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
+            "`const K = 3`",
         ),
         "variables": (spec("  «VARIABLES» x, y"), "a variable is declared with `state v : T = e`"),
         "assume": (spec("  «ASSUME» n > 3"), "write `protocol P requires e`"),
@@ -146,10 +147,6 @@ NOTATIONS = {
             "nothing jumps here: assign a variable that the handlers' guards ask for",
         ),
         "select": (spec(request="«select» (i : 0..3) skip"), "write `choose x in 0..3`"),
-        "define": (
-            "«#define» N 3\nprotocol P { state s = 0 }",
-            "write a parameter, `protocol P(k: Nat = 3)`",
-        ),
     },
     "P": {
         "a machine": (
@@ -218,11 +215,7 @@ NOTATIONS = {
     "Quint": {
         "a module": ("«module» M { }\nprotocol P { state s = 0 }", "write `protocol M { … }`"),
         "var": (spec("  «var» k: Nat"), "a variable is declared with `state v : T = e`"),
-        "const": (
-            spec("  «const» N: Nat"),
-            "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`",
-        ),
-        "pure def": (spec("  «pure def» f(x) = x"), "write `let x = e` in a handler"),
+        "pure def": (spec("  «pure def» f(x) = x"), "write `let x = e` in a handler, or `define f(x: T) : T = e`"),
         "an action": (spec("  «action» step = skip"), "write a handler: `upon … { … }`"),
         "any": (spec(request="«any »{ skip }"), "write `either { … } or { … }`"),
         "nondet": (spec(request="«nondet» x = Proc"), "write `choose x in S`"),
@@ -374,6 +367,6 @@ def test_the_page_has_the_tables() -> None:
 
 def test_what_is_right_needs_no_translation() -> None:
     """Words of other languages may be names of variables here."""
-    words = "trigger, assert, await, list, event, machine, module, var, val"
+    words = "trigger, assert, await, list, event, machine, module, val"
     declared = "\n".join(f"  state {word.strip()} = 0" for word in words.split(","))
     assert diagnostics(spec(declared, request="trigger := 1  list +="))[0].code == "S001"

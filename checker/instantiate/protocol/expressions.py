@@ -114,6 +114,8 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             return _sum(item, binders, env)
         case typed.MapDisplay() | typed.Fill():
             return _map(expr, env, expected)
+        case typed.Again():
+            raise AssertionError("calls are written out before")
         case (
             typed.History()
             | typed.HistoryOrder()

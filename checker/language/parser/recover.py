@@ -12,8 +12,11 @@ DEEPEST = 200
 
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
-_TOP = frozenset(("import", "interface", "protocol", "variant", "check"))
-_PROTOCOL = "may upon state stable shared message property uses role init type invariant"
+_TOP = frozenset(("import", "interface", "protocol", "variant", "check", "type", "const", "define"))
+_PROTOCOL = (
+    "may upon state stable shared message property uses role init type invariant "
+    "const define procedure"
+)
 _CHECK = (
     "faults links timing detector given clients prove expect allow crash scenario"
     " property invariant"

@@ -85,6 +85,7 @@ _STATEMENTS = frozenset(
         "EITHER",
         "REQUIRE",
         "LET",
+        "VAR",
         "SKIP",
         "PERFORM",
         "YIELD",
@@ -109,6 +110,9 @@ _DECLARATIONS = frozenset(
         "INIT",
         "TYPE",
         "WITHOUT",
+        "CONST",
+        "DEFINE",
+        "PROCEDURE",
     ]
 )
 _INTERFACE = frozenset(["REQUEST", "INDICATION", "PROPERTIES", "PROPERTY", "TYPE"])
@@ -131,7 +135,7 @@ _SETTINGS = frozenset(
         "NAME",
     ]
 )
-_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "VARIANT", "CHECK"])
+_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "VARIANT", "CHECK", "TYPE", "CONST", "DEFINE"])
 _MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
@@ -187,11 +191,11 @@ _WORDS = {
     "_THEN": "`then`",
 }
 _KEYWORDS = (
-    "allow always atomic cancel check choose clients condition detector either else enum "
-    "eventually exists expect faults forall from given idempotent implements import indication "
-    "init interface invariant links may message perform property protocol prove receive record "
-    "recover request require requires role scenario send shared skip stable start state timeout "
-    "timing type union upon uses when while yield"
+    "allow always atomic cancel check choose clients condition const define detector either "
+    "else enum eventually exists expect faults forall from given idempotent implements import "
+    "indication init interface invariant links may message perform procedure property protocol "
+    "prove receive record recover request require requires role scenario send shared skip "
+    "stable start state timeout timing type union upon uses var when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"

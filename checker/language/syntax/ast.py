@@ -5,6 +5,7 @@ Patterns are expressions here; the type check turns them into patterns.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
@@ -341,6 +342,16 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class Var:
+    """``var name : type = value``: a local that can be assigned."""
+
+    name: Name
+    type: Type | None
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Skip:
     span: Span
 
@@ -385,6 +396,7 @@ Stmt = (
     | Either
     | Require
     | Let
+    | Var
     | Skip
     | Perform
     | Timer
@@ -392,3 +404,24 @@ Stmt = (
     | Yield
 )
 Block = tuple[Stmt, ...]
+
+
+def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
+    """Returns the blocks in a statement."""
+    match stmt:
+        case If(_, then, otherwise, _):
+            return then, otherwise
+        case Loop(body=body) | Atomic(body=body):
+            return (body,)
+        case Either(alternatives, _):
+            return tuple(body for _, body in alternatives)
+        case _:
+            return ()
+
+
+def statements_in(body: Block) -> Iterator[Stmt]:
+    """Yields the statements of ``body``, also those inside others."""
+    for stmt in body:
+        yield stmt
+        for inner in blocks_of(stmt):
+            yield from statements_in(inner)

@@ -38,6 +38,42 @@ class TypeAlias:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    name: ast.Name
+    type: ast.Type | None
+    value: ast.Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """``define name(fields): type = value``."""
+
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    type: ast.Type
+    value: ast.Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of a procedure; without a type it has that of what it is called with."""
+
+    name: ast.Name
+    type: ast.Type | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    name: ast.Name
+    parameters: tuple[Argument, ...]
+    body: ast.Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyDecl:
     """``text``: the formula as written, on one line; ``lemma``: an ``invariant``."""
 
@@ -163,7 +199,7 @@ class Handler:
     name: ast.Name | None = None
 
 
-RoleItem = State | InitChoice | Handler
+RoleItem = State | InitChoice | Handler | Definition | Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +210,7 @@ class Role:
     span: Span
 
 
-ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias
+ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias | Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +435,7 @@ class Check:
     span: Span
 
 
-Item = Import | Interface | Protocol | Variant | Check
+Item = Import | Interface | Protocol | Variant | Check | TypeAlias | Constant | Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from checker.language.syntax.typed_types import Pattern, Type
 class Assign:
     """``target := value``; ``+=`` and ``-=`` are already expanded in ``value``.
 
-    ``target`` is a :class:`StateRef` (of self or shared) under :class:`Part` and :class:`Entry`.
+    ``target`` is a :class:`StateRef` (of self or shared), or a :class:`Local` that a :class:`Var`
+    declares, under :class:`Part` and :class:`Entry`.
     """
 
     target: Expr
@@ -107,6 +108,26 @@ class LetIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Var:
+    """``var name : type = value``: a local that can be assigned."""
+
+    name: str
+    type: Type
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A call of a procedure: its body, which sees nothing of what is around it but ``args``."""
+
+    name: str
+    args: tuple[tuple[str, Expr], ...]
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Perform:
     """An act on the environment; ``idempotent``: the environment recognises its repetitions."""
 
@@ -147,6 +168,8 @@ Stmt = (
     | Either
     | Require
     | LetIn
+    | Var
+    | Inlined
     | Perform
     | Timer
     | Atomic

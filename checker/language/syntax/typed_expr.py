@@ -329,6 +329,30 @@ class Opinion:
     span: Span
 
 
+class Recursive:
+    """A definition that calls itself: its parameters and its body, in which such calls remain.
+
+    It is no node, so that what goes through a tree comes to an end.
+    """
+
+    def __init__(self, name: str, params: tuple[tuple[str, Type], ...]) -> None:
+        self.name = name
+        self.params = params
+        self.body: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A call of a definition inside of itself, which is written out when a check is instantiated;
+    ``owner``: as in :class:`StateRef`, of all that the definition reads."""
+
+    type: Type
+    definition: Recursive
+    args: tuple[Expr, ...]
+    owner: Expr | None
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
@@ -371,6 +395,7 @@ Expr = (
     | Acts
     | RepeatedAct
     | Opinion
+    | Again
     | Temporal
 )
 

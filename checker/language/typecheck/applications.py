@@ -8,6 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count, listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Bag, Expr, Option, Seq, Set, Type
+from checker.language.typecheck.definitions import call, process_call
 from checker.language.typecheck.expressions import (
     bind,
     check,
@@ -54,6 +55,9 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
         require_arity(name, args, 0, span, scope)
         hint = "write `let c = flip()` before, and ask for `c`"
         scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
+    definition = scope.home.definition(name, scope.role)
+    if definition is not None:
+        return call(expr, definition, scope)
     if name not in ARITY:
         if scope.mode == "property" and "implements" in scope.home.lost:
             raise Hole
@@ -65,7 +69,8 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
 
 def _which_function(name: str, scope: Scope) -> str:
     """Returns the hint for an unknown function: which is meant, or which histories there are."""
-    known = {*ARITY, *scope.home.messages, "received"}
+    known = {*ARITY, *scope.home.messages, "received", *scope.home.definitions.get(None, {})}
+    known |= {*scope.home.definitions.get(scope.role, {})}
     if scope.mode != "property":
         return suggestion(name, known)
     interface = scope.home.interface
@@ -142,6 +147,9 @@ def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
             scope.report.fail("N010", message, expr.span, hint="write `received(…)`")
         owner = check(expr.base, scope, PROC)
         return check_received(expr.args, owner, scope, expr.span)
+    at_process = process_call(expr, scope)
+    if at_process is not None:
+        return at_process
     known = {*ARITY, *history_names(scope.home.interface)}
     hint = suggestion(expr.name, known)
     if expr.name in known:

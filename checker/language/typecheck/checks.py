@@ -81,13 +81,16 @@ def _home(protocol: typed.Protocol, library: Library) -> Home:
     params: dict[str, typed.Type] = {"n": INT, "f": INT}
     params.update({p.name: p.type for p in protocol.parameters})
     roles = tuple(r.name for r in protocol.roles)
+    its = library.home(protocol.name)
     return Home(
         library.report,
         protocol.name,
         params=params,
         roles=roles,
         interface=protocol.implements,
-        lost=library.home(protocol.name).lost,
+        lost=its.lost,
+        constants=its.constants,
+        definitions=its.definitions,
     )
 
 

@@ -18,7 +18,7 @@ def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
     """Types ``expr`` as a value of ``expected``; raises :class:`Hole` after reporting an error."""
     built = infer(expr, scope, expected)
     if not fits(built.type, expected):
-        mismatch(built, scope, expected)
+        mismatch(built, scope, expected, expr.span)
     return built
 
 
@@ -49,8 +49,8 @@ def _is_map(expr: ast.Expr, type_: Map, scope: Scope) -> bool:
     return isinstance(found, Map) and not fits(found, type_.value)
 
 
-def mismatch(built: Expr, scope: Scope, expected: Type) -> None:
-    """Reports that ``built`` has the wrong type and raises :class:`Hole`."""
+def mismatch(built: Expr, scope: Scope, expected: Type, span: Span | None = None) -> None:
+    """Reports that ``built``, written at ``span``, has the wrong type and raises :class:`Hole`."""
     message = f"this is {_article(built.type)}, not {_article(expected)}"
     hint = ""
     if expected == PROC and isinstance(built, typed.Processes):
@@ -63,7 +63,7 @@ def mismatch(built: Expr, scope: Scope, expected: Type) -> None:
         hint = "`rank(p)` is the number of a process"
     elif isinstance(expected, typed.Map):
         hint = _every_key(expected)
-    scope.report.fail("N003", message, built.span, show(expected), hint)
+    scope.report.fail("N003", message, span or built.span, show(expected), hint)
 
 
 def _every_key(type_: typed.Map) -> str:

@@ -20,16 +20,21 @@ def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Ty
         hint = f"`state {name} : T` or `state {name} = …`"
         home.report.add("N005", f"`{name}` has no type", span, hint=hint)
         return UNKNOWN
-    scope = Scope(home, "initial", role)
+    return type_of_first(state.name, state.initial, "state", Scope(home, "initial", role))
+
+
+def type_of_first(name: ast.Name, value: ast.Expr, word: str, scope: Scope) -> Type:
+    """Infers the type of a variable that is declared as ``word`` with the first value ``value``."""
     try:
-        type_ = infer(state.initial, scope).type
+        type_ = infer(value, scope).type
     except Hole:
         return UNKNOWN
-    if _negative(state.initial):
-        hint = "for example `state x : -1..3 = -1`"
-        home.report.add("N005", f"the range of `{name}` is not known", span, hint=hint)
+    if _negative(value):
+        hint = f"for example `{word} x : -1..3 = -1`"
+        message = f"the range of `{name.text}` is not known"
+        scope.report.add("N005", message, name.span, hint=hint)
         return UNKNOWN
-    return _natural(type_, state.initial.span)
+    return _natural(type_, value.span)
 
 
 def _negative(expr: ast.Expr) -> bool:

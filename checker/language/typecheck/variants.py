@@ -233,7 +233,8 @@ class _Merging:
 
     def require_effect(self, decl: ast_items.Variant, old: Sequence[Any]) -> None:
         """Reports a variant that changes nothing: it declares only what nothing inherited uses."""
-        inert = (ast_items.State, ast_items.Message, ast_items.TypeAlias, ast_items.Parameter)
+        inert = ast_items.State | ast_items.Message | ast_items.TypeAlias | ast_items.Parameter
+        inert |= ast_items.Constant | ast_items.Definition | ast_items.Procedure
         if any(change.kind != "adds" for change in self.changes):
             return
         new: list[Any] = [*decl.parameters]

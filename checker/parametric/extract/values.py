@@ -269,6 +269,9 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
             return total(expr, scene)
         case typed.Comprehension():
             return frozenset(collect_items(expr, expr.binders, scene))
+        case typed.Again(definition=definition):
+            message = f"`{definition.name}` calls itself, which is written out for known sizes only"
+            raise Leaves("T007", message, expr.span.caller, "a count without it")
         case _:
             if scene.read is not None:
                 return scene.read(expr, scene)
