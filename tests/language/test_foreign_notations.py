@@ -215,7 +215,10 @@ NOTATIONS = {
     "Quint": {
         "a module": ("«module» M { }\nprotocol P { state s = 0 }", "write `protocol M { … }`"),
         "var": (spec("  «var» k: Nat"), "a variable is declared with `state v : T = e`"),
-        "pure def": (spec("  «pure def» f(x) = x"), "write `let x = e` in a handler, or `define f(x: T) : T = e`"),
+        "pure def": (
+            spec("  «pure def» f(x) = x"),
+            "write `let x = e` in a handler, or `define f(x: T) : T = e`",
+        ),
         "an action": (spec("  «action» step = skip"), "write a handler: `upon … { … }`"),
         "any": (spec(request="«any »{ skip }"), "write `either { … } or { … }`"),
         "nondet": (spec(request="«nondet» x = Proc"), "write `choose x in S`"),
