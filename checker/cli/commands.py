@@ -52,8 +52,8 @@ def cli(context: click.Context) -> None:
     """A model checker for broadcast protocols.
 
     Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
-    2 what was given can't be used, or what was found can't be said, 70 an internal error,
-    141 nobody reads what is said.
+    2 what was given can't be used, or the result can't be written, 70 an internal error,
+    141 nobody reads what is written.
     """
     if context.invoked_subcommand is None:
         console.print_line(_first_steps())

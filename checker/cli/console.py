@@ -106,7 +106,7 @@ def render_with_source(found: Diagnostic) -> str:
     """Renders a diagnostic with the line of source that it is about."""
     from checker.diagnostics.render import render
 
-    source = None if found.span is None else _source(found.span.file)
+    source = _source(found.span.file) if found.span is not None and found.span.line else None
     return str(render(found, source))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 class Span:
     """A range of a source file; lines and columns count from 1, ``end`` is just behind it.
 
+    Line 0: ``file`` is no file but an option of the command line, in whose text the columns are.
     ``called``: of what stands in a definition, where that is called.
     """
 
@@ -28,6 +29,12 @@ class Span:
         """Returns this range in a definition that is called at ``call``."""
         inner = call if self.called is None else self.called.called_at(call)
         return replace(self, called=inner)
+
+
+def option_span(option: str, name: str, value: str) -> Span:
+    """Returns the place of ``name=value``, given behind ``option`` on the command line."""
+    text = f"{option} {name}={value}"
+    return Span(text, 0, len(option) + 2, 0, len(text) + 1)
 
 
 @dataclass(frozen=True, slots=True)

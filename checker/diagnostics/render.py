@@ -14,17 +14,24 @@ def render(found: Diagnostic, source: str | None = None) -> str:
     ``source`` is the text of the file that the place is in; without it no lines are shown.
     """
     head = f"{found.severity}[{found.code}]: {found.message}"
-    if found.span is not None:
-        span = found.span
+    span = found.span
+    if span is not None and span.line:
         head = f"{span.file}:{span.line}:{span.column}: {head}"
     lines = [head]
-    if found.span is not None and source is not None:
-        lines.extend(_excerpt(found.span, source))
+    if span is not None and not span.line:
+        lines.extend(_option(span))
+    elif span is not None and source is not None:
+        lines.extend(_excerpt(span, source))
     if found.expected:
         lines.append(f"  expected: {found.expected}")
     if found.hint:
         lines.append(f"  help: {found.hint}")
     return "\n".join(lines)
+
+
+def _option(span: Span) -> list[str]:
+    shown, start, end = _window(span.file, span.column, span.end_column)
+    return [f"  {shown}", f"  {' ' * (start - 1)}{'^' * (end - start)}"]
 
 
 def _excerpt(span: Span, source: str) -> list[str]:

@@ -15,13 +15,15 @@ from checker.model.ir import Property, TransitionSystem
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
 from checker.results.rerun import Run, rerun
 
-NO_TIME = "the time for explaining is over"
+MORE_TIME, AT_LEAST = 4.0, 60.0
+"""More time that is worth trying: so many times as much, and at least so many seconds."""
 
 
 @dataclass
 class ExplainingBudget:
     """What is left of ``seconds`` for explaining; ``threads``, ``memory``: what it may use;
-    ``why_stopped``: the reason for which there is no time left, where it was stopped."""
+    ``why_stopped``: the reason for which there is no time left, where it was stopped; ``option``:
+    the option that gives the seconds, where one does."""
 
     seconds: float
     threads: int | None = None
@@ -29,11 +31,15 @@ class ExplainingBudget:
     listener: Listener | None = None
     now: Callable[[], float] = time.monotonic
     whole: ExplainingBudget | None = None
+    option: str = ""
+    allowed: float = field(init=False)
     started: float = field(init=False)
     why_stopped: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         self.started = self.now()
+        self.allowed = self.seconds if self.whole is None else self.whole.allowed
+        self.option = self.option if self.whole is None else self.whole.option
 
     @property
     def seconds_left(self) -> float:
@@ -44,6 +50,18 @@ class ExplainingBudget:
         """Returns a budget with this share of what is left."""
         seconds = self.seconds_left * share
         return ExplainingBudget(seconds, self.threads, self.memory, self.listener, self.now, self)
+
+    @property
+    def over(self) -> str:
+        """The reason why something was not determined, where the time is used up."""
+        given = f"of {self.option}" if self.option else "for explaining"
+        return f"the time {given}, {self.allowed:g} s, is used up"
+
+    @property
+    def more(self) -> str:
+        """What gives more time; empty where no option does."""
+        seconds = max(AT_LEAST, MORE_TIME * self.allowed)
+        return f"try {self.option} {seconds:g}" if self.option else ""
 
     @property
     def is_stopped(self) -> bool:
@@ -101,7 +119,7 @@ class Inquiry:
             return Reply(why=found)
         path = found.violations.get(self.prop.name)
         if path is None:
-            return _without_run(self.prop, found)
+            return _without_run(self.prop, found, self.clock)
         shown = _project(self.twin, path)
         return Reply(shown, rerun(self.twin.original, shown, self.prop), True, fair=True)
 
@@ -110,7 +128,7 @@ def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer
     """Returns the native engine's answer within the time that is left, or why there is none."""
     left = clock.seconds_left
     if not left:
-        return NO_TIME
+        return clock.over
     limits = Limits(timeout=left, memory=clock.memory, until_decided=True)
     try:
         answer = native.explore(system, limits, threads=clock.threads, listener=clock.listener)
@@ -123,19 +141,20 @@ def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer
     return answer
 
 
-def _without_run(prop: Property, answer: Answer) -> Reply:
+def _without_run(prop: Property, answer: Answer, clock: ExplainingBudget) -> Reply:
     if prop.name in answer.undecided:
-        return Reply(why=_reason_text(answer.undecided[prop.name]))
+        return Reply(why=_reason_text(answer.undecided[prop.name], clock))
     if answer.fault is not None:
         return Reply(why="some run meets an error first")
     if not answer.exhaustive:
-        return Reply(why=_reason_text(answer.stopped or "not all states were seen"))
+        return Reply(why=_reason_text(answer.stopped or "not all states were seen", clock))
     return Reply(settled=True, fair=answer.fair)
 
 
-def _reason_text(reason: str) -> str:
-    """Returns ``reason`` without the limit of a single query, which the user has not set."""
-    return NO_TIME if reason.startswith("the time limit") else reason
+def _reason_text(reason: str, clock: ExplainingBudget) -> str:
+    """Returns ``reason``; in place of the limit of a single query, which the user has not set, that
+    the time of ``clock`` is used up."""
+    return clock.over if reason.startswith("the time limit") else reason
 
 
 def _project(twin: Budgeted, path: Path) -> Path:

@@ -30,9 +30,7 @@ from checker.model.ir import MarkKind, Property, TransitionSystem, VariableKind
 from checker.model.types import SetT, Type, Value
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
-from checker.results.trace import Counterfactual
-
-ALWAYS_THERE = "no fair run is without it"
+from checker.results.trace import IN_EVERY_RUN, Counterfactual
 
 COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
 
@@ -88,7 +86,7 @@ def _judge_reply(taken: _Taken, reply: Reply) -> Counterfactual:
     if not reply.settled:
         return Counterfactual(kind, what, step, "unknown", reply.why)
     if reply.fair is False:
-        return Counterfactual(kind, what, step, "unknown", ALWAYS_THERE)
+        return Counterfactual(kind, what, step, "unknown", IN_EVERY_RUN)
     return Counterfactual(kind, what, step, "holds")
 
 

@@ -23,12 +23,12 @@ from checker.results.replay import path_of
 from checker.results.rerun import Run, rerun
 from checker.results.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
 
-FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
+FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.4, 0.8, 0.2
 """Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
 there is no shorter execution."""
 
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
-ROUND = "whether a lasso takes fewer steps is not known"
+ROUND = "minimality among lassos is not established"
 NEAREST = "its loop is a short one, but not known to be the shortest"
 APART = "a crash inside a handler counts as one before or after it where nothing tells them apart"
 ON_ITS_WAY = "a message that is on its way forever counts as no fault"
@@ -142,6 +142,9 @@ class _Telling:
         fails_later = prop.kind is not PropertyKind.INVARIANT
         if fails_later and trace.in_flight and said.after and not said.after.faults:
             self.note(ON_ITS_WAY)
+        reasons = [*self.notes, *(one.why for one in said.ablations)]
+        if self.clock.more and any(self.clock.over in reason for reason in reasons):
+            self.note(self.clock.more)
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
 
     def shortest(self, prop: Property, found: MinimisedRun) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from checker.diagnostics.english import listing
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.fault_marks import faults_at_start, faults_of
@@ -60,11 +61,15 @@ def minimise(
     search = _Search(system, prop, clock, path, run)
     search.fewer(FAULTS, faults, "faults")
     search.fewer(MESSAGES, messages, "messages")
+    for why, nouns in search.unknown.items():
+        fewer = listing(dict.fromkeys(nouns), "or")
+        search.note(f"whether fewer {fewer} suffice is not determined: {why}")
     return MinimisedRun(search.path, search.run, search.fewest, tuple(search.notes))
 
 
 class _Search:
-    """The smallest execution so far; ``held``: the bounds of the budgets minimised before."""
+    """The smallest execution so far; ``held``: the bounds of the budgets minimised before;
+    ``unknown``: by reason, of what there may be fewer."""
 
     def __init__(
         self,
@@ -79,6 +84,7 @@ class _Search:
         self.held: dict[str, int] = {}
         self.fewest = True
         self.notes: list[str] = []
+        self.unknown: dict[str, list[str]] = {}
         self._inquiry: Inquiry | None = None
 
     def fewer(self, name: str, count: Count, noun: str) -> None:
@@ -95,7 +101,7 @@ class _Search:
                 continue
             if not reply.settled:
                 self.fewest = False
-                self.note(f"whether fewer {noun} do is not known: {reply.why}")
+                self.unknown.setdefault(reply.why, []).append(noun)
             low = middle + 1
         if for_ever:
             self.fewest = False

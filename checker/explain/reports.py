@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from checker.explain.diverse_counterexamples import find_diverse
 from checker.explain.explain import explain
 from checker.explain.fairness_support import with_supports
 from checker.model.ir import TransitionSystem
-from checker.results.answer import Listener
+from checker.results.answer import Listener, Progress
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 FOR_KINDS = 60.0
@@ -29,7 +30,11 @@ def as_asked(
     """Returns ``report`` with its violations explained, and with diverse counterexamples, where
     these are requested and there are any."""
     clock = ExplainingBudget(
-        options.explain or 0.0, options.threads, options.limits.memory, listener
+        options.explain or 0.0,
+        options.threads,
+        options.limits.memory,
+        listener and _explaining(listener),
+        option="--explain",
     )
     with _for(clock):
         if options.explain is not None:
@@ -37,10 +42,21 @@ def as_asked(
                 report = explain_report(report, system, clock)
             report = with_supports(report, system, clock)
     if options.kinds > 1 and not clock.is_stopped:
-        clock = replace(clock, seconds=FOR_KINDS)
+        clock = replace(clock, seconds=FOR_KINDS, option="")
         with _for(clock):
             report = with_others(report, system, options.kinds, clock)
     return report
+
+
+def _explaining(listener: Listener) -> Listener:
+    """Returns a listener to the queries of an explanation, which are no part of the search."""
+    started = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        took = time.monotonic() - started
+        listener(replace(progress, states=0, phase="explaining", seconds=took))
+
+    return tell
 
 
 @contextmanager

@@ -50,7 +50,7 @@ DEPTH = 10
 """Induction goes over so many steps by default."""
 
 OF_RUNS = (
-    "it is about whole runs, and proofs here are about states: `bivalence check` explores them"
+    "a liveness property; `prove` decides safety (invariants) only: `bivalence check` explores it"
 )
 
 EVERYWHERE = "in every state that a run of any length can reach"

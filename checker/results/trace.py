@@ -16,6 +16,8 @@ FORMAT = 4
 ERRORS = "errors of the run"
 """The name under which an error of the execution is reported where no property's verdict carries
 it."""
+IN_EVERY_RUN = "every fair run contains it"
+"""The reason why something has no counterfactual."""
 
 START = "start"
 """The kind of step 0."""

@@ -1,4 +1,4 @@
-"""Vacuity: what happens in no execution, so that a verdict may be true for a poor reason only."""
+"""Vacuity: what happens in no execution, so that a verdict may be only vacuously true."""
 
 from __future__ import annotations
 

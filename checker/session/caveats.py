@@ -222,7 +222,8 @@ def why_nothing_explored(check: typed.Check) -> str:
 
 def _warnings(check: typed.Check) -> Iterator[str]:
     for warning in check.warnings:
-        at = "" if warning.span is None else f"line {warning.span.line}: "
+        span = warning.span
+        at = f"line {span.line}: " if span is not None and span.line else ""
         hint = f" ({warning.hint})" if warning.hint else ""
         yield f"warning {warning.code}: {at}{warning.message}{hint}"
 

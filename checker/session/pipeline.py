@@ -131,7 +131,9 @@ def explain_trace(
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
-    return explain(system, again, ExplainingBudget(seconds, threads, listener=listener))
+    return explain(
+        system, again, ExplainingBudget(seconds, threads, listener=listener, option="--budget")
+    )
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:

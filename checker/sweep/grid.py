@@ -17,6 +17,7 @@ Axes = Mapping[str, Sequence[str]]
 _AXIS = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.+?)\s*", re.DOTALL)
 _RANGE = re.compile(r"(-?[0-9]+)\s*\.\.\s*(-?[0-9]+)\s*(?:/\s*([0-9]+))?")
 _NUMBER = re.compile(r"-?[0-9]+")
+_LIKE_A_RANGE = re.compile(r"[0-9]+\s*(?:-|to|:)\s*[0-9]+")
 _EXAMPLE = "such as n=3..5,f=0..2,links={perfect,fifo}"
 
 
@@ -97,8 +98,8 @@ def _values(name: str, text: str) -> tuple[str, ...]:
 def _range(name: str, value: str) -> Sequence[str]:
     found = _RANGE.fullmatch(value)
     if found is None:
-        if ".." in value:
-            raise wrong(f"`{name}={value}` is no range")
+        if ".." in value or _LIKE_A_RANGE.fullmatch(value):
+            raise wrong(f"`{name}={value}` is no range", "a range is written `2..3`")
         return (value,)
     first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
     if step == 0 or last < first:

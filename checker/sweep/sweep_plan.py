@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker.diagnostics import SpecError
+from checker.diagnostics import SpecError, option_span
 from checker.engines import budgets
 from checker.instantiate.protocol.sizes import (
     compute,
@@ -133,7 +133,7 @@ def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
     for name in grid.names:
         for value in grid.values(name):
             if name not in world:
-                given_value(check, name, value)
+                given_value(check, name, value, "--grid")
 
 
 _Key = tuple[tuple[str, str], ...]
@@ -157,9 +157,22 @@ def _worlds(
             worlds[key] = _loaded(spec, check.name, options, settings)
         except SpecError as problem:
             if any(d.code in NEVER_MEANT for d in problem.diagnostics):
-                raise
+                raise _at_grid(problem, values) from None
             worlds[key] = problem
     return worlds
+
+
+def _at_grid(problem: SpecError, values: Mapping[str, str]) -> SpecError:
+    """Returns ``problem`` with what is wrong with one of the grid's ``values`` located there."""
+    from_options = {
+        option_span("--set", n, v): option_span("--grid", n, v) for n, v in values.items()
+    }
+    return SpecError(
+        tuple(
+            replace(d, span=from_options[d.span]) if d.span in from_options else d
+            for d in problem.diagnostics
+        )
+    )
 
 
 def _cell(

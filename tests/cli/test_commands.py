@@ -274,7 +274,7 @@ def test_view_and_replay(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> Non
     assert main(["view", str(file)]) == 0
     seen = capsys.readouterr().out
     assert "►■ deliver(p1, a)" in seen
-    assert "as the document says" in seen
+    assert "as recorded in the trace file" in seen
     assert seen.startswith("Recorded, not replayed:")
     assert main(["replay", str(file)]) == 1
     again = capsys.readouterr().out

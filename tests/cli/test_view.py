@@ -52,7 +52,7 @@ def test_a_trace_of_a_spec_that_is_as_it_was(trace: Path, capsys: Out) -> None:
     assert main(["view", str(trace)]) == 0
     seen = capsys.readouterr()
     assert seen.err == ""
-    assert "as the document says" in seen.out
+    assert "as recorded in the trace file" in seen.out
     assert "got = 1" in seen.out
     assert main(["replay", str(trace)]) == 1
     again = capsys.readouterr()
@@ -87,7 +87,7 @@ def test_a_spec_that_has_changed_and_still_has_the_run(
     assert main(["view", str(trace)]) == 0
     out = capsys.readouterr()
     assert "note: echo.bcast has changed since the trace was written; --source" in out.err
-    assert "as the document says" in out.out
+    assert "as recorded in the trace file" in out.out
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_run_that_goes_round_is_shown_written_and_replayed(
     assert (document["loop"], len(document["steps"])) == (1, 3)
     assert json.loads(itf.read_text())["loop"] == 1
     assert main(["view", str(trace)]) == 0
-    replayed, taken = "accepted by an independent replay", "as the document says"
+    replayed, taken = "accepted by an independent replay", "as recorded in the trace file"
     viewed = capsys.readouterr().out
     assert viewed.startswith("Recorded, not replayed:")
     viewed = viewed[viewed.index("answered: VIOLATED") :]

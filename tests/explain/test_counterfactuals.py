@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from checker.explain.counterfactual_queries import ExplainingBudget
-from checker.explain.counterfactuals import ALWAYS_THERE, counterfactuals_of
+from checker.explain.counterfactuals import counterfactuals_of
 from checker.explain.verdict_sentences import sentences
+from checker.render.html.content import ablation
 from checker.resources import specs
 from checker.results.rerun import rerun
-from checker.results.trace import Counterfactual
+from checker.results.trace import IN_EVERY_RUN, Counterfactual
 from tests.explain.budgeted import Happening, happenings, shortest_within
 from tests.explain.test_budgeted import violated
 from tests.explain.violations import violation
@@ -49,7 +50,7 @@ def test_without_time_nothing_is_known() -> None:
         (prop,) = system.properties
         for one in counterfactuals_of(system, prop, rerun(system, path, prop), ExplainingBudget(0)):
             assert one == Counterfactual(
-                one.kind, one.what, one.step, "unknown", "the time for explaining is over"
+                one.kind, one.what, one.step, "unknown", "the time for explaining, 0 s, is used up"
             )
 
 
@@ -85,7 +86,7 @@ def test_without_a_message_that_comes_again() -> None:
         for one in counterfactuals_of(found.system, found.prop, found.run, ExplainingBudget(60))
     }
     assert without["PREPARE from p1 to a1"].outcome == "unknown"
-    assert without["PREPARE from p1 to a1"].why == ALWAYS_THERE
+    assert without["PREPARE from p1 to a1"].why == IN_EVERY_RUN
     assert without["OUTVOTED from a1 to p1"].outcome == "holds"
 
 
@@ -103,3 +104,11 @@ def test_who_omits_a_message_is_named(links: str, tmp_path: Path) -> None:
     assert f"p1 omitted {what}." in said
     (fault, *_) = counterfactuals_of(found.system, found.prop, found.run, ExplainingBudget(60))
     assert (fault.what, fault.outcome) == (f"the omission of {what} by p1", "holds")
+
+
+def test_what_every_fair_run_contains_has_no_counterfactual() -> None:
+    """The page says "not applicable", as there is nothing that could be found out."""
+    one = Counterfactual("message", "PREPARE from p1 to a1", 2, "unknown", IN_EVERY_RUN)
+    assert ablation(one)["text"] == (
+        "Without the message PREPARE from p1 to a1: not applicable (every fair run contains it)."
+    )

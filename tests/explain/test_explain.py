@@ -89,6 +89,19 @@ def test_no_time(found: Violation) -> None:
     assert not said.least
 
 
+def test_too_little_time_names_the_option_that_gives_more(
+    found: Violation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counterfactual_queries, "explore_in_time", lambda system, clock: clock.over)
+    clock = ExplainingBudget(20, option="--explain")
+    said = explained(explain(found.system, found.trace, clock, strict=True))
+    over = "the time of --explain, 20 s, is used up"
+    assert {one.why for one in said.ablations} == {over}
+    assert said.note == (
+        f"whether fewer faults or messages suffice is not determined: {over}; try --explain 80"
+    )
+
+
 def test_errors_of_the_run_are_left_as_they_are(found: Violation) -> None:
     failed = replace(found.trace, failure=Failure("R001", "5 is outside 0..4"))
     trace = explain(found.system, failed, ExplainingBudget(60), strict=True)

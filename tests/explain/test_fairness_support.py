@@ -101,7 +101,7 @@ def test_what_there_was_no_time_for_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        fairness_support, "explore_in_time", lambda *_: "the time for explaining is over"
+        fairness_support, "explore_in_time", lambda *_: "the time of --explain, 5 s, is used up"
     )
     report = asked(tmp_path, WAITING.replace("WORD", ""))
     assert {v.rests_on for v in report.verdicts} == {RestsOn((), False)}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from checker.cli.progress import Meter
 from checker.engines.options import Options
-from checker.explain import counterfactual_queries
+from checker.explain import counterfactual_queries, reports
 from checker.resources import specs
-from checker.results.answer import INTERRUPTED, Answer
+from checker.results.answer import INTERRUPTED, Answer, Progress
 from checker.session import pipeline
 
 TWO = str(specs() / "total_order/sequencer_takeover.bcast")
@@ -32,3 +33,10 @@ def test_an_interrupt_ends_the_explaining_of_all_properties(
     violated = [v for v in report.verdicts if v.trace is not None]
     assert [v.word for v in violated] == [v.word for v in found.verdicts if v.trace is not None]
     assert all(v.trace is not None and v.trace.explanation is not None for v in violated)
+
+
+def test_the_progress_of_explaining_is_none_of_the_search() -> None:
+    heard: list[Progress] = []
+    reports._explaining(heard.append)(Progress(384_395, 7, 12, 0.5, 0))
+    assert (heard[0].phase, heard[0].states) == ("explaining", 0)
+    assert Meter("spec.bcast", silent=True)._line(heard[0]) == "spec.bcast: explaining, 0 s"

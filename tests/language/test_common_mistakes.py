@@ -100,29 +100,9 @@ MISTAKES = {
         spec(request="if seen «=» {} { skip }"), "S001", "unexpected `=`", COMPARED,
     ),
     "== for :=": Mistake(spec(request="seen «==» {}"), "S001", "unexpected `==`", COMPARED),
-    "++": Mistake(spec(request="seen«++»"), "S001", "unexpected `++`", "write `v += 1`"),
     "then": Mistake(
         spec(request="if m in seen «then» { skip }"),
         "S001", "unexpected `then`", "the block stands in braces: leave `then` out",
-    ),
-    "elif": Mistake(
-        spec(request="if m in seen { skip } elif «m» not in seen { skip }"),
-        "S001", "unexpected name `m`", "write `else if`",
-    ),
-    "foreach": Mistake(
-        spec(request="foreach «q» in Proc { skip }"),
-        "S001", "unexpected name `q`", "write `for x in S { … }`",
-    ),
-    "int before the name": Mistake(
-        spec("  state int «k» = 0"),
-        "S001", "unexpected name `k`",
-        "a number is declared as `state v : 0..9 = 0`, or with the type `Nat`",
-    ),
-    "list": Mistake(
-        spec("  state l : list«<»Msg> = []"), "S001", "unexpected `<`", "write `seq<T>`",
-    ),
-    "a type of Java": Mistake(
-        spec("  state s : Set«<»Msg> = {}"), "S001", "unexpected `<`", "write `set<T>`",
     ),
     "a crash as an event": Mistake(
         spec("  upon crash «{» skip }"),
@@ -191,6 +171,38 @@ MISTAKES = {
         spec(check="faults crash <= 1 omission «<=» 1  prove agreement"),
         "S001", "unexpected `<=`",
         "faults are separated by commas: `faults crash <= 1, omission <= 1`",
+    ),
+    "links without a comma": Mistake(
+        spec(check="links lossy «fifo»\n  faults crash <= 1  prove agreement"),
+        "S001", "unexpected name `fifo`",
+        "what is listed is separated by commas: `lossy, fifo`",
+    ),
+    "properties without a comma": Mistake(
+        spec(check="prove validity «agreement»"),
+        "S001", "unexpected name `agreement`",
+        "what is listed is separated by commas: `validity, agreement`",
+    ),
+    "an initial value with :=": Mistake(
+        spec("  state k : 0..2 «:=» 0"),
+        "S001", "unexpected `:=`", "an initial value is written with `=`: `state v : T = e`",
+    ),
+    "an invariant without a name": Mistake(
+        spec(check="invariant n «<» 5  prove agreement"),
+        "S001", "unexpected `<`",
+        "a name stands before the formula: `invariant x : e`, `property x : e`",
+    ),
+    "an empty map": Mistake(
+        spec("  state last : map<Proc, Msg> = «{}»"),
+        "N003", "this is an empty set, not `map<Proc, Msg>`",
+        "a map has a value for every key: `{ k -> e for k in Proc }`; where some have none, its "
+        "type is `map<Proc, option<Msg>>`",
+    ),
+    "state in a property of an interface": Mistake(
+        "interface I {\n  request go()  indication gone()\n"
+        "  property x : always forall p in Proc: «p.inside»\n}",
+        "N002", "a process has no `inside`",
+        "an interface knows requests and indications only; a property that reads `state` belongs "
+        "in the protocol",
     ),
     "a request without brackets": Mistake(
         "interface I { request go «indication» gone() }",

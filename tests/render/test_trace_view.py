@@ -266,7 +266,7 @@ def test_one_run_that_violates_two_properties_is_drawn_once() -> None:
 
 def test_a_document_that_nobody_has_replayed_is_not_said_to_be_accepted() -> None:
     text = as_text(trace_view(trace_of(made()), replayed=False))
-    assert "in 2 steps, as the document says" in text
+    assert "in 2 steps, as recorded in the trace file" in text
     assert "independent replay" not in text
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.diagnostics.render import render
 from checker.results.answer import Limits
 from checker.session.pipeline import Options
 from checker.sweep.cells import Status, run_cell
@@ -134,3 +135,29 @@ def test_a_check_about_all_sizes_is_swept_over_those_of_the_grid(tmp_path: Path)
     with pytest.raises(SpecError) as wrong:
         planned(str(path), "n=1..2")
     assert [d.code for d in wrong.value.diagnostics] == ["C205"]
+
+
+@pytest.mark.parametrize(
+    ("grid", "place"),
+    [
+        ("m=1..2", "--grid m=1"),
+        ("n={1,two}", "--grid n=two"),
+        ("links={perfect,fi}", "--grid links=fi"),
+        ("recover={yes,perhaps}", "--grid recover=perhaps"),
+    ],
+)
+def test_a_slip_is_shown_where_it_is(grid: str, place: str, spec: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        planned(spec, grid)
+    (found,) = refused.value.diagnostics
+    head, shown, carets = render(found).split("\n")[:3]
+    assert head.startswith(f"error[{found.code}]: ") and shown == f"  {place}"
+    assert shown[carets.index("^") :] == place.removeprefix("--grid ")
+
+
+@pytest.mark.parametrize("values", ["2-3", "2 to 3", "2:3"])
+def test_what_looks_like_a_range_is_none(values: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        grid_of([f"n={values}"])
+    (found,) = refused.value.diagnostics
+    assert (found.code, found.hint) == ("E031", "a range is written `2..3`")

@@ -139,7 +139,7 @@ class _Work:
         self._discard_refuted()
         if not found.open:
             return
-        self.tell("writing formulas")
+        self.tell("SMT encoding")
         encoding = self._make_encoding()
         if "invariants" in methods:
             self._find_lemmas(encoding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.syntax import typed
 from checker.language.syntax.ast import LARGEST as LARGEST_NUMBER
 from checker.language.typecheck.layers import layers_of, stands_for
@@ -104,29 +104,30 @@ def parameters(check: typed.Check) -> set[str]:
     return {p.name for p in check.protocol.parameters} | {"n", "f"}
 
 
-def given_value(check: typed.Check, name: str, value: str) -> typed.Expr:
-    """Returns the ``value`` that ``--set`` gives to the parameter ``name``.
+def given_value(check: typed.Check, name: str, value: str, option: str = "--set") -> typed.Expr:
+    """Returns the ``value`` that ``option`` gives to the parameter ``name``.
 
     Raises :class:`SpecError` (E003) where ``name`` is no parameter, or ``value`` is not of its
     type.  Whether there is a process of that name is seen when the sizes are known.
     """
+    span = option_span(option, name, value)
     known = parameters(check)
     if name not in known:
         hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
-        raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
+        raise refuse("E003", f"there is no parameter `{name}`", span, hint)
     type_ = _types(check).get(name, typed.Int())
     if isinstance(type_, typed.Proc):
-        return typed.Named(type_, value, check.span)
+        return typed.Named(type_, value, span)
     if isinstance(type_, typed.Bool):
         if value not in ("true", "false"):
-            raise refuse("E003", f"`{name}` is `true` or `false`, not `{value}`", check.span)
-        return typed.Literal(type_, value == "true", check.span)
+            raise refuse("E003", f"`{name}` is `true` or `false`, not `{value}`", span)
+        return typed.Literal(type_, value == "true", span)
     if not value.removeprefix("-").isdecimal():
-        raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
+        raise refuse("E003", f"`{name}` needs a number, not `{value}`", span)
     if len(value) > len(str(LARGEST_NUMBER)) + 1 or abs(int(value)) > LARGEST_NUMBER:
         message = f"{value[:24]} is more than `{name}` can be: {LARGEST_NUMBER}"
-        raise refuse("E003", message, check.span)
-    return typed.Literal(typed.Int(), int(value), check.span)
+        raise refuse("E003", message, span)
+    return typed.Literal(typed.Int(), int(value), span)
 
 
 def _types(check: typed.Check) -> dict[str, typed.Type]:
@@ -173,13 +174,22 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     written |= {name: given_value(check, name, value) for name, value in numbers.items()}
     require_sizes(check, numbers)
     values = _numbers(check, written)
-    roles, processes = _processes(protocol, values, check)
+    roles, processes = _processes(protocol, values, _place(check, written, "n"))
     if "f" not in written:
         values["f"] = min(values["f"], len(processes)) if _overlap(check) else values["f"]
     _processes_given(protocol, written, values, processes, check)
     _of_layers(check, values, processes)
     _sane(check, values, len(processes))
+    if not 0 <= values["f"] <= len(processes):
+        message = f"f = {values['f']} of {len(processes)} processes can't be"
+        hint = f"f is between 0 and {len(processes)}"
+        raise refuse("E003", message, _place(check, written, "f"), hint)
     return Sizes(values, roles, processes)
+
+
+def _place(check: typed.Check, written: Mapping[str, typed.Expr], name: str) -> Span:
+    """Returns where ``name`` has got its value; the check where it is not ``written``."""
+    return written[name].span if name in written else check.span
 
 
 def require_sizes(check: typed.Check, given: Collection[str]) -> None:
@@ -295,7 +305,7 @@ def role_letter(name: str, roles: tuple[str, ...]) -> str:
 
 
 def _processes(
-    protocol: typed.Protocol, values: Mapping[str, int], check: typed.Check
+    protocol: typed.Protocol, values: Mapping[str, int], place: Span
 ) -> tuple[tuple[RoleSize, ...], tuple[str, ...]]:
     roles: list[RoleSize] = []
     labels: list[str] = []
@@ -304,10 +314,10 @@ def _processes(
         size = values["n"] if role.size is None else evaluate_size(role.size, values)
         if size < 1:
             what = f"role `{role.name}`" if role.name else "the protocol"
-            raise refuse("E003", f"{what} has {size} processes", check.span, "at least 1 is needed")
+            raise refuse("E003", f"{what} has {size} processes", place, "at least 1 is needed")
         if len(labels) + size > LARGEST:
             many = f"{len(labels) + size} processes; at most {LARGEST} can be had"
-            raise refuse("E003", many, check.span)
+            raise refuse("E003", many, place)
         roles.append(RoleSize(role.name, len(labels), size))
         prefix = role_letter(role.name, names)
         labels.extend(f"{prefix}{i}" for i in range(1, size + 1))
@@ -328,7 +338,8 @@ def _processes_given(
         name = given.name if isinstance(given, typed.Named) else processes[0]
         if name not in processes:
             hint = "processes: " + ", ".join(processes)
-            raise refuse("E003", f"`{parameter.name}` needs a process", check.span, hint)
+            place = _place(check, written, parameter.name)
+            raise refuse("E003", f"`{parameter.name}` needs a process", place, hint)
         values[parameter.name] = processes.index(name)
 
 
@@ -346,6 +357,3 @@ def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None
         if expr is not None and evaluate_size(expr, values) < 0:
             message = f"{word} <= {evaluate_size(expr, values)} can't be"
             raise refuse("E003", message, expr.span, "the bound is 0 or more")
-    if values["f"] < 0 or values["f"] > processes:
-        message = f"f = {values['f']} of {processes} processes can't be"
-        raise refuse("E003", message, check.span, f"f is between 0 and {processes}")

@@ -9,6 +9,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 
 from checker.diagnostics import Diagnostic, Span
 from checker.diagnostics.english import listing
+from checker.language.notations import Found, notation_at
 from checker.language.parser.keywords import another_name
 from checker.language.parser.recover import word_before
 
@@ -196,20 +197,6 @@ _KEYWORDS = (
     "prove receive record recover request require requires role scenario send shared skip "
     "stable start state timeout timing type union upon uses var when while yield"
 ).split()
-_FOREIGN = {
-    "var": "a variable is declared with `state v : T = e`",
-    "int": "a number is declared as `state v : 0..9 = 0`, or with the type `Nat`",
-    "list": "write `seq<T>`",
-    "array": "write `seq<T>`, or `map<K, V>`",
-    "Set": "write `set<T>`",
-    "Map": "write `map<K, V>`",
-    "foreach": "write `for x in S { … }`",
-    "elif": "write `else if`",
-    "elsif": "write `else if`",
-    "do": "the block stands in braces: leave `do` out",
-    "return": "a handler ends with its block; what should not run stands in `if … { … }`",
-}
-"""What is written here for words of other languages."""
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"
 """Part of the hint of an error whose cause is the word before it."""
@@ -221,26 +208,13 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _SEND = re.compile(r"//[^\n]*|\b(send)\b")
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
-    "&": "write `and`",
-    "|": "write `or`",
-    "!": "write `not`, or `!=`",
-    "∀": "write `forall`",
-    "∃": "write `exists`",
-    "∈": "write `in`",
-    "∧": "write `and`",
-    "∨": "write `or`",
-    "¬": "write `not`",
-    "≤": "write `<=`",
-    "≥": "write `>=`",
-    "≠": "write `!=`",
-    "/": "integer division is `div`",
     ";": "statements need no separators; leave it out",
     "“": 'strings stand in `"…"`',
     "”": 'strings stand in `"…"`',
     "'": 'strings stand in `"…"`',
-    "++": "write `v += 1`",
-    "--": "write `v -= 1`",
 }
+_NO_COMMA = re.compile(r"\b(?:links|faults|prove)[ \t][^{}\n]*?\b(\w+)[ \t]+(\w+)\s*$")
+"""A list whose last two items have no comma between them."""
 
 
 def is_for_a_refused_name(error: UnexpectedInput, word: str, refused: set[str]) -> bool:
@@ -277,15 +251,27 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
         names = set(getattr(error, "expected", ()))
     if end_of_text:
         offset, found = max(len(text.rstrip()) - 1, 0), ""
+    elif "_FAULT_BOUND" not in names and (foreign := notation_at(text, offset)):
+        return offset, _foreign(foreign, text, file)
     span = _span(text, file, offset, length)
     if _is_for_a_name(found, set(names), text[:offset], text[offset + length :]):
         message = f"`{found}` is a word of the language, so nothing can be called that"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
+    missing = _NO_COMMA.search(text[:offset])
+    if missing and set(names) == {"EQUAL"} and found != "<=" and not found.isdigit():
+        return offset, _no_comma(missing, text, file)
     if "TO" in names and (end_of_text or found == "}" or found[:1].isalpha()):
         return offset, _no_receivers(text, file, offset)
     expected = "" if code == "S002" else expectation(set(names))
     hint = _hint(code, found, set(names), text[: len(text) if end_of_text else offset])
     return offset, Diagnostic(code, message, span, expected, hint)
+
+
+def _foreign(found: Found, text: str, file: str) -> Diagnostic:
+    """Returns the diagnostic of a notation of another language."""
+    message = f"`{found.text.strip()}` is a notation of {found.language}"
+    span = _span(text, file, found.offset, len(found.text))
+    return Diagnostic("S007", message, span, hint=found.hint)
 
 
 def _is_for_a_name(found: str, names: set[str], before: str, after: str) -> bool:
@@ -306,14 +292,20 @@ def _no_receivers(text: str, file: str, offset: int) -> Diagnostic:
     return Diagnostic("S001", message, _span(text, file, start, len(line.rstrip())), wanted)
 
 
+def _no_comma(items: re.Match[str], text: str, file: str) -> Diagnostic:
+    """Returns the error of a list without a comma before its last item, where that stands."""
+    before, last = items.groups()
+    span = _span(text, file, items.start(2), len(last))
+    hint = f"what is listed is separated by commas: `{before}, {last}`"
+    return Diagnostic("S001", f"unexpected name `{last}`", span, "`,`", hint)
+
+
 def _hint(code: str, found: str, names: set[str], before: str) -> str:
     """Returns what is meant by ``found``, or by the word before it, where that can be told."""
     _, last = word_before(before, len(before))
     return (
         _hint_of_sign(found, names)
         or _suggest_keyword(found, names)
-        or _FOREIGN.get(found, "")
-        or _FOREIGN.get(last, "")
         or _hint_of_place(code, found, last, names)
         or _hint_of_brackets(found, names, before)
         or _suggest_before(last)
@@ -325,6 +317,8 @@ def _hint_of_sign(found: str, names: set[str]) -> str:
         return "the bound of a fault is written `crash <= 1`"
     if found == "<=" and "EQUAL" in names:
         return "faults are separated by commas: `faults crash <= 1, omission <= 1`"
+    if found == ":=" and "EQUAL" in names:
+        return "an initial value is written with `=`: `state v : T = e`"
     return _HINTS.get(found, "") or _HINTS.get(found[:1], "")
 
 
@@ -343,6 +337,8 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
         return "a handler begins with `upon`: `upon init { … }`"
     if last in ("init", "recover") and found == "(":
         return f"`upon {last}` has no arguments: leave the brackets out"
+    if names == {"STRING", "COLON"}:
+        return "a name stands before the formula: `invariant x : e`, `property x : e`"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
         return "statements stand in handlers: `upon … { … }`"
     return ""

@@ -25,6 +25,9 @@ def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
 def check_stored(expr: ast.Expr, type_: Type, scope: Scope) -> Expr:
     """Types ``expr`` as what a variable of ``type_`` is given: one value where a map is expected
     is that of all entries.  Raises :class:`Hole` after reporting an error."""
+    empty = isinstance(expr, ast.Display) and expr.kind == "set" and not expr.items
+    if empty and isinstance(type_, Map) and not isinstance(type_.value, (Map, Set)):
+        return check(expr, scope, type_)  # an empty map was meant
     if isinstance(type_, Map) and not _is_map(expr, type_, scope):
         return typed.Fill(type_, check_stored(expr, type_.value, scope), expr.span)
     return check(expr, scope, type_)
@@ -58,7 +61,18 @@ def mismatch(built: Expr, scope: Scope, expected: Type, span: Span | None = None
         hint = "write `some(…)`"
     elif expected == INT and built.type == PROC:
         hint = "`rank(p)` is the number of a process"
+    elif isinstance(expected, typed.Map):
+        hint = _every_key(expected)
     scope.report.fail("N003", message, span or built.span, show(expected), hint)
+
+
+def _every_key(type_: typed.Map) -> str:
+    """Returns the hint how a value of the map type ``type_`` is written."""
+    key, value = show(type_.key), show(type_.value)
+    return (
+        f"a map has a value for every key: `{{ k -> e for k in {key} }}`; where some have none, "
+        f"its type is `map<{key}, option<{value}>>`"
+    )
 
 
 def _article(type_: Type) -> str:
@@ -173,9 +187,9 @@ def _display(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
         if item is not None and expected is not None:
             return typed.Display(expected, (), expr.span)
         if expected is not None and expected != UNKNOWN:
-            scope.report.fail(
-                "N003", f"this is an empty {expr.kind}, not {_article(expected)}", expr.span
-            )
+            message = f"this is an empty {expr.kind}, not {_article(expected)}"
+            hint = _every_key(expected) if isinstance(expected, typed.Map) else ""
+            scope.report.fail("N003", message, expr.span, hint=hint)
         return _unclear(f"an empty {expr.kind}", expr.span, scope)
     items = check_same_type(expr.items, scope, item)
     return typed.Display(kind(item or items[0].type), items, expr.span)

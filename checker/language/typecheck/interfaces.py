@@ -14,7 +14,7 @@ from checker.language.typecheck.types import INT, field_names, resolve, show
 def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.Interface:
     """Returns the interface with the properties that it defines itself; errors go to ``report``;
     ``around``: what its file declares outside of it."""
-    home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    home = Home(report, decl.name.text, params={"n": INT, "f": INT}, of_interface=True)
     see(around, home)
     seen: set[str] = set()
     for item in decl.items:

@@ -174,6 +174,12 @@ def field_of(expr: ast.FieldOf, scope: Scope) -> Expr:
     scope.report.fail("N007", message, expr.span, "a record, or a process", hint)
 
 
+_ONLY_OPERATIONS = (
+    "an interface knows requests and indications only; a property that reads `state` belongs "
+    "in the protocol"
+)
+
+
 def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
     name, home = expr.name, scope.home
     if scope.mode != "property":
@@ -188,7 +194,7 @@ def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
     type_ = home.states.get(role, {}).get(name)
     if type_ is None:
         known = home.states.get(role, {}) if role is not None else _all_states(scope)
-        hint = suggestion(name, known)
+        hint = _ONLY_OPERATIONS if home.of_interface else suggestion(name, known)
         whose = f"a process of role `{role}`" if role else "a process"
         scope.report.fail("N002", f"{whose} has no `{name}`", expr.span, hint=hint)
     if type_ == UNKNOWN:

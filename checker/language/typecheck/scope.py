@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn, Protocol
 
 from checker.diagnostics import Diagnostic, Span
+from checker.language.notations import foreign_name
 from checker.language.syntax import ast, ast_items, typed
 
 UNKNOWN = typed.Enum("?", ())
@@ -41,7 +42,10 @@ class Reporter:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Returns ``did you mean …?``, the known names, or nothing."""
+    """Returns what is written here for the ``word`` of another language, ``did you mean …?``, the
+    known names, or nothing."""
+    if foreign := foreign_name(word):
+        return foreign
     choices = sorted(set(known))
     close = difflib.get_close_matches(word[:60], choices, 1)
     if close:
@@ -126,6 +130,8 @@ class Home:
     """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)
     """Layers, and ``implements``, that could not be resolved: reported already."""
+    of_interface: bool = False
+    """Whether these are the declarations of an interface, which has no state."""
 
     formulas: Formulas | None = None
 

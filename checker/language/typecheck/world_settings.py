@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_items
 from checker.language.syntax.relocate import relocate
@@ -40,12 +40,14 @@ def world_of(settings: Mapping[str, str], parameters: set[str]) -> dict[str, str
 def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check:
     """Returns the check ``decl`` with the clauses that ``world`` names replaced.
 
-    New clauses are located at the check's name.  Raises :class:`SpecError` (E030) for a value that
-    no clause can have; whether the clauses are compatible is determined when the check is typed.
+    New clauses are located at the option that sets them.  Raises :class:`SpecError` (E030) for a
+    value that no clause can have; whether the clauses are compatible is determined when the check
+    is typed.
     """
     items = list(decl.items)
     for word, value in world.items():
-        new = relocate(tuple(_items(word, value, decl.name.span)), decl.name.span)
+        span = option_span("--set", word, value)
+        new = relocate(tuple(_items(word, value, span)), span)
         items = [item for item in items if not _is_replaced(item, word, new)]
         items.extend(new)
     return replace(decl, items=tuple(items))

@@ -16,6 +16,7 @@ from checker.render.html.timeline import timeline
 from checker.render.terminal.explained import smaller
 from checker.results.alternatives import Alternatives
 from checker.results.trace import (
+    IN_EVERY_RUN,
     LEFT_OUT,
     Counterfactual,
     Explanation,
@@ -165,7 +166,8 @@ def ablation(found: Counterfactual) -> dict[str, Any]:
             text = f"Without {what} it would still fail{took}."
         case _:
             why = f" ({found.why})" if found.why else ""
-            text = f"Without {what}: not known{why}."
+            always = found.why == IN_EVERY_RUN
+            text = f"Without {what}: {'not applicable' if always else 'not known'}{why}."
     sign = SIGNS.get(found.outcome, SIGNS["unknown"])
     return {"sign": sign, "outcome": found.outcome, "text": text, "step": found.step}
 

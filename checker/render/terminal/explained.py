@@ -9,7 +9,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs
-from checker.results.trace import Counterfactual, Explanation, Trace
+from checker.results.trace import IN_EVERY_RUN, Counterfactual, Explanation, Trace
 
 LABEL = 10
 """The columns for ``essential``."""
@@ -72,7 +72,8 @@ def _unknown(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
     for why, those in unknown.items():
         because = f" ({why})" if why else ""
         said = f"{listing([_what(found) for found in those])}{because}"
-        yield Text("not known", style="yellow"), Text(said)
+        label = "not applicable" if why == IN_EVERY_RUN else "not known"
+        yield Text(label, style="yellow"), Text(said)
 
 
 def _with_outcome(explanation: Explanation, outcome: str) -> list[Counterfactual]:

@@ -200,8 +200,10 @@ def scope_text(report: Report) -> str:
     if report.exhaustive:
         said = f"exhaustive for {sizes}" if sizes else "exhaustive"
         return said + unless_omitted(report.omission)
-    stopped = report.stopped or "an error of the run stopped it"
-    return f"NOT exhaustive{f' for {sizes}' if sizes else ''}: {stopped}"
+    of_sizes = f" for {sizes}" if sizes else ""
+    if report.stopped == DECIDED:
+        return f"search stopped early{of_sizes}: all properties are already decided"
+    return f"NOT exhaustive{of_sizes}: {report.stopped or 'an error of the run stopped it'}"
 
 
 def assumptions(report: Report) -> tuple[str, ...]:

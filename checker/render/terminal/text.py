@@ -177,7 +177,7 @@ def _how(trace: Trace, replayed: bool) -> str:
     fine = ", fine steps" if trace.header.fine_steps else ""
     if replayed and not trace.property_name:
         return f"{steps}{fine}"
-    trust = "accepted by an independent replay" if replayed else "as the document says"
+    trust = "accepted by an independent replay" if replayed else "as recorded in the trace file"
     return f"{steps}{fine}, {trust}"
 
 
