@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.protocols import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
@@ -14,6 +15,7 @@ def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
     """Returns the interface with the properties that it defines itself; errors go to ``report``."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     seen: set[str] = set()
+    histories: dict[str, str] = {}
     for item in decl.items:
         if isinstance(item, ast_items.TypeAlias):
             home.types[item.name.text] = resolve(item.type, home, item.name.text)
@@ -24,6 +26,11 @@ def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
             if name in seen:
                 report.add("N004", f"`{name}` is declared twice", item.name.span)
                 continue
+            told = history_name(name)
+            if told in histories:
+                message = f"`{told}(p)` would be the history of `{histories[told]}` and of `{name}`"
+                report.add("N032", message, item.name.span, hint="give one of them another name")
+            histories.setdefault(told, name)
             seen.add(name)
             names = field_names(item.fields, home)
             types = (resolve(f.type, home) for f in item.fields)
