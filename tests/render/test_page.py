@@ -146,8 +146,11 @@ def test_what_would_be_otherwise_is_said_by_its_outcome() -> None:
         "Without the crash of p1 the property would hold.",
     )
     fails = ablation(Counterfactual("message", "A from p1 to p2", 3, "violated", steps=1))
-    assert fails["text"] == "Without the message A from p1 to p2 it would still fail, in 1 step."
-    assert fails["sign"] == "irrelevant"
+    other = (
+        "Another execution violates the property without the message A from p1 to p2, in 1 step."
+    )
+    assert fails["text"] == other
+    assert fails["sign"] == "replaceable"
     unknown = ablation(Counterfactual("fault", "the crash of p1", 3, "unknown", "no time"))
     assert unknown["text"] == "Without the crash of p1: not known (no time)."
 
@@ -160,9 +163,13 @@ def test_messages_that_do_not_matter_are_one_line(broken: Trace) -> None:
         page = viewer(replace(broken, explanation=Explanation(ablations=ablations)), "a")
         return [line["text"] for line in page["ablations"]["first"]]
 
-    none = "No single message matters: it would still fail without any one of them."
+    none = (
+        "No single message matters: other executions violate the property without any one of them."
+    )
     assert lines(crash, first, second) == [none]
-    assert lines(crash, first) == ["Without the message M1 it would still fail, in 1 step."]
+    assert lines(crash, first) == [
+        "Another execution violates the property without the message M1, in 1 step."
+    ]
     assert none not in lines(crash, first, replace(second, outcome="holds", steps=None))
 
 
