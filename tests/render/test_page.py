@@ -20,7 +20,7 @@ from checker.render.html.state import states_of
 from checker.render.html.timeline import timeline
 from checker.render.html.values import value_text
 from checker.render.terminal.explained import smaller
-from checker.results.trace import Claim, Cost, Counterfactual, Explanation, Json, Trace
+from checker.results.trace import Change, Claim, Cost, Counterfactual, Explanation, Json, Trace
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -122,6 +122,20 @@ def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
     for entry in last["#map"]:
         assert isinstance(entry, list)
         assert texts["seen", str(entry[0])] == value_text(entry[1])
+
+
+@pytest.mark.parametrize("name", ["@received.DATA", "fd.@said", "one.two.@received.DATA"])
+def test_what_the_spec_does_not_have_is_shown_by_its_title_only(broken: Trace, name: str) -> None:
+    first = replace(broken.steps[0], state={**broken.steps[0].state, name: 0, "fd.own": 0})
+    variables = (*broken.variables, (name, "local"), ("fd.own", "local"))
+    made = replace(broken, steps=(first, *broken.steps[1:]), variables=variables)
+    titles = [cell.title for cell in states_of(made).cells]
+    assert name not in titles
+    assert "fd.own" in titles
+    change = Change(name, "fd.suspects", "", "0", "1", "local", False)
+    last = replace(broken.steps[-1], changes=(*broken.steps[-1].changes, change))
+    titles = [cell.title for cell in states_of(replace(made, steps=(*made.steps[:-1], last))).cells]
+    assert "fd.suspects" in titles and name not in titles
 
 
 def test_two_runs_are_aligned_by_what_they_share(broken: Trace) -> None:
