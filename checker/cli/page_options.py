@@ -98,7 +98,7 @@ def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
     """Returns what else could have happened at each step of the execution of ``document``; nothing
     where its spec has no such execution any more, which is reported on stderr.
     """
-    from checker.cli.console import print_note
+    from checker.cli.console import print_hint
     from checker.cli.trace_positions import retrace
     from checker.diagnostics import SpecError
     from checker.simulate.alternatives import all_alternatives
@@ -107,7 +107,7 @@ def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
         opened, taken = retrace(document)
     except SpecError as problem:
         why = problem.diagnostics[0].message
-        print_note(f"note: the page doesn't say what else could have happened: {why}")
+        print_hint(f"note: the page doesn't say what else could have happened: {why}")
         return ()
     return all_alternatives(opened.system, taken)
 

@@ -76,7 +76,7 @@ def test_what_is_repeated(engine: str, tmp_path: Path) -> None:
 )
 def test_several_are_not_one(formula: str, hint: str) -> None:
     (found,) = diagnostics(JOBS % ("request halt()", formula))
-    assert (found.code, found.hint) == ("N032", hint)
+    assert (found.code, found.hint) == ("N035", hint)
 
 
 def test_causes_are_broadcasts() -> None:
@@ -89,7 +89,7 @@ def test_causes_are_broadcasts() -> None:
 
 def test_two_operators_with_one_history() -> None:
     (found,) = diagnostics("interface Lock { request lock()  indication locked() }")
-    assert (found.code, "`locked(p)`" in found.message) == ("N032", True)
+    assert (found.code, "`locked(p)`" in found.message) == ("N035", True)
 
 
 @pytest.mark.parametrize(
@@ -98,5 +98,5 @@ def test_two_operators_with_one_history() -> None:
 def test_a_history_that_is_called_like_a_word_of_the_language(op: str, formula: str) -> None:
     text = f"interface I {{ indication {op}(p: Proc)\n property p: always forall p in Proc: %s }}"
     (found,) = diagnostics(text % formula)
-    assert found.code == "N032"
+    assert found.code == "N035"
     assert not diagnostics(text % "p == p")

@@ -23,9 +23,19 @@ from checker.instantiate.assemble import instantiate
 from checker.properties import ask
 from checker.results.answer import INTERRUPTED, Limits
 from checker.session.load import load_check
-from tests.instantiate.limited import LONG_HANDLER, MANY_STARTS, asked, interrupting, soon, written
+from tests.instantiate.limited import (
+    AGAIN,
+    LONG_HANDLER,
+    MANY_STARTS,
+    asked,
+    interrupting,
+    soon,
+    written,
+)
 from tests.spark import relay
 from tests.spark.gang import begun, gather, job_of
+
+pytestmark = AGAIN
 
 SHARDS = 2
 

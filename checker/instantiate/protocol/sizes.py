@@ -57,6 +57,10 @@ def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
                 hint = f"add `{name} = …` to the check"
                 raise refuse("C200", f"the check gives no value to `{name}`", span, hint)
             return values[name]
+        case typed.Again():
+            from checker.instantiate.protocol.unfold import unfold
+
+            return evaluate_size(unfold(expr, values), values)
         case typed.Operation(_, "neg", (arg,), _):
             return -evaluate_size(arg, values)
         case typed.Operation(_, "not", (arg,), _):

@@ -77,7 +77,7 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
     if name in HISTORY and name in history_names(scope.home.interface):
         _, operator = history_names(scope.home.interface)[name]
         message = f"`{name}(…)` is a word of the language, and the history of `{operator.name}`"
-        scope.report.fail("N032", message, span, hint=f"give `{operator.name}` another name")
+        scope.report.fail("N035", message, span, hint=f"give `{operator.name}` another name")
     match name:
         case "correct" | "crashed" | "faulty":
             return typed.Correct(BOOL, name, check(args[0], scope, PROC), span)
@@ -167,7 +167,7 @@ def _only(kind: str, name: str, wanted: str, scope: Scope, span: Span) -> Operat
         shown = listing((f"`{n}`" for n in names), "or")
         message = f"`{name}` does not say which history is meant: {shown}"
         hint = "write " + listing((wanted.format(n) for n in names), "or")
-        scope.report.fail("N032", message, span, hint=hint)
+        scope.report.fail("N035", message, span, hint=hint)
     return operators[0]
 
 

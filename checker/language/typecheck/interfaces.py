@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.language.syntax import ast_items, typed
+from checker.language.typecheck.declarations import see
 from checker.language.typecheck.histories import history_name
-from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
 
 
-def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
-    """Returns the interface with the properties that it defines itself; errors go to ``report``."""
+def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.Interface:
+    """Returns the interface with the properties that it defines itself; errors go to ``report``;
+    ``around``: what its file declares outside of it."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    see(around, home)
     seen: set[str] = set()
     histories: dict[str, str] = {}
     for item in decl.items:
@@ -29,7 +32,7 @@ def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
             told = history_name(name)
             if told in histories:
                 message = f"`{told}(p)` would be the history of `{histories[told]}` and of `{name}`"
-                report.add("N032", message, item.name.span, hint="give one of them another name")
+                report.add("N035", message, item.name.span, hint="give one of them another name")
             histories.setdefault(told, name)
             seen.add(name)
             names = field_names(item.fields, home)
