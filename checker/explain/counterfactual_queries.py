@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checker.engines.native import engine as native
 from checker.instantiate.faults.budgeted import Budget, Budgeted, add_budgets
@@ -13,7 +13,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
-from checker.results.rerun import Run, rerun
+from checker.results.rerun import ReplayMismatch, Run, rerun
 
 MORE_TIME, AT_LEAST = 4.0, 60.0
 """More time that is worth trying: so many times as much, and at least so many seconds."""
@@ -77,7 +77,8 @@ class ExplainingBudget:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a query; ``run``, ``path``: a shortest execution, in the original system.
+    """The answer to a query; ``path``: a shortest execution, without what instruments the system;
+    ``run``: the same, replayed in the original system.
 
     Where there is none, ``settled`` says that none exists, otherwise ``why`` it is not known.
     ``fair``: whether there is a fair execution; ``None`` where that was not determined.
@@ -114,14 +115,39 @@ class Inquiry:
         Raises :class:`checker.results.replay.ReplayMismatch` where the engine's execution is none
         of the original system.
         """
-        found = explore_in_time(self.twin.asking(limits), self.clock)
+        reply = self._answer(self.twin.asking(limits))
+        if reply.path is None:
+            return reply
+        shown = _project(self.twin, reply.path)
+        return replace(reply, path=shown, run=rerun(self.twin.original, shown, self.prop))
+
+    def ask_with_loss(self, limits: Mapping[str, int]) -> Reply:
+        """Returns what :meth:`ask` does where ``limits`` lose messages on arrival.
+
+        The execution is replayed in the instrumented system; ``run`` is ``None`` where it is none
+        of the original system, whose links do not lose these messages.
+        """
+        system = self.twin.asking(limits)
+        reply = self._answer(system)
+        if reply.path is None:
+            return reply
+        (prop,) = system.properties
+        rerun(system, reply.path, prop)
+        shown = _project(self.twin, reply.path)
+        try:
+            return replace(reply, path=shown, run=rerun(self.twin.original, shown, self.prop))
+        except ReplayMismatch:
+            return replace(reply, path=shown)
+
+    def _answer(self, system: TransitionSystem) -> Reply:
+        """Returns the engine's answer; ``path``: a shortest execution of ``system``."""
+        found = explore_in_time(system, self.clock)
         if isinstance(found, str):
             return Reply(why=found)
         path = found.violations.get(self.prop.name)
         if path is None:
             return _without_run(self.prop, found, self.clock)
-        shown = _project(self.twin, path)
-        return Reply(shown, rerun(self.twin.original, shown, self.prop), True, fair=True)
+        return Reply(path, None, True, fair=True)
 
 
 def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:

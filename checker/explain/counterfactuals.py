@@ -3,7 +3,12 @@ execution taken out.
 
 A fault is taken out of a system in which no other faults happen than the execution's, each no more
 often than there: otherwise another process would crash in its place.  When and where they happen is
-left open.  A message is taken out by one receiver never receiving it, whatever else is received.
+left open.
+
+A message is taken out by one receiver never receiving it, whatever else is received: because it is
+not sent, or because it is lost on arrival, whatever the links promise.  Only where the property
+holds in both cases does it depend on this message.  Where an execution is violated only with the
+loss, it counts if the links do lose messages.
 """
 
 from __future__ import annotations
@@ -32,18 +37,21 @@ from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
 from checker.results.trace import IN_EVERY_RUN, Counterfactual
 
+IF_LOST = "the property holds where it is not received, and is violated where the link loses it"
+
 COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """What is taken out: where it first occurs in the execution, and the limits that take it
-    out."""
+    out; ``copy``: of a message, the name of its budget."""
 
     kind: str
     what: str
     step: int
     limits: dict[str, int]
+    copy: str = ""
 
 
 def counterfactuals_of(
@@ -70,11 +78,23 @@ def counterfactuals_of(
         fewer = as_is | {names[fault]: 0 if count is None else count - 1}
         taken.append(_Taken("fault", what, step, fewer))
     for i, (copy, step) in enumerate(copies.items()):
-        taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {f"@copy {i}": 0}))
+        name = f"@copy {i}"
+        taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {name: 0}, name))
     if not taken:
         return ()
     inquiry = Inquiry.about(system, prop, tuple(budgets), clock)
-    return tuple(_judge_reply(one, inquiry.ask(one.limits)) for one in taken)
+    return tuple(_judge(one, inquiry) for one in taken)
+
+
+def _judge(taken: _Taken, inquiry: Inquiry) -> Counterfactual:
+    reply = inquiry.ask(taken.limits)
+    if taken.copy and reply.path is None and reply.settled:
+        lost = inquiry.ask_with_loss({**taken.limits, taken.copy: budgeted.LOST})
+        if lost.path is not None and lost.run is None:
+            why = IN_EVERY_RUN if reply.fair is False else IF_LOST
+            return Counterfactual(taken.kind, taken.what, taken.step, "unknown", why)
+        reply = lost
+    return _judge_reply(taken, reply)
 
 
 def _judge_reply(taken: _Taken, reply: Reply) -> Counterfactual:

@@ -130,6 +130,8 @@ class _Telling:
             after=cost_of(system, found.run),
             ablations=self.without(prop, found.run),
         )
+        essential = {one.step for one in said.ablations if one.outcome == "holds" and one.step}
+        said = replace(said, context=slice.without_past(trace, said.context, essential))
         due = self.attempt(
             lambda: self.obligations(prop, found.run, trace),
             said.obligations,

@@ -37,6 +37,14 @@ def context(system: TransitionSystem, prop: Property, run: Run, trace: Trace) ->
     return tuple(s.number for s in past.steps if s.number and s.number not in needed)
 
 
+def without_past(trace: Trace, context: tuple[int, ...], steps: set[int]) -> tuple[int, ...]:
+    """Returns ``context`` without ``steps`` and what is in their causal past: those that the
+    counterfactuals show to be essential."""
+    order = causality(trace)
+    needed = order.past({number for number in steps if number < len(order.steps)})
+    return tuple(number for number in context if number not in needed)
+
+
 def _targets(
     system: TransitionSystem, prop: Property, run: Run, trace: Trace, found: tuple[Fact, ...]
 ) -> Iterator[int]:

@@ -26,8 +26,9 @@ from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.events import acting, trace_events
 from checker.results.narrate import LEADING
 from checker.results.trace import Trace
-from checker.simulate.choices import Choice, choices, phrases_of_transition
+from checker.simulate.choices import choices, phrases_of_transition
 from checker.simulate.false_conditions import false_conditions
+from checker.simulate.not_indicated import done_before, not_now, phrases_of_events
 from checker.simulate.phrase_matching import best_matches, process_of
 
 MOST = 3
@@ -55,10 +56,14 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
             if e.kind == "crash" and e.process == who
         ]
         return (f"{who} has crashed{f' in step {crashed[-1]}' if crashed else ''}",)
-    doing = [way.text for way in choices(system, state).ways if _does(words, system, way)]
+    doing = [
+        way.text
+        for way in choices(system, state).ways
+        if words in phrases_of_events(trace_events(system, way.events))
+    ]
     if doing:
         return tuple(f"it can: `{text}` does it" for text in doing[:MOST])
-    found = _disabled(words, system, state)
+    found = (*done_before(words, trace), *_disabled(words, system, state))
     if found:
         return found
     message = _RECEIVES.match(words)
@@ -68,6 +73,9 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
             return tuple(f"it can: {text}" for text in can)
         told = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
         return (told, *_instead(who, system, state))
+    waiting = not_now(words, system, trace)
+    if waiting:
+        return (*waiting[:MOST], *_instead(who, system, state))
     return (f"no step of this check reads like `{words}`", *_instead(who, system, state))
 
 
@@ -85,20 +93,6 @@ def _is_about(asked: re.Match[str], phrase: str) -> bool:
 def _has(message: str, asked: str) -> bool:
     """Returns whether ``message`` is the one asked for, or carries it inside of others."""
     return message.startswith(asked) or f"({asked}" in message
-
-
-def _does(words: str, system: TransitionSystem, way: Choice) -> bool:
-    """Returns whether the step ``way`` includes what ``words`` say: ``p2 delivers (p1, a)``."""
-    texts = []
-    for event in trace_events(system, way.events):
-        texts.append(event.sentence)
-        if event.kind == MarkKind.INDICATION:
-            operator, _, given = event.name.partition("(")
-            items = given.removesuffix(")")
-            for verb in verbs(operator):
-                said = f"{event.process} {verb}"
-                texts += [said, *(f"{said} {item}" for item in (f"({items})", *items.split(", ")))]
-    return words in texts
 
 
 def _instead(who: str, system: TransitionSystem, state: State) -> tuple[str, ...]:

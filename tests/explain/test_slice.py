@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.explain.slice import FAULTS, context
+from checker.explain.slice import FAULTS, context, without_past
 from checker.results.causality import CopyOutcome, causality
 from tests.explain.test_verdict_sentences import CASES, of_library
 from tests.explain.violations import Violation
@@ -52,3 +52,16 @@ def test_context_is_closed(case: tuple[str, ...]) -> None:
         else:
             assert not any(event.kind in FAULTS for event in step.events)
             assert found.trace.closing is None or step.number <= (found.trace.loop or 0)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_is_essential_is_not_context(case: tuple[str, ...]) -> None:
+    name, prop, *_ = case
+    trace = of_library(name, prop).trace
+    order = causality(trace)
+    every = tuple(step.number for step in order.steps[1:])
+    for step in every:
+        left = without_past(trace, every, {step})
+        assert step not in left
+        assert not set(left) & order.past({step})
+    assert without_past(trace, every, set()) == every

@@ -20,7 +20,7 @@ from checker.render.html.state import states_of
 from checker.render.html.timeline import timeline
 from checker.render.html.values import value_text
 from checker.render.terminal.explained import smaller
-from checker.results.trace import Claim, Cost, Counterfactual, Explanation, Json, Trace
+from checker.results.trace import Change, Claim, Cost, Counterfactual, Explanation, Json, Trace
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -124,6 +124,20 @@ def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
         assert texts["seen", str(entry[0])] == value_text(entry[1])
 
 
+@pytest.mark.parametrize("name", ["@received.DATA", "fd.@said", "one.two.@received.DATA"])
+def test_what_the_spec_does_not_have_is_shown_by_its_title_only(broken: Trace, name: str) -> None:
+    first = replace(broken.steps[0], state={**broken.steps[0].state, name: 0, "fd.own": 0})
+    variables = (*broken.variables, (name, "local"), ("fd.own", "local"))
+    made = replace(broken, steps=(first, *broken.steps[1:]), variables=variables)
+    titles = [cell.title for cell in states_of(made).cells]
+    assert name not in titles
+    assert "fd.own" in titles
+    change = Change(name, "fd.suspects", "", "0", "1", "local", False)
+    last = replace(broken.steps[-1], changes=(*broken.steps[-1].changes, change))
+    titles = [cell.title for cell in states_of(replace(made, steps=(*made.steps[:-1], last))).cells]
+    assert "fd.suspects" in titles and name not in titles
+
+
 def test_two_runs_are_aligned_by_what_they_share(broken: Trace) -> None:
     right = runs.found(runs.RIGHT, "crash_one")
     found = align(broken, right)
@@ -146,8 +160,11 @@ def test_what_would_be_otherwise_is_said_by_its_outcome() -> None:
         "Without the crash of p1 the property would hold.",
     )
     fails = ablation(Counterfactual("message", "A from p1 to p2", 3, "violated", steps=1))
-    assert fails["text"] == "Without the message A from p1 to p2 it would still fail, in 1 step."
-    assert fails["sign"] == "irrelevant"
+    other = (
+        "Another execution violates the property without the message A from p1 to p2, in 1 step."
+    )
+    assert fails["text"] == other
+    assert fails["sign"] == "replaceable"
     unknown = ablation(Counterfactual("fault", "the crash of p1", 3, "unknown", "no time"))
     assert unknown["text"] == "Without the crash of p1: not known (no time)."
 
@@ -160,9 +177,13 @@ def test_messages_that_do_not_matter_are_one_line(broken: Trace) -> None:
         page = viewer(replace(broken, explanation=Explanation(ablations=ablations)), "a")
         return [line["text"] for line in page["ablations"]["first"]]
 
-    none = "No single message matters: it would still fail without any one of them."
+    none = (
+        "No single message matters: other executions violate the property without any one of them."
+    )
     assert lines(crash, first, second) == [none]
-    assert lines(crash, first) == ["Without the message M1 it would still fail, in 1 step."]
+    assert lines(crash, first) == [
+        "Another execution violates the property without the message M1, in 1 step."
+    ]
     assert none not in lines(crash, first, replace(second, outcome="holds", steps=None))
 
 

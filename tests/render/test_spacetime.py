@@ -293,3 +293,28 @@ def test_what_several_have_counted_at_once() -> None:
     made = trace(replace(step(1, send("p1", "ECHO", "p2", "p3")), changes=noted))
     (line,) = (text for text in drawn(made) if text.count(marks.RIGHT) == 2)
     assert "ECHO" in line
+
+
+def test_what_a_process_sends_to_itself_may_be_lost_or_under_way() -> None:
+    made = trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p1", "p2")),
+        step(2, send("p2", "MORE", "p2")),
+        step(3, lose("p1", "DATA(a)", "p1")),
+    )
+    lost = row(made, "DATA(a) to itself")
+    assert lost.split()[:4] == ["3", "✗", "DATA(a)", "to"]
+    assert lost.index("✗") == row(made, "broadcast(a)").index("▷")
+    under_way = row(made, "· MORE to itself")
+    assert under_way.index("·") == row(made, "► MORE").index("├")
+    legend = " ".join(drawn(made))
+    assert "✗ lost" in legend
+    assert "· still on its way" in legend
+    assert "takes a step" not in legend
+
+
+def test_a_loss_is_drawn_wherever_it_happens() -> None:
+    made = trace(
+        step(1, send("p1", "DATA", "p1", "p2")),
+        step(2, world("the round ends"), lose("p1", "DATA", "p1"), lose("p1", "DATA", "p2")),
+    )
+    assert "✗ DATA to itself" in row(made, "to itself")

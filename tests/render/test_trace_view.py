@@ -237,17 +237,18 @@ def test_what_does_not_matter_is_one_line() -> None:
     first, second, third, fourth = messages
     assert counterfactuals(crash, *messages) == (
         "What matters essential the crash of p1 (step 1): the property would hold without it"
-        " irrelevant no single message matters: it would still fail without any one of the 4"
+        " replaceable no single message matters: other executions violate the property without any"
+        " one of the 4"
     )
     needed = replace(first, outcome="holds", steps=None)
-    assert "irrelevant 3 of the 4 messages: it would still fail without any one of them" in (
-        counterfactuals(needed, second, third, fourth)
-    )
+    three = "replaceable 3 of the 4 messages: other executions violate the property without any one"
+    assert three in counterfactuals(needed, second, third, fourth)
     assert counterfactuals(needed, replace(second, steps=3), third).endswith(
-        "irrelevant M2 (step 2) and M3 (step 3): it would still fail without either of them,"
-        " in 3 steps"
+        "replaceable M2 (step 2) and M3 (step 3): other executions violate the property without"
+        " either of them, in 3 steps"
     )
-    assert "without it, in 2 steps" in counterfactuals(crash, second)
+    one = "another execution violates the property without this message, in 2 steps"
+    assert one in counterfactuals(crash, second)
 
 
 def test_one_run_that_violates_two_properties_is_drawn_once() -> None:

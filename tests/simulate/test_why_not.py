@@ -60,6 +60,7 @@ def told(name: str, *steps: str, asked: str, fine: bool = False) -> tuple[str, .
 
 
 EAGER, SUSPECTING, ECHO = SPECS[:3]
+ORDERED = "total_order/fixed_sequencer.bcast::no_fault"
 
 SAID = [
     (EAGER, ("p1 crashes",), "p2 crashes",
@@ -73,6 +74,17 @@ SAID = [
      "it can: p2 receives COPY(DATA(p1, a)) from p1"),
     (EAGER, ("p1 broadcasts a",), "p2 delivers a",
      "it can: `p2 receives COPY(DATA(p1, a)) from p1` does it"),
+    (EAGER, ("p1 broadcasts a", "p2 receives COPY"), "p2 delivers a",
+     "p2 did that in step 2: deliver(p1, a)"),
+    (EAGER, (), "p2 delivers a",
+     "not now: p2 delivers in `upon beb.deliver(p, DATA(s, m))`, and no message for that is on its"
+     " way to p2"),
+    (ORDERED, ("p2 broadcasts a",), "p3 delivers a",
+     "not now: p3 delivers in `upon receive ORDERED(number, s, m)`, and no message for that is on"
+     " its way to p3"),
+    (ORDERED, ("p2 broadcasts a", "p1 receives PUT(a)"), "p3 delivers (p1, b)",
+     "not now: p3 delivers in `upon receive ORDERED(number, s, m)`, and what is on its way to p3"
+     " (ORDERED(1, p2, a)) does not bring that about"),
     (EAGER, (), "p2 flies", "no step of this check reads like `p2 flies`"),
     (SUSPECTING, (), "p2 suspects p2", "that never happens in this check"),
     ("time/leases.bcast::counted_from_the_answer", (), "h1 receives", "no message is on its way"),

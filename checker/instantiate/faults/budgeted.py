@@ -12,6 +12,10 @@ action is enabled, and an :class:`ir.Justice` says that no execution stays there
 constraint is kept, and neither the executions that exceed a budget nor those that wait forever
 instead are admitted.
 
+A message can also be lost on arrival (:data:`LOST`): its reception takes it from its link and has
+no other effect.  So it satisfies the fairness constraint, and neither a queue nor a round waits for
+it.
+
 The new variables come last: :func:`project` removes them again.  They are given their values by
 :meth:`Budgeted.asking`, which changes nothing that native code depends on: all checks of one
 instrumented system share the same machine code.
@@ -25,7 +29,7 @@ from typing import TypeVar
 
 from checker.instantiate.faults.fault_marks import Fault, FaultKind, byzantine, fault_kind, new
 from checker.model import build, interpreter, ir
-from checker.model.build import conj, equal, negation
+from checker.model.build import conj, disj, equal, negation
 from checker.model.evaluate import misfit
 from checker.model.interpreter import Event, State
 from checker.model.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
@@ -39,6 +43,10 @@ BEFORE = "@before."
 """Prefix of the locals that hold the values of variables before a step."""
 
 UNLIMITED = -1
+
+LOST = 1
+"""The limit of :func:`one_copy` with which the message is lost on arrival; with 0 it is never
+received."""
 
 _Arg = TypeVar("_Arg")
 
@@ -62,13 +70,15 @@ class Budget:
     """A bound on how often something may happen; ``name`` is that of the variable.
 
     ``most``: the largest limit that can be set.  ``start``: conditions on the initial state, each
-    of which consumes one unit where it is true.
+    of which consumes one unit where it is true.  ``loses``: with the limit :data:`LOST` the message
+    that it is about is lost on arrival.
     """
 
     name: str
     most: int
     cost: Cost
     start: tuple[Expr, ...] = ()
+    loses: bool = False
 
     @property
     def type(self) -> IntT:
@@ -119,7 +129,7 @@ def add_budgets(
     fair executions of ``system`` that stay within the budgets.
     """
     whole_runs = prop.kind is ir.PropertyKind.LIVENESS
-    metered = [_meter(system, a.body, budgets, flags=False) for a in system.actions]
+    metered = [_meter_step(system, a.body, budgets, flags=False) for a in system.actions]
     flagged = [
         whole_runs and action.promised != FALSE and body != action.body
         for action, body in zip(system.actions, metered, strict=True)
@@ -176,7 +186,11 @@ def _metered_promise(
     back = [ir.Assign(ir.Target(v.type, v.name, True), _before(v)) for v in ours]
     back.append(ir.Assign(ir.Target(BOOL, FORBIDDEN, True), FALSE))
     judged = ir.If(same, tuple(back), (ir.If(_forbidden(), last),))
-    return (*before, *_meter(system, whole, budgets, flags=True), judged)
+    metered = (
+        *_meter_step(system, body, budgets, flags=True),
+        *_meter(system, system.monitor, budgets, flags=True),
+    )
+    return (*before, *metered, judged)
 
 
 def _before(variable: ir.Variable) -> Expr:
@@ -221,6 +235,23 @@ def _charge_start(budgets: tuple[Budget, ...]) -> Block:
     return tuple(paid)
 
 
+def _meter_step(
+    system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], *, flags: bool
+) -> Block:
+    """Returns the ``body`` of an action in which every mark consumes its cost, and of which nothing
+    is left behind the reception of a message that is lost on arrival."""
+    for at, stmt in enumerate(body):
+        if isinstance(stmt, ir.Mark):
+            arrives = [(b, b.cost(system.marks[stmt.mark], stmt.args)) for b in budgets if b.loses]
+            lost = disj(*(conj(c, equal(b.remaining, build.integer(LOST))) for b, c in arrives))
+            if lost != FALSE:
+                before = _meter(system, body[:at], budgets, flags=flags)
+                behind = _meter_step(system, body[at + 1 :], budgets, flags=flags)
+                received = (*_meter(system, (stmt,), budgets, flags=flags), *behind)
+                return (*before, ir.If(lost, (), received))
+    return _meter(system, body, budgets, flags=flags)
+
+
 def _meter(
     system: TransitionSystem, block: Block, budgets: tuple[Budget, ...], *, flags: bool
 ) -> Block:
@@ -251,11 +282,13 @@ def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
         return ()
     left = budget.remaining
     nothing = equal(left, build.integer(0))
+    if budget.loses:
+        nothing = build.at_most(build.integer(0), left)
     over: ir.Stmt = ir.Assume(negation(nothing))
     if flags:
         over = ir.If(nothing, (ir.Assign(ir.Target(BOOL, FORBIDDEN, True), TRUE),))
     statements: list[ir.Stmt] = [over]
-    if budget.most:
+    if budget.most and not budget.loses:
         less = ir.Apply(IntT(UNLIMITED - 1, budget.most - 1), ir.Op.ADD, (left, build.integer(-1)))
         spent = ir.Assign(ir.Target(budget.type, budget.name, True), less)
         statements.append(ir.If(build.below(build.integer(0), left), (spent,)))
@@ -372,8 +405,8 @@ def no_other_fault(
 
 
 def one_copy(copy: Copy, name: str) -> Budget:
-    """Returns a budget for the reception of one message by one process."""
-    return Budget(name, 0, this_copy(copy))
+    """Returns a budget for the reception of one message by one process: 0, or :data:`LOST`."""
+    return Budget(name, LOST, this_copy(copy), loses=True)
 
 
 # ---- costs of an execution --------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 
-Requests = typed.History | typed.HistoryOrder
+Requests = typed.History | typed.HistoryOrder | typed.Repeated
 """What a process, their owner, has requested."""
 
 Names = frozenset[str]

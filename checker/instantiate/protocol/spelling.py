@@ -136,6 +136,13 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
             return _of_the_run(expr, env)
 
 
+def _history_at(expr: typed.HistoryOrder | typed.Repeated) -> typed.Expr:
+    """Returns the history that ``expr`` is about, or only whose it is where no more is written."""
+    if not expr.named:
+        return expr.owner
+    return typed.History(expr.type, expr.kind, expr.op, expr.owner, expr.span)
+
+
 def _generator(item: typed.Expr, binders: tuple[typed.Binder, ...], env: Env) -> Phrase:
     head, inner = _binders(binders, env)
     return (*_spell_part(item, inner)[0], " for ", *head)
@@ -145,11 +152,11 @@ def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:
     match expr:
         case typed.History(_, _, op, owner, _):
             return (f"{history_name(op)}(", *_spell_part(owner, env)[0], ")")
-        case typed.HistoryOrder(_, kind, _, owner, first, second, _):
-            name = "before" if kind == "indication" else "broadcast_before"
-            return (f"{name}(", *_all((owner, first, second), env), ")")
-        case typed.Repeated(_, _, _, owner, item, _):
-            return ("repeated(", *_all((owner, item), env), ")")
+        case typed.HistoryOrder(_, kind, _, _, first, second, _, named):
+            name = "before" if named or kind == "indication" else "broadcast_before"
+            return (f"{name}(", *_all((_history_at(expr), first, second), env), ")")
+        case typed.Repeated(item=item):
+            return ("repeated(", *_all((_history_at(expr), item), env), ")")
         case typed.RepeatedAct(_, kind, item, _):
             return (f"repeated({kind}, ", *_spell_part(item, env)[0], ")")
         case typed.Causes(_, first, second, _):

@@ -248,7 +248,8 @@ class History:
 class HistoryOrder:
     """``before(p, x, y)``: at ``owner`` the first ``x`` came before the first ``y`` (both came).
 
-    ``broadcast_before(p, x, y)`` is the same with kind ``request``.
+    ``broadcast_before(p, x, y)`` is the same with kind ``request``.  ``named``: the history is
+    written out, ``before(delivered(p), x, y)``.
     """
 
     type: Type
@@ -258,11 +259,13 @@ class HistoryOrder:
     first: Expr
     second: Expr
     span: Span
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """``repeated(p, x)``: ``x`` was indicated to ``owner`` more than once."""
+    """``repeated(p, x)``: ``x`` was indicated to ``owner``, or with kind ``request`` requested by
+    it, more than once.  ``named``: the history is written out, ``repeated(delivered(p), x)``."""
 
     type: Type
     kind: str
@@ -270,6 +273,7 @@ class Repeated:
     owner: Expr
     item: Expr
     span: Span
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ def _at_most(over: str, protocol: typed.Protocol, span: Span) -> Expr:
         indications = _interface(protocol).indications
         if not indications:
             raise NotHere("its interface has no indication")
-        made = tuple(_never_twice(operator, span) for operator in indications)
+        several = len(indications) > 1
+        made = tuple(_never_twice(operator, span, several) for operator in indications)
         return made[0] if len(made) == 1 else typed.Operation(BOOL, "and", made, span)
     item = _acts(protocol)
     kind = "performed" if over == "processings" else "effects"
@@ -108,12 +109,12 @@ def _at_most(over: str, protocol: typed.Protocol, span: Span) -> Expr:
     return _always(_forall((binder,), _not(twice, span), span), span)
 
 
-def _never_twice(operator: Operator, span: Span) -> Expr:
+def _never_twice(operator: Operator, span: Span, named: bool) -> Expr:
     entry = entry_type(operator)
     owner = typed.Local(PROC, "p", span)
     history = typed.History(Seq(entry), "indication", operator.name, owner, span)
     item = typed.Local(entry, "x", span)
-    twice = typed.Repeated(BOOL, "indication", operator.name, owner, item, span)
+    twice = typed.Repeated(BOOL, "indication", operator.name, owner, item, span, named)
     binders = (_everybody("p", span), typed.Binder(typed.Bind(entry, "x"), history, None))
     return _always(_forall(binders, _not(twice, span), span), span)
 

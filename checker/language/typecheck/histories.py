@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checker.diagnostics import Span
+from checker.diagnostics.english import listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Operator, Seq, Tuple, Type
 from checker.language.typecheck.scope import Hole, Scope
@@ -73,11 +74,15 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
     if scope.mode != "property":
         scope.report.fail("N018", f"`{name}(…)` can only stand in a property", span)
     require_arity(name, args, HISTORY.get(name, 1), span, scope)
+    if name in HISTORY and name in history_names(scope.home.interface):
+        _, operator = history_names(scope.home.interface)[name]
+        message = f"`{name}(…)` is a word of the language, and the history of `{operator.name}`"
+        scope.report.fail("N035", message, span, hint=f"give `{operator.name}` another name")
     match name:
         case "correct" | "crashed" | "faulty":
             return typed.Correct(BOOL, name, check(args[0], scope, PROC), span)
         case "causes":
-            _first("request", name, scope, span)
+            _one_broadcast(scope, span)
             pair = Tuple((PROC, MSG))
             return typed.Causes(
                 BOOL, check(args[0], scope, pair), check(args[1], scope, pair), span
@@ -88,16 +93,13 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
         case "suspected" | "trusted" if _is_detector(name, scope):
             return typed.Opinion(PROCS, name, check(args[0], scope, PROC), span)
         case "repeated":
-            operator = _first("indication", name, scope, span)
-            owner = check(args[0], scope, PROC)
-            item = check(args[1], scope, entry_type(operator))
-            return typed.Repeated(BOOL, "indication", operator.name, owner, item, span)
+            of, named = _which(expr, "indication", scope)
+            item = check(args[1], scope, item_of(of))
+            return typed.Repeated(BOOL, of.kind, of.op, of.owner, item, span, named)
         case "before" | "broadcast_before":
-            kind = "indication" if name == "before" else "request"
-            operator = _first(kind, name, scope, span)
-            owner, entry = check(args[0], scope, PROC), entry_type(operator)
-            first, second = check(args[1], scope, entry), check(args[2], scope, entry)
-            return typed.HistoryOrder(BOOL, kind, operator.name, owner, first, second, span)
+            of, named = _which(expr, "indication" if name == "before" else "request", scope)
+            first, second = (check(arg, scope, item_of(of)) for arg in args[1:])
+            return typed.HistoryOrder(BOOL, of.kind, of.op, of.owner, first, second, span, named)
         case _:
             kind, operator = history_names(scope.home.interface)[name]
             owner = check(args[0], scope, PROC)
@@ -132,20 +134,65 @@ def _is_detector(name: str, scope: Scope) -> bool:
     return of_one.issuperset(_OPINIONS[name])
 
 
-def _first(kind: str, name: str, scope: Scope, span: Span) -> Operator:
+def _which(expr: ast.Apply, kind: str, scope: Scope) -> tuple[typed.History, bool]:
+    """Returns the history that ``before(…)`` or ``repeated(…)`` is about, and whether it is named
+    there, as in ``before(delivered(p), x, y)``; else it is that of the only operator of ``kind``.
+    """
+    from checker.language.typecheck.applications import require_arity
+    from checker.language.typecheck.expressions import check
+
+    first, name, histories = expr.args[0], expr.name, history_names(scope.home.interface)
+    if isinstance(first, ast.Apply) and first.name in histories:
+        kind, operator = histories[first.name]
+        require_arity(first.name, first.args, 1, first.span, scope)
+        owner = check(first.args[0], scope, PROC)
+        entries = Seq(entry_type(operator))
+        return typed.History(entries, kind, operator.name, owner, first.span), True
+    rest = ", ".join(["…"] * (len(expr.args) - 1))
+    shown = "repeated" if name == "repeated" else "before"
+    operator = _only(kind, name, f"`{shown}({{}}(…), {rest})`", scope, expr.span)
+    owner = check(first, scope, PROC)
+    return typed.History(Seq(entry_type(operator)), kind, operator.name, owner, expr.span), False
+
+
+def _only(kind: str, name: str, wanted: str, scope: Scope, span: Span) -> Operator:
+    """Returns the interface's only operator of ``kind``.
+
+    Raises :class:`Hole` after an error where there is none, or where there are several: ``wanted``
+    says what to write then, ``{}`` being the name of a history.
+    """
+    operators = _operators(kind, name, scope, span)
+    if len(operators) > 1:
+        names = [history_name(operator.name) for operator in operators]
+        shown = listing((f"`{n}`" for n in names), "or")
+        message = f"`{name}` does not say which history is meant: {shown}"
+        hint = "write " + listing((wanted.format(n) for n in names), "or")
+        scope.report.fail("N035", message, span, hint=hint)
+    return operators[0]
+
+
+def _one_broadcast(scope: Scope, span: Span) -> None:
+    """Raises :class:`Hole` after an error where the interface's requests are not broadcasts."""
+    operators = _operators("request", "causes", scope, span)
+    if [[t for _, t in operator.fields] for operator in operators] != [[MSG]]:
+        message = "`causes` needs an interface whose only request has one field, a `Msg`"
+        scope.report.fail("N022", message, span)
+
+
+def _operators(kind: str, name: str, scope: Scope, span: Span) -> tuple[Operator, ...]:
+    """Returns the interface's operators of ``kind``, which ``name`` needs; raises :class:`Hole`
+    after an error where there are none."""
     interface = scope.home.interface
     if "implements" in scope.home.lost:
         raise Hole
-    operators = (
-        ()
-        if interface is None
-        else (interface.requests if kind == "request" else interface.indications)
-    )
+    operators: tuple[Operator, ...] = ()
+    if interface is not None:
+        operators = interface.requests if kind == "request" else interface.indications
     if not operators:
         hint = "" if interface else "histories need an interface: `protocol P implements I`"
         message = f"`{name}` needs an interface with {_article(kind)}"
         scope.report.fail("N022", message, span, hint=hint)
-    return operators[0]
+    return operators
 
 
 def _article(kind: str) -> str:

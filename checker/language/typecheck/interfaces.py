@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.declarations import see
+from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
@@ -17,6 +18,7 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
     home = Home(report, decl.name.text, params={"n": INT, "f": INT}, of_interface=True)
     see(around, home)
     seen: set[str] = set()
+    histories: dict[str, str] = {}
     for item in decl.items:
         if isinstance(item, ast_items.TypeAlias):
             home.types[item.name.text] = resolve(item.type, home, item.name.text)
@@ -27,6 +29,11 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
             if name in seen:
                 report.add("N004", f"`{name}` is declared twice", item.name.span)
                 continue
+            told = history_name(name)
+            if told in histories:
+                message = f"`{told}(p)` would be the history of `{histories[told]}` and of `{name}`"
+                report.add("N035", message, item.name.span, hint="give one of them another name")
+            histories.setdefault(told, name)
             seen.add(name)
             names = field_names(item.fields, home)
             types = (resolve(f.type, home) for f in item.fields)

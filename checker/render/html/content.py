@@ -26,7 +26,7 @@ from checker.results.trace import (
     Trace,
 )
 
-SIGNS = {"holds": "essential", "violated": "irrelevant", "unknown": "not known"}
+SIGNS = {"holds": "essential", "violated": "replaceable", "unknown": "not known"}
 
 FRAGMENTS = {"a": "step", "b": "other"}
 """The fragment of the page's address that names the selected step of each side."""
@@ -143,15 +143,17 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
 
 
 def _no_single_matters(explained: Explanation, kind: str) -> bool:
-    """Returns whether there are several faults or messages, and it would still fail without each of
-    them."""
+    """Returns whether there are several faults or messages, and other executions violate the
+    property without each of them."""
     outcomes = [a.outcome for a in explained.ablations if a.kind == kind]
     return len(outcomes) > 1 and set(outcomes) == {"violated"}
 
 
 def _none_matters(kind: str) -> dict[str, Any]:
     """Returns the line that stands for all faults or messages, none of which matters."""
-    text = f"No single {kind} matters: it would still fail without any one of them."
+    text = (
+        f"No single {kind} matters: other executions violate the property without any one of them."
+    )
     return {"sign": SIGNS["violated"], "outcome": "violated", "text": text, "step": None}
 
 
@@ -163,7 +165,7 @@ def ablation(found: Counterfactual) -> dict[str, Any]:
             text = f"Without {what} the property would hold."
         case "violated":
             took = "" if found.steps is None else f", in {count(found.steps, 'step')}"
-            text = f"Without {what} it would still fail{took}."
+            text = f"Another execution violates the property without {what}{took}."
         case _:
             why = f" ({found.why})" if found.why else ""
             always = found.why == IN_EVERY_RUN

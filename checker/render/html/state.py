@@ -12,7 +12,7 @@ SHOWN = ("local", "shared")
 """Kinds of variables that are shown even where they never change."""
 
 INTERNAL = "@"
-"""The prefix of the names of variables that the spec does not have."""
+"""What is in the names of variables that the spec does not have, its own or those of a layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
     places: dict[tuple[str, str], int] = {}
     cells: list[Cell] = []
     for name, kind in trace.variables:
-        if name not in titles and (kind not in SHOWN or name.startswith(INTERNAL)):
+        if name not in titles and (kind not in SHOWN or INTERNAL in name):
             continue
         for process, value in _entries(trace.steps[0].state.get(name), trace.processes):
             first = changed.get((name, process))

@@ -11,10 +11,10 @@ from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs
 from checker.results.trace import IN_EVERY_RUN, Counterfactual, Explanation, Trace
 
-LABEL = 10
-"""The columns for ``essential``."""
+LABEL = 12
+"""The columns for ``replaceable``."""
 FEW = 2
-"""So many irrelevant parts are named; of more, only the number is."""
+"""So many replaceable parts are named; of more, only the number is."""
 
 
 def ablations_view(trace: Trace) -> RenderableType | None:
@@ -25,7 +25,7 @@ def ablations_view(trace: Trace) -> RenderableType | None:
     explanation = trace.explanation
     if explanation is None or not explanation.ablations:
         return None
-    rows = [*_essential(explanation), *_irrelevant(explanation), *_unknown(explanation)]
+    rows = [*_essential(explanation), *_replaceable(explanation), *_unknown(explanation)]
     return Group(Text("What matters", style="bold"), pairs(rows, 2, LABEL))
 
 
@@ -36,25 +36,26 @@ def _essential(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
         label = Text("")
 
 
-def _irrelevant(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
-    """Yields a row for the faults without each of which it would still fail, and one for such
-    messages: where all are of that kind, no single one matters."""
-    label = Text("irrelevant", style="dim")
+def _replaceable(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
+    """Yields a row for the faults without each of which other executions violate the property, and
+    one for such messages: where all are of that kind, no single one matters."""
+    label = Text("replaceable", style="dim")
     for kind in ("fault", "message"):
         of_kind = [found for found in explanation.ablations if found.kind == kind]
         those = [found for found in of_kind if found.outcome == "violated"]
         if not those:
             continue
+        others = "other executions violate"
         if len(those) == len(of_kind) and len(those) > 1:
             said = f"no single {kind} matters"
             without = f"any one of the {len(those)}"
+        elif len(those) == 1:
+            said, others, without = _what(those[0]), "another execution violates", f"this {kind}"
         elif len(those) <= FEW:
-            said = listing([_what(found) for found in those])
-            without = "it" if len(those) == 1 else "either of them"
+            said, without = listing([_what(found) for found in those]), "either of them"
         else:
-            said = f"{len(those)} of the {len(of_kind)} {kind}s"
-            without = "any one of them"
-        yield label, Text(f"{said}: it would still fail without {without}{_steps(those)}")
+            said, without = f"{len(those)} of the {len(of_kind)} {kind}s", "any one of them"
+        yield label, Text(f"{said}: {others} the property without {without}{_steps(those)}")
         label = Text("")
 
 

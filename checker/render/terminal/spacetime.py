@@ -120,6 +120,10 @@ class _Diagram:
         for arrow in (*(a for b in self._drawn() for a in b.arrows), *self._rest):
             if arrow.sender not in needs or arrow.receiver not in needs:
                 continue
+            if arrow.sender == arrow.receiver:
+                own = cell_len(_to_itself(arrow)) + 3
+                needs[arrow.sender] = max(needs[arrow.sender], own)
+                continue
             ends = sorted((lanes.index(arrow.sender), lanes.index(arrow.receiver)))
             widest = max(lanes[ends[0] : ends[1]], key=lambda lane: needs[lane], default="")
             if widest:
@@ -254,9 +258,14 @@ class _Page:
         at = self._columns.at
         together: dict[tuple[str, str, CopyOutcome], list[Arrow]] = {}
         for arrow in arrows:
-            if arrow.sender in at and arrow.receiver in at:
+            if arrow.sender in at and arrow.receiver in at and arrow.sender != arrow.receiver:
                 key = arrow.sender, arrow.message, arrow.how
                 together.setdefault(key, []).append(arrow)
+        for arrow in arrows:
+            if arrow.sender == arrow.receiver and arrow.sender in at:
+                row = self._row()
+                self._item(row, LaneItem(arrow.sender, m.UNDER_WAY, _to_itself(arrow), "dim"))
+                yield row
         for (sender, _, how), some in together.items():
             row = self._row()
             for left in (True, False):
@@ -377,6 +386,10 @@ class _Page:
 
 def _said(arrow: Arrow) -> str:
     return text_of_arrow(arrow.message, arrow.claimed)
+
+
+def _to_itself(arrow: Arrow) -> str:
+    return f"{_said(arrow)} to itself"
 
 
 def _fill_lines(parts: list[str], width: int) -> Iterator[str]:

@@ -80,7 +80,7 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
             continue
         if arrow.how is CopyOutcome.MISSED and (order.was_cut_off(arrow) or ends in received):
             continue
-        if arrow.sender != arrow.receiver:
+        if arrow.sender != arrow.receiver or arrow.how is CopyOutcome.UNDER_WAY:
             found.setdefault(ends, arrow)
     return tuple(found.values())
 
@@ -138,6 +138,8 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             return _send_items(trace, step, event, arrows)
         case "receive" if event.peers == (who,):
             return [LaneItem(who, m.RECEIVE, f"{event.message} from itself", "", event.message)]
+        case "lose" if event.peers == (who,):
+            return [LaneItem(who, m.LOST, f"{event.message} to itself", FAULT)]
         case "indication":
             return [LaneItem(who, m.DELIVERY, name, DELIVERED)]
         case "perform":
@@ -184,7 +186,7 @@ def _send_items(
 ) -> list[LaneItem]:
     """Returns items for sending a message; none if this step has arrows for all its copies."""
     here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
-    if event.peers and set(event.peers) <= here | {event.process}:
+    if here and set(event.peers) <= here | {event.process}:
         return []
     later = trace.header.fine_steps and event.kind == "send"
     text = f"{event.message} to {_receivers(trace, event)}"
