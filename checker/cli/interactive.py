@@ -233,7 +233,7 @@ class Exploring:
     def _standing(self) -> None:
         """Prints which properties are violated, and whether the execution could stay here."""
         for prop in self._session.violated_invariants():
-            console.print_line(f"VIOLATED: {prop.name}")
+            console.print_line(f"VIOLATED: {prop.asked}")
         if self._session.ends():
             console.print_line(
                 "The run could end here: no fairness assumption requires another step."

@@ -85,7 +85,7 @@ def simulate(
 
 
 def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
-    known = [prop.name for prop in opened.system.properties]
+    known = list(dict.fromkeys(prop.asked for prop in opened.system.properties))
     for name in only:
         if name not in known:
             raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")

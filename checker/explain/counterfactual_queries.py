@@ -106,6 +106,39 @@ class Inquiry:
         return Reply(shown, rerun(self.twin.original, shown, self.prop), True, fair=True)
 
 
+@dataclass(frozen=True, slots=True)
+class InquiryOfParts:
+    """Queries about a whole property: a conjunction is violated where one of its parts is."""
+
+    inquiries: tuple[Inquiry, ...]
+
+    @staticmethod
+    def about(
+        system: TransitionSystem,
+        prop: Property,
+        budgets: tuple[Budget, ...],
+        clock: ExplainingBudget,
+    ) -> InquiryOfParts:
+        """Instruments ``system`` once for each part of the property of which ``prop`` is one."""
+        parts = (prop, *other_parts(system, prop))
+        return InquiryOfParts(tuple(Inquiry.about(system, p, budgets, clock) for p in parts))
+
+    def ask(self, limits: Mapping[str, int]) -> Reply:
+        """Returns the reply about the first part that is violated, or else is not known, or else
+        about the first."""
+        replies: list[Reply] = []
+        for inquiry in self.inquiries:
+            replies.append(inquiry.ask(limits))
+            if replies[-1].path is not None:
+                return replies[-1]
+        return next((reply for reply in replies if not reply.settled), replies[-1])
+
+
+def other_parts(system: TransitionSystem, prop: Property) -> tuple[Property, ...]:
+    """Returns the other parts of the conjunction of which ``prop`` is one."""
+    return tuple(part for part in system.parts_of(prop.asked) if part.name != prop.name)
+
+
 def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:
     """Returns the native engine's answer within the time that is left, or why there is none."""
     left = clock.seconds_left

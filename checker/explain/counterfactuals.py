@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, Reply
+from checker.explain.counterfactual_queries import ExplainingBudget, InquiryOfParts, Reply
 from checker.explain.minimisation import loop_of
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.budgeted import Copy
@@ -75,7 +75,7 @@ def counterfactuals_of(
         taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {f"@copy {i}": 0}))
     if not taken:
         return ()
-    inquiry = Inquiry.about(system, prop, tuple(budgets), clock)
+    inquiry = InquiryOfParts.about(system, prop, tuple(budgets), clock)
     return tuple(_judge_reply(one, inquiry.ask(one.limits)) for one in taken)
 
 

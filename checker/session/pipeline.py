@@ -226,8 +226,8 @@ def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool
 
     return any(
         vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
-        for prop in made.system.properties
-        if prop.name not in answer.violations and prop.name not in answer.undecided
+        for prop in made.system.open_properties(answer.violations)
+        if prop.name not in answer.undecided
     )
 
 
