@@ -21,7 +21,7 @@ from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.reductions.choose import SideQuestions
 from checker.reductions.registry import is_named
-from checker.results.answer import Answer, Forecast, Listener, stop_reason
+from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 from checker.session import run_engine
@@ -95,7 +95,7 @@ def run_loaded(
             if run is not None:
                 run.unfinished = True
         else:
-            if answer.stopped is not None:
+            if answer.stopped not in (None, DECIDED):
                 report = replace(report, forecast=_of_these(outlook.forecast(), answer))
             if run is not None and run.mended:
                 report = replace(report, notes=(*report.notes, run.mended))

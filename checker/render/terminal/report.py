@@ -201,6 +201,8 @@ def scope_text(report: Report) -> str:
         said = f"exhaustive for {sizes}" if sizes else "exhaustive"
         return said + unless_omitted(report.omission)
     stopped = report.stopped or "an error of the run stopped it"
+    if stopped == DECIDED:
+        return f"the search stopped{f', for {sizes}' if sizes else ''}: {DECIDED}"
     return f"NOT exhaustive{f' for {sizes}' if sizes else ''}: {stopped}"
 
 
