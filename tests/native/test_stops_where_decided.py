@@ -163,7 +163,7 @@ def test_what_is_shown_is_said_to_be_part(counters: Path) -> None:
     console = Console(width=200)
     with console.capture() as said:
         console.print(report_view(report))
-    assert "NOT exhaustive" in said.get() and DECIDED in said.get()
+    assert "the search stopped" in said.get() and DECIDED in said.get()
     assert "never" not in said.get()
 
 
