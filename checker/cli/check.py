@@ -21,6 +21,7 @@ from checker.cli.settings import LAYOUT, SET, engine_options, selection
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
+    from checker.cli.settings import Target
     from checker.language.load import Spec
     from checker.render.diagram.rows import Layout
     from checker.results.verdict import Report
@@ -62,6 +63,12 @@ EXPLAIN = 5.0
     help="Show up to K runs for each violated property, each different in kind from the others.",
 )
 @click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PROPERTY",
+    help="Ask only this property, of the checks that ask it; can be given several times.",
+)
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option(
     "--audit-reductions", is_flag=True, help="Explore again with --reduce none, and compare."
@@ -88,6 +95,7 @@ def check(
     explaining: float,
     kinds: int,
     no_explain: bool,
+    only: tuple[str, ...],
     coverage: bool,
     audit_reductions: bool,
     compact: bool,
@@ -111,6 +119,7 @@ def check(
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     asked = targets(names, options.limits.timeout, options.limits.memory)
+    asked = _only(asked, only)
     display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
@@ -126,6 +135,29 @@ def check(
     files = Files(json_out, trace_out, itf_out)
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
+
+
+def _only(asked: list[Target], properties: tuple[str, ...]) -> list[Target]:
+    """Returns those of ``asked`` that ask any of ``properties``, narrowed to these; raises
+    :class:`SpecError` (E045) where none asks one of them."""
+    if not properties:
+        return asked
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.language.typecheck.scope import suggestion
+
+    known = {
+        asked_of.name
+        for spec, name in asked
+        for check in spec.module.checks
+        if check.name == name
+        for asked_of in check.prove
+    }
+    for name in properties:
+        if name not in known:
+            message = f"no check that is run asks the property `{name}`"
+            raise SpecError((Diagnostic("E045", message, hint=suggestion(name, known)),))
+    narrow = {spec: spec.only(properties) for spec in dict.fromkeys(spec for spec, _ in asked)}
+    return [(narrow[spec], name) for spec, name in asked if name in narrow[spec].names]
 
 
 def _with_tables(options: Options, states_out: str | None, checks: int) -> Options:

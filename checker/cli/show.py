@@ -80,6 +80,8 @@ def _show(
     for number, (spec, name) in enumerate(asked):
         if number:
             console.print_line()
+        for line in spec.difference(name):
+            console.print_line(line)
         if automaton or svg is not None:
             _draw(spec, name, options, svg)
         elif system:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of a source file; lines and columns count from 1, ``end`` is just behind it."""
+    """A range of a source file; lines and columns count from 1, ``end`` is just behind it.
+
+    ``called``: of what stands in a definition, where that is called.
+    """
 
     file: str
     line: int
     column: int
     end_line: int
     end_column: int
+    called: Span | None = None
+
+    @property
+    def caller(self) -> Span:
+        """Where the outermost call that leads here stands; itself outside of definitions."""
+        return self if self.called is None else self.called.caller
+
+    def called_at(self, call: Span) -> Span:
+        """Returns this range in a definition that is called at ``call``."""
+        inner = call if self.called is None else self.called.called_at(call)
+        return replace(self, called=inner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from checker.engines.asynchronous import NOT_IN, raise_in
+from checker.engines.asynchronous import AGAIN, NOT_IN, interrupt, raise_in
 
 _T = TypeVar("_T")
 
@@ -41,8 +41,6 @@ BESIDE = 512 << 20
 """Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
 TICK = 0.1
 """Seconds between two checks of how much memory is in use, where that matters."""
-AGAIN = 0.02
-"""Seconds until the next attempt, where an exception would be ignored."""
 RETOLD = 0.25
 """Seconds after which native code is signalled again, should it have missed the first signal."""
 RAISED_AGAIN = 1.0
@@ -355,7 +353,7 @@ class _Watcher:
     @contextmanager
     def hearing_signals(self) -> Iterator[None]:
         """Lets signals wake the thread within the block, unless another wake-up descriptor is
-        set."""
+        set; Ctrl-C raises ``KeyboardInterrupt`` as ever, but never where it has no effect."""
         if self._hearing or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -365,9 +363,14 @@ class _Watcher:
             yield
             return
         self._hearing = True
+        plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if plain:
+            signal.signal(signal.SIGINT, interrupt)
         try:
             yield
         finally:
+            if plain:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             self._hearing = False
             signal.set_wakeup_fd(-1)
 

@@ -15,6 +15,7 @@ from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import actions, coverage_marks, initial, receptions, stack, yields
 from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
 from checker.instantiate.time import timing
 from checker.instantiate.world import World
@@ -60,6 +61,7 @@ def instantiate(
     """
     start_numbers()
     sizes = compute(check, overrides)
+    check = unfold(check, sizes.values)
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
     properties = _declare(made, ask)

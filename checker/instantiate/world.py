@@ -44,6 +44,8 @@ CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 ATOMIC = "atomic"
 """The effect that precedes those which happen together or not at all."""
+VARYING = "var "
+"""What the names of locals begin with that statements of the spec assign."""
 REQUEST = "request."
 """Prefix of the names of the effects that record requests of clients."""
 IMMUNE = "@immune"
@@ -149,7 +151,8 @@ class World:
     # ---- names and places ---------------------------------------------------------------------
 
     def place(self, span: Span) -> SourceLocation:
-        return SourceLocation(span.file, span.line, span.column)
+        called = None if span.called is None else self.place(span.called)
+        return SourceLocation(span.file, span.line, span.column, called)
 
     def mark(self, info: MarkInfo) -> int:
         """Returns the index of ``info``, added where it is new."""

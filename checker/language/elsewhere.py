@@ -16,7 +16,9 @@ LARGEST = 1_000_000
 def import_hint(name: str, file: str) -> str:
     """Returns the hint to import what declares the protocol or interface ``name``, for the spec
     ``file``; empty where neither its folder nor the library has it."""
-    declares = re.compile(rf"^[ \t]*(protocol|interface)[ \t]+{re.escape(name)}\b", re.MULTILINE)
+    declares = re.compile(
+        rf"^[ \t]*(protocol|variant|interface)[ \t]+{re.escape(name)}\b", re.MULTILINE
+    )
     for path in _candidates(Path(file).parent):
         if path.resolve() != Path(file).resolve() and declares.search(_text(path)):
             return f'another file declares it: add `import "{_shown(path, Path(file).parent)}"`'

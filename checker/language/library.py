@@ -12,9 +12,11 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, typed
+from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Home, Reporter, suggestion
+from checker.language.typecheck.variants import expand
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
@@ -22,6 +24,8 @@ SUFFIX = ".bcast"
 """Suffix of the names of specs."""
 LARGEST = 4_000_000
 """The largest size of a file, in bytes."""
+
+Declared = ast_items.Protocol | ast_items.Variant
 
 
 @dataclass
@@ -34,8 +38,8 @@ class Source:
     def interfaces(self) -> list[ast_items.Interface]:
         return [i for i in self.spec.items if isinstance(i, ast_items.Interface)]
 
-    def protocols(self) -> list[ast_items.Protocol]:
-        return [i for i in self.spec.items if isinstance(i, ast_items.Protocol)]
+    def protocols(self) -> list[Declared]:
+        return [i for i in self.spec.items if isinstance(i, ast_items.Protocol | ast_items.Variant)]
 
     def all(self) -> list[Source]:
         """Returns this file and all that it imports, each once, nearest first."""
@@ -131,7 +135,9 @@ class Library:
         self._bases: dict[str, typed.Interface | None] = {}
         self._protocols: dict[str, typed.Protocol | None] = {}
         self._open: list[str] = []
+        self._originals: list[str] = []
         self._homes: dict[str, Home] = {}
+        self._files: dict[str, Home] = {}
 
     # ---- visible modules ----------------------------------------------------------------------
 
@@ -147,7 +153,7 @@ class Library:
         found = (i for s in self.sources for i in s.interfaces() if i.name.text == name)
         return next(found, None)
 
-    def _protocol_decl(self, name: str) -> ast_items.Protocol | None:
+    def _protocol_decl(self, name: str) -> Declared | None:
         found = (p for s in self.sources for p in s.protocols() if p.name.text == name)
         return next(found, None)
 
@@ -158,6 +164,14 @@ class Library:
         names = {i.name for i in found}
         shipped = self.prelude.bases.values() if self.prelude else ()
         return [*found, *(i for i in shipped if i.name not in names)]
+
+    def around(self, file: str) -> Home:
+        """Returns what ``file`` and its imports declare outside of protocols."""
+        if file not in self._files:
+            source = next(s for s in self.sources if s.spec.file == file)
+            specs = [each.spec for each in reversed(source.all())]
+            self._files[file] = file_home(specs, self.report)
+        return self._files[file]
 
     # ---- interfaces ---------------------------------------------------------------------------
 
@@ -186,7 +200,7 @@ class Library:
     def _base(self, name: str) -> typed.Interface | None:
         decl = self._interface_decl(name)
         if decl is not None and name not in self._bases:
-            self._bases[name] = base_of(decl, self.report)
+            self._bases[name] = base_of(decl, self.report, self.around(decl.span.file))
         return self._bases.get(name)
 
     # ---- protocols ----------------------------------------------------------------------------
@@ -194,15 +208,20 @@ class Library:
     def protocol(self, name: ast.Name) -> typed.Protocol | None:
         """Returns the protocol called ``name``; ``None`` where there is none, which is reported."""
         decl = self._protocol_decl(name.text)
+        if decl is None and self.prelude and name.text in self.prelude.protocols:
+            return self.prelude.protocols[name.text]
         if decl is None:
-            if self.prelude and name.text in self.prelude.protocols:
-                return self.prelude.protocols[name.text]
-            hint = _import_or_suggestion(name, self.protocol_names())
-            self.report.add("C001", f"no protocol `{name.text}`", name.span, hint=hint)
+            self._unknown_protocol(name)
             return None
-        return self._build_protocol(decl, name)
+        return self._build(decl, name)
 
-    def _build_protocol(self, decl: ast_items.Protocol, asked: ast.Name) -> typed.Protocol | None:
+    def _unknown_protocol(self, name: ast.Name) -> None:
+        hint = _import_or_suggestion(name, self.protocol_names())
+        if name.text in self.interface_names():
+            hint = f"`{name.text}` is an interface"
+        self.report.add("C001", f"no protocol `{name.text}`", name.span, hint=hint)
+
+    def _build(self, decl: Declared, asked: ast.Name) -> typed.Protocol | None:
         name = decl.name.text
         if name in self._protocols:
             return self._protocols[name]
@@ -212,11 +231,47 @@ class Library:
             self.report.add("N015", f"layers in a circle: {shown}", asked.span)
             return None
         self._open.append(name)
-        shipped = self.prelude is None
-        built = protocol_of(decl, self.report, self.interface, self.layer, shipped, self._homes)
+        if isinstance(decl, ast_items.Variant):
+            built = self._build_variant(decl)
+        else:
+            built = self._build_protocol(decl, self.report)
         self._open.pop()
         self._protocols[name] = built
         return built
+
+    def _build_protocol(self, decl: ast_items.Protocol, report: Reporter) -> typed.Protocol:
+        shipped, around = self.prelude is None, self.around(decl.span.file)
+        return protocol_of(decl, report, self.interface, self.layer, shipped, self._homes, around)
+
+    def _build_variant(self, decl: ast_items.Variant) -> typed.Protocol | None:
+        """Returns the protocol that ``decl`` stands for; of the errors in what it inherits, those
+        that the original does not have, too, name the variant."""
+        expanded = expand(decl, self._original, self.report)
+        if expanded is None:
+            return None
+        whole, variant = expanded
+        self._originals.append(decl.of.text)
+        self.protocol(decl.of)
+        report = Reporter()
+        built = self._build_protocol(whole, report)
+        self._originals.pop()
+        self.report.broken |= report.broken
+        for found in report.found:
+            if found not in self.report.found:
+                inherited = found.span is not None and not _is_within(found.span, decl.span)
+                where = f", in the variant `{decl.name.text}`" if inherited else ""
+                self.report.found[replace(found, message=found.message + where)] = None
+        return replace(built, variant=variant)
+
+    def _original(self, name: ast.Name) -> Declared | None:
+        """Returns the declaration that a variant is made from; ``None`` where there is none, which
+        is reported."""
+        decl = self._protocol_decl(name.text)
+        if decl is None and self.prelude is not None:
+            decl = self.prelude.declared.get(name.text)
+        if decl is None:
+            self._unknown_protocol(name)
+        return decl
 
     def home(self, protocol: str) -> Home:
         """Returns the declarations of ``protocol``, which is typed already, for formulas written
@@ -270,12 +325,13 @@ class Library:
 
     def _implementing(self, interface: str) -> list[ast_items.Protocol]:
         """Returns the protocols of the files that implement ``interface``, except those being
-        typed."""
+        typed, and variants: these stand for a layer only where they are named."""
         found = []
         for source in self.sources:
             for decl in source.protocols():
-                if decl.implements is not None and decl.implements.text == interface:
-                    if decl.name.text not in self._open:
+                if isinstance(decl, ast_items.Protocol) and decl.implements is not None:
+                    being_typed = decl.name.text in (*self._open, *self._originals)
+                    if decl.implements.text == interface and not being_typed:
                         found.append(decl)
         return found
 
@@ -287,6 +343,11 @@ class Library:
         message = f"`{name.text}` implements no interface, so it can't be a layer"
         self.report.add("N022", message, name.span, hint=f"`protocol {name.text} implements I`")
         return None
+
+
+def _is_within(span: Span, whole: Span) -> bool:
+    inner, outer = (span.line, span.column), (whole.line, whole.column)
+    return span.file == whole.file and outer <= inner <= (whole.end_line, whole.end_column)
 
 
 def _import_or_suggestion(name: ast.Name, known: list[str]) -> str:
@@ -302,6 +363,7 @@ class Prelude:
     interfaces: dict[str, typed.Interface]
     protocols: dict[str, typed.Protocol]
     homes: dict[str, Home]
+    declared: dict[str, Declared]
 
     def implementing(self, interface: str) -> list[typed.Protocol]:
         found = self.protocols.values()
@@ -328,4 +390,4 @@ def prelude() -> Prelude:
         raise SpecError(tuple(report.found))
     protocols = {n: p for n, p in built.items() if p is not None}
     homes = {name: library.home(name) for name in protocols}
-    return Prelude(bases, interfaces, protocols, homes)
+    return Prelude(bases, interfaces, protocols, homes, {d.name.text: d for d in decls})

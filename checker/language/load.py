@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.world_settings import in_world
+from checker.language.variant_text import difference
 
 
 class Spec:
@@ -25,6 +27,7 @@ class Spec:
         """Raises :class:`SpecError` as :func:`load` does."""
         self.path = path
         self._elsewhere: dict[tuple[str, frozenset[tuple[str, str]]], typed.Check] = {}
+        self._only: frozenset[str] = frozenset()
         try:
             self._source = open_source(text, Path(path))
             report = Reporter()
@@ -48,6 +51,23 @@ class Spec:
         """The names of the checks, in the order of the file."""
         return [check.name for check in self.module.checks]
 
+    def difference(self, name: str) -> list[str]:
+        """Returns how the protocol of the check ``name`` differs from that which it is a variant
+        of, as lines; none where it is no variant."""
+        protocol = next(c.protocol for c in self.module.checks if c.name == name)
+        return [] if protocol.variant is None else [*difference(protocol.name, protocol.variant)]
+
+    def only(self, properties: Iterable[str]) -> Spec:
+        """Returns the same file with those of its checks that ask any of ``properties``, and in
+        them these alone: without scenarios, and without the numbers that they expect."""
+        kept = frozenset(properties)
+        narrow = copy(self)
+        narrow._only = kept
+        checks = tuple(_narrow(check, kept) for check in self.module.checks)
+        narrow.module = replace(self.module, checks=tuple(c for c in checks if c.prove))
+        narrow._elsewhere = {}
+        return narrow
+
     def check_in_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
         """Returns the check ``name``, which must exist, with the clauses of its environment that
         ``world`` names replaced (see :mod:`checker.language.typecheck.world_settings`).
@@ -69,7 +89,19 @@ class Spec:
         check = check_of(in_world(decl, world), protocol, library)
         if library.report.found:
             raise SpecError(_sort_diagnostics(tuple(library.report.found), str(Path(self.path))))
+        if self._only:
+            check = _narrow(check, self._only)
         return replace(check, overridden=tuple(world.items()))
+
+
+def _narrow(check: typed.Check, properties: frozenset[str]) -> typed.Check:
+    """Returns ``check`` with only those of ``properties`` that it asks."""
+    return replace(
+        check,
+        prove=tuple(p for p in check.prove if p.name in properties),
+        expect=tuple(e for e in check.expect if e.what in properties),
+        scenarios=(),
+    )
 
 
 def open_spec(path: Path | str) -> Spec:
@@ -103,6 +135,7 @@ def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnos
 
 def _module(source: Source, library: Library) -> typed.Module:
     _twice(source, library.report)
+    library.around(source.spec.file)
     interfaces = [library.interface(i.name) for i in source.interfaces()]
     protocols = [library.protocol(p.name) for p in source.protocols()]
     for imported in library.sources[1:]:
@@ -127,7 +160,7 @@ def _twice(source: Source, report: Reporter) -> None:
     seen: dict[tuple[str, str], str] = {}
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if isinstance(item, ast_items.Import):
+            if not isinstance(item, ast_items.Interface | ast_items.Protocol | ast_items.Check):
                 continue
             kind = "check" if isinstance(item, ast_items.Check) else "module"
             if kind == "check" and each is not source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import assert_never
 
 from checker.model import ir
 from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
@@ -21,6 +22,7 @@ from checker.model.types import (
     Type,
     Value,
     cardinality,
+    sort_key,
 )
 
 _numbers = count(1)
@@ -119,6 +121,33 @@ def size(of: Expr) -> Expr:
             raise TypeError(f"{of.type} has no size")
 
 
+def most_members(domain: ir.Domain) -> int:
+    """Returns the largest number of members that ``domain`` may have, copies in a bag counted."""
+    match domain:
+        case ir.Universe(inner):
+            return cardinality(inner)
+        case ir.Members(of):
+            return (
+                of.type.cap if isinstance(of.type, SeqT | BagT) else cardinality(element(of.type))
+            )
+        case ir.Subsets(of):
+            return 1 << cardinality(element(of.type))
+        case _:
+            assert_never(domain)
+
+
+def total(name: str, domain: ir.Domain, where: Expr, value: Expr) -> Expr:
+    """Returns the sum of ``value``, a number, over the members of ``domain`` where ``where``
+    holds."""
+    assert isinstance(value.type, IntT)
+    if where != TRUE:
+        value = Apply(hull(value.type, IntT(0, 0)), Op.ITE, (where, value, integer(0)))
+    assert isinstance(value.type, IntT)
+    most = most_members(domain)
+    range_ = IntT(min(0, most * value.type.lo), max(0, most * value.type.hi))
+    return ir.Quant(ir.Quantifier.SUM, name, domain, value, range_)
+
+
 def entry(base: Expr, key: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """Returns ``base[key]`` of a map."""
     assert isinstance(base.type, MapT)
@@ -170,6 +199,8 @@ def hull(left: Type, right: Type) -> Type:
             return SetT(hull(a, b))
         case SeqT(a, n), SeqT(b, m):
             return SeqT(hull(a, b), max(n, m))
+        case SetT(), BagT():
+            return right
         case _:
             return left
 
@@ -182,6 +213,8 @@ def coerce(expr: Expr, type_: Type) -> Expr:
     if expr.type == type_ or isinstance(type_, IntT | AtomT):
         return expr
     if isinstance(expr, Const):
+        if isinstance(type_, BagT) and isinstance(expr.value, frozenset):
+            return Const(type_, tuple(sorted(expr.value, key=sort_key)))
         return Const(type_, expr.value)
     match type_:
         case TupleT(items):
@@ -195,7 +228,7 @@ def coerce(expr: Expr, type_: Type) -> Expr:
             name = fresh("_x")
             bound = ir.Local(expr.type.item, name)
             domain = ir.Members(expr, expr.type.item)
-            return ir.SetOf(type_, name, domain, TRUE, coerce(bound, inner))
+            return ir.Comprehension(type_, name, domain, TRUE, coerce(bound, inner))
         case SeqT(inner) if isinstance(expr, Apply) and expr.op is Op.SEQ:
             return Apply(type_, Op.SEQ, tuple(coerce(a, inner) for a in expr.args))
         case SeqT() if isinstance(expr.type, SeqT):
@@ -217,7 +250,12 @@ def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
 
 
 def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
-    """Rewrites a bag or (large) set display to insertions into the empty bag."""
+    """Rewrites a bag or (large) set display to insertions into the empty bag, another set to the
+    large set of its members."""
+    if isinstance(expr.type, SetT) and not (isinstance(expr, Apply) and expr.op is Op.SET):
+        bound = ir.Local(expr.type.item, fresh("_x"))
+        domain = ir.Members(expr, expr.type.item)
+        return ir.Comprehension(type_, bound.name, domain, TRUE, coerce(bound, inner))
     if not (isinstance(expr, Apply) and expr.op in (Op.SET, Op.SEQ)):
         return expr
     result: Expr = Const(type_, ())

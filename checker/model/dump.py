@@ -198,8 +198,9 @@ def text(expr: Expr) -> str:
             return f"(let {name} = {text(value)}: {text(body)})"
         case ir.Quant(kind, name, domain, body):
             return f"({kind} {name} in {_domain(domain)}: {text(body)})"
-        case ir.SetOf(_, name, domain, where, item):
-            return f"{{{text(item)} for {name} in {_domain(domain)} when {text(where)}}}"
+        case ir.Comprehension(type_, name, domain, where, item):
+            inner = f"{text(item)} for {name} in {_domain(domain)} when {text(where)}"
+            return f"[{inner}]" if isinstance(type_, SeqT) else f"{{{inner}}}"
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
             return f"{{{name} -> {text(body)} for {name} in {type_text(type_.key)}}}"

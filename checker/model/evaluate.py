@@ -206,21 +206,37 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
                     return all(holds)
                 case Quantifier.EXISTS:
                     return any(holds)
-                case Quantifier.COUNT:
+                case Quantifier.COUNT | Quantifier.SUM:
                     return sum(holds)
                 case _:
                     assert_never(kind)
-        case ir.SetOf(type_, name, domain, where, item):
-            assert isinstance(type_, SetT)
-            bound = (scope.bind(name, v) for v in members(domain, scope))
-            found = (evaluate(item, s) for s in bound if evaluate(where, s))
-            return frozenset(check_stored(type_.item, v, None, item.type) for v in found)
+        case ir.Comprehension():
+            return _comprehension(expr, scope)
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
             entries = tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))
             return check_stored(type_, entries, None)
         case _:
             assert_never(expr)
+
+
+def _comprehension(expr: ir.Comprehension, scope: Scope) -> Any:
+    assert isinstance(expr.type, SetT | SeqT | BagT)
+    inner, known = expr.type.item, expr.item.type
+    bound = (scope.bind(expr.name, v) for v in members(expr.domain, scope))
+    values = (evaluate(expr.item, s) for s in bound if evaluate(expr.where, s))
+    found = [check_stored(inner, v, expr.place, known) for v in values]
+    if isinstance(expr.type, SetT):
+        return frozenset(found)
+    if isinstance(expr.type, BagT):
+        found = sorted(set(found), key=sort_key)
+    _require_room(expr.type, len(found), expr.place)
+    return tuple(found)
+
+
+def _require_room(type_: SeqT | BagT, count: int, place: SourceLocation | None) -> None:
+    if count > type_.cap:
+        raise RunFault("R002", f"{count} items where {type_.cap} fit", place, type_.grows)
 
 
 def _index(expr: ir.Index, scope: Scope) -> Any:
@@ -264,10 +280,8 @@ def _check_held(expr: ir.Apply, values: list[Any], result: Any) -> None:
     (An argument of the same type was checked where it was built.)
     """
     match expr.type:
-        case SeqT(item, cap, grows) | BagT(item, cap, grows):
-            if len(result) > cap:
-                message = f"{len(result)} items where {cap} fit"
-                raise RunFault("R002", message, expr.place, grows)
+        case (SeqT(item) | BagT(item)) as type_:
+            _require_room(type_, len(result), expr.place)
             places = (item,) * len(values)
         case TupleT(items):
             places = items
@@ -321,6 +335,28 @@ def _delete_at(expr: ir.Apply, seq: Any, index: Any) -> Any:
     if not 0 <= index < len(seq):
         raise RunFault("R003", "there is no such entry", expr.place)
     return seq[:index] + seq[index + 1 :]
+
+
+def _check_part(expr: ir.Apply, seq: Any, count: Any) -> None:
+    """Raises :class:`RunFault` where ``seq`` has no ``count`` first items."""
+    if not 0 <= count <= len(seq):
+        has = f"{len(seq)} item" + "s" * (len(seq) != 1)
+        raise RunFault("R003", f"a part that ends at {count} of a sequence of {has}", expr.place)
+
+
+def _take(expr: ir.Apply, seq: Any, count: Any) -> Any:
+    _check_part(expr, seq, count)
+    return seq[:count]
+
+
+def _drop(expr: ir.Apply, seq: Any, count: Any) -> Any:
+    _check_part(expr, seq, count)
+    return seq[count:]
+
+
+def _index_of(expr: ir.Apply, seq: Any, item: Any) -> Any:
+    _need(expr, item in seq, "this sequence has no such item")
+    return seq.index(item)
 
 
 def _bag_add(_: ir.Apply, bag: Any, item: Any) -> Any:
@@ -378,6 +414,10 @@ _OPERATIONS: Mapping[Op, Any] = {
     Op.APPEND: lambda _, a, item: (*a, item),
     Op.CONCAT: lambda _, a, b: a + b,
     Op.DELETE_AT: _delete_at,
+    Op.TAKE: _take,
+    Op.DROP: _drop,
+    Op.INDEX_OF: _index_of,
+    Op.PREFIX: lambda _, a, b: a == b[: len(a)],
     Op.BAG_ADD: _bag_add,
     Op.BAG_REMOVE: _bag_remove,
     Op.BAG_COUNT: lambda _, bag, item: bag.count(item),

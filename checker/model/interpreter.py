@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
-from checker.model.ir import Action, Block, Stmt, Target, TransitionSystem
+from checker.model.ir import Action, Block, Stmt, TransitionSystem
 from checker.model.tree import loop_carried
 from checker.model.types import Value
 
@@ -161,7 +161,7 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
     match stmt:
         case ir.Assign(target, value, place):
             new = check_stored(target.type, evaluate(value, scope), place, value.type)
-            _assign(target, new, scope)
+            _assign(stmt, new, scope)
             return todo
         case ir.Declare(name, type_, value):
             scope.names[name] = check_stored(type_, evaluate(value, scope), None, value.type)
@@ -199,16 +199,18 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             assert_never(stmt)
 
 
-def _assign(target: Target, value: Any, scope: Scope) -> None:
+def _assign(stmt: ir.Assign, value: Any, scope: Scope) -> None:
+    target = stmt.target
     table = scope.state if target.is_state else scope.names
-    table[target.name] = _update(table[target.name], target, 0, value, scope)
+    table[target.name] = _update(table[target.name], stmt, 0, value, scope)
 
 
-def _update(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> Any:
-    """Returns ``old`` with the part at ``target.path[depth:]`` replaced by ``value``."""
-    if depth == len(target.path):
+def _update(old: Any, stmt: ir.Assign, depth: int, value: Any, scope: Scope) -> Any:
+    """Returns ``old`` with the part at ``stmt.target.path[depth:]`` replaced by ``value``."""
+    path = stmt.target.path
+    if depth == len(path):
         return value
-    match target.path[depth]:
+    match path[depth]:
         case ir.Pos(position):
             rank = position
         case ir.Key(key, key_type):
@@ -217,8 +219,8 @@ def _update(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> A
         case other:
             assert_never(other)
     if not 0 <= rank < len(old):
-        raise RunFault("R003", "there is no such entry", None)
-    inner = _update(old[rank], target, depth + 1, value, scope)
+        raise RunFault("R003", "there is no such entry", stmt.place)
+    inner = _update(old[rank], stmt, depth + 1, value, scope)
     return (*old[:rank], inner, *old[rank + 1 :])
 
 

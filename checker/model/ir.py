@@ -43,11 +43,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A position in a source file; lines and columns count from 1."""
+    """A position in a source file; lines and columns count from 1.
+
+    ``called``: of what stands in a definition or a procedure, where that is called.
+    """
 
     file: str
     line: int
     column: int
+    called: SourceLocation | None = None
+
+    @property
+    def caller(self) -> SourceLocation:
+        """Where the outermost call that leads here stands; itself outside of definitions."""
+        return self if self.called is None else self.called.caller
+
+    @property
+    def calls(self) -> str:
+        """Where the calls stand that lead here, innermost first, in words; empty without any."""
+        found, call = [], self.called
+        while call is not None:
+            found.append(f"{call.line}:{call.column}")
+            call = call.called
+        return f" (reached by the call at line {', '.join(found)})" if found else ""
 
 
 class Op(StrEnum):
@@ -56,10 +74,11 @@ class Op(StrEnum):
     Integer operations compute in unbounded integers (interval arithmetic gives the result's
     ``IntT``); a range is checked where an integer is stored: by ``Assign`` and ``Declare``, and by
     any construction of a value that holds it (``TUPLE``, ``SOME``, ``SET``, ``INSERT``, ``SEQ``,
-    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``SetOf``, ``MapOf``).  The types of
-    integers are the only ones that may differ between an operand and where it is held, and between
-    the two sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another
-    ``first``) are the same values as the processes of the whole when they are used as a key.
+    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``Comprehension``, ``MapOf``).  The
+    types of integers are the only ones that may differ between an operand and where it is held,
+    and between the two sides of ``EQ``, of ``IN`` and of ``PREFIX``; and processes of a role (an
+    ``AtomT`` with another ``first``) are the same values as the processes of the whole when they
+    are used as a key.
     ``DIV`` and ``MOD`` are floor division and remainder; a zero divisor is a runtime error.
     """
 
@@ -98,6 +117,10 @@ class Op(StrEnum):
     APPEND = "append"  # seq, item; beyond the capacity of the RESULT type is a fault
     CONCAT = "concat"  # seq, seq
     DELETE_AT = "delete_at"  # seq, index counted from 0
+    TAKE = "take"  # seq, how many of the first items; more than there are is a fault
+    DROP = "drop"  # seq, how many of the first items to leave out; more than there are is a fault
+    INDEX_OF = "index"  # seq, item: where it is first, counted from 0; absent is a fault
+    PREFIX = "prefix"  # a seq that another begins with, or is equal to
     BAG_ADD = "bag_add"  # bag, item; beyond the capacity is a fault
     BAG_REMOVE = "bag_remove"  # bag, item: one copy (absent: unchanged)
     BAG_COUNT = "bag_count"  # bag, item
@@ -208,6 +231,7 @@ class Quantifier(StrEnum):
     FORALL = "forall"
     EXISTS = "exists"
     COUNT = "count"  # how many members of the domain satisfy the body
+    SUM = "sum"  # of the body, a number, over the members of the domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +246,20 @@ class Quant(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class SetOf(Node):
-    """``{ item for name in domain when where }``."""
+class Comprehension(Node):
+    """``{ item for name in domain when where }``, or ``[ … ]`` in the order of the domain: ``type``
+    tells.
+
+    It is a set, a bag with one copy of each item (a large set), or a sequence.  More items than the
+    capacity of the type are a fault.
+    """
 
     type: Type
     name: str
     domain: Domain
     where: Expr
     item: Expr
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +283,7 @@ Expr = (
     | CaseField
     | Let
     | Quant
-    | SetOf
+    | Comprehension
     | MapOf
 )
 

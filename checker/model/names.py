@@ -48,7 +48,7 @@ EXPRESSIONS: dict[type, NameRoles] = {
     ir.CaseField: _NONE,
     ir.Let: NameRoles(binds="name", within=("body",)),
     ir.Quant: NameRoles(binds="name", within=("body",)),
-    ir.SetOf: NameRoles(binds="name", within=("where", "item")),
+    ir.Comprehension: NameRoles(binds="name", within=("where", "item")),
     ir.MapOf: NameRoles(binds="name", within=("body",)),
     ir.Universe: _NONE,
     ir.Members: _NONE,

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from checker.model import ir
 from checker.model import types as t
+from checker.model.build import most_members
 from checker.model.ir import Expr, Op
 from checker.model.memo import in_an_analysis, in_an_analysis_with
 from checker.model.names import locals_in
@@ -25,7 +26,7 @@ _CALM = frozenset(
     {
         Op.NOT, Op.EQ, Op.LT, Op.LE, Op.ADD, Op.SUB, Op.MUL, Op.IS_SOME, Op.IN, Op.UNION,
         Op.INTERSECT, Op.MINUS, Op.SUBSET, Op.REMOVE, Op.CARD, Op.LEN, Op.BAG_REMOVE, Op.BAG_COUNT,
-        Op.RANK,
+        Op.RANK, Op.PREFIX,
     }
 )  # fmt: skip
 _GROWING = frozenset({Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.SEQ})
@@ -169,10 +170,13 @@ def _can_fault(expr: Expr, known: Known, growing: bool) -> bool:
         case ir.Quant(_, name, domain, body):
             inner = forget(known, (name,)) | known_of(name, domain)
             return _source(domain, known, growing) or can_fault(body, inner, growing)
-        case ir.SetOf(type_, name, domain, where, item):
-            assert isinstance(type_, t.SetT)
+        case ir.Comprehension(type_, name, domain, where, item):
+            assert isinstance(type_, t.SetT | t.SeqT | t.BagT)
             if _source(domain, known, growing) or not fits(item.type, type_.item):
                 return True
+            if isinstance(type_, t.SeqT | t.BagT) and (growing or type_.grows is None):
+                if most_members(domain) > type_.cap:
+                    return True
             inner = forget(known, (name,)) | known_of(name, domain)
             return can_fault(where, inner, growing) or can_fault(
                 item, inner | known_from(where, True), growing

@@ -137,11 +137,14 @@ class _Checker:
                 _require(name in bound, f"{name} is not bound")
             case ir.Read(type_, variable):
                 _require(self.types.get(variable) == type_, f"{variable} has another type")
-            case ir.Quant(_, name, domain, body) | ir.SetOf(_, name, domain, body):
+            case ir.Quant(kind, name, domain, body):
                 self.domain(domain, bound)
-                self.truth(body, bound | {name})
-                if isinstance(expr, ir.SetOf):
-                    self.expression(expr.item, bound | {name})
+                ask = self.expression if kind is ir.Quantifier.SUM else self.truth
+                ask(body, bound | {name})
+            case ir.Comprehension(_, name, domain, where, item):
+                self.domain(domain, bound)
+                self.truth(where, bound | {name})
+                self.expression(item, bound | {name})
             case ir.MapOf(_, name, body):
                 self.expression(body, bound | {name})
             case ir.Let(_, name, value, body):

@@ -344,6 +344,8 @@ class _Asked:
         match expr:
             case typed.Temporal(_, "always", (part,), _):
                 return always(self.formula(part, env))
+            case typed.Temporal(_, "initially", (part,), _):
+                return self.proposition(lower(part, env))  # it stands before all other operators
             case typed.Temporal(_, "eventually", (part,), _):
                 return eventually(self.formula(part, env))
             case typed.Temporal(_, _, (premise, goal), _):

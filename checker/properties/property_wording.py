@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.instantiate.protocol.expressions import Env, as_domain, lower
 from checker.instantiate.protocol.patterns import match_pattern
@@ -30,6 +30,7 @@ COMPARED = {
     ">": ("is", "is not", "is never", "above "),
     ">=": ("is", "is not", "is never", "at least "),
     "subset": ("is", "is not", "is never", "within "),
+    "prefix": ("is", "is not", "is never", "a prefix of "),
 }
 """For each comparison its verbs (is so, is not so, is never so), and what follows them."""
 
@@ -69,6 +70,21 @@ def verbs(op: str) -> tuple[str, str, str]:
     return tuple(w.replace("_", " ") for w in (past, f"has not {participle}", f"never {present}"))  # type: ignore[return-value]
 
 
+def _said_of_the_start(node: Node) -> Node:
+    """Returns ``node`` with `initially` before the verbs of its statements."""
+    match node:
+        case Atom():
+            yes, no, never = (f"initially {verb}" for verb in (node.yes, node.no, node.never))
+            otherwise = tuple((when, ("initially ", *said)) for when, said in node.otherwise)
+            return replace(node, yes=yes, no=no, never=never, otherwise=otherwise)
+        case Join(op, parts):
+            return Join(op, tuple(_said_of_the_start(part) for part in parts))
+        case Range():
+            return replace(node, body=_said_of_the_start(node.body))
+        case Timed():
+            return node
+
+
 @dataclass(frozen=True, slots=True)
 class _Words:
     world: World
@@ -78,6 +94,8 @@ class _Words:
     def node(self, expr: typed.Expr, env: Env) -> Node:
         """Decomposes ``expr`` down to statements that fit in one clause."""
         match expr:
+            case typed.Temporal(_, "initially", (part,), _):
+                return _said_of_the_start(self.node(part, env))
             case typed.Temporal(_, op, args, _):
                 return Timed(op, tuple(self.node(arg, env) for arg in args))
             case typed.Operation(_, "not" | "and" | "or" | "=>" as op, args, _):

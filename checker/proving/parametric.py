@@ -47,7 +47,7 @@ from checker.results.judge import compare
 from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.caveats import not_promised
+from checker.session.caveats import not_promised, variants_of
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
 
@@ -439,6 +439,7 @@ class _Proving:
             seconds=seconds,
             exhaustive=decided and self.stopped is None,
             stopped=self.stopped,
+            notes=variants_of(self.check),
             reduce="none",
             proof=proof,
         )

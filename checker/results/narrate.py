@@ -94,7 +94,7 @@ def _failure(transition: Transition) -> Failure:
     if fault.place is None:
         return Failure(fault.code, fault.message, during)
     at = fault.place
-    return Failure(fault.code, fault.message, during, at.file, at.line, at.column)
+    return Failure(fault.code, f"{fault.message}{at.calls}", during, at.file, at.line, at.column)
 
 
 def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:

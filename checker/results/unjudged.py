@@ -18,10 +18,12 @@ MOST = 40
 def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:
     """Returns the error ``fault``, with the state of ``system`` and the steps that lead there."""
     span = None
+    message = f"{_where(fault)}: {fault.message}"
     if fault.place is not None:
         at = fault.place
         span = Span(at.file, at.line, at.column, at.line, at.column + 1)
-    problem = SpecError((Diagnostic(fault.code, f"{_where(fault)}: {fault.message}", span),))
+        message += at.calls
+    problem = SpecError((Diagnostic(fault.code, message, span),))
     if fault.states is not None and len(fault.states) > 1:
         run = run_through(system, fault.states)
         steps = narrate(system, run, None, Header("", system.name, "")).steps[1:]

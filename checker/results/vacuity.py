@@ -78,11 +78,12 @@ def _groups(
     system: TransitionSystem, wanted: Callable[[MarkInfo], bool]
 ) -> list[list[tuple[int, MarkInfo]]]:
     """Groups marks with the same kind, text and source location, and those of the instances of a
-    family."""
+    family; from wherever a procedure is called."""
     groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
     for index, info in enumerate(system.marks):
         if wanted(info):
-            key = (info.kind, _family(info.text), info.place)
+            place = None if info.place is None else replace(info.place, called=None)
+            key = (info.kind, _family(info.text), place)
             groups.setdefault(key, []).append((index, info))
     return list(groups.values())
 

@@ -14,6 +14,7 @@ from checker.instantiate.world import IMMUNE
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
 from checker.language.typecheck.layers import layers_of, stands_for
+from checker.language.typecheck.variants import describe
 from checker.model.ir import TransitionSystem, Variable, VariableKind
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
@@ -26,11 +27,24 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
     """Returns what a reader must know to interpret the verdicts correctly; ``fine``: effects are
     steps."""
     return (
+        *variants_of(check),
         *_warnings(check),
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
         *_of_world(check, made),
     )
+
+
+def variants_of(check: typed.Check) -> tuple[str, ...]:
+    """Returns how the protocols of ``check`` differ from those that they are variants of."""
+    found = []
+    if check.protocol.variant is not None:
+        found.append(describe(check.protocol.variant))
+    for layer in layers_of(check.protocol, check.given):
+        below = stands_for(layer, check.given)
+        if below is not None and below.variant is not None:
+            found.append(f"`{below.name}` is a {describe(below.variant)}")
+    return tuple(dict.fromkeys(found))
 
 
 def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:

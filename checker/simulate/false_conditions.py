@@ -135,7 +135,7 @@ class _Telling:
 
     def who(self, expr: Expr) -> str:
         """Returns the first process that ``expr`` is about."""
-        for node in nodes(expr, beyond=(Quant, ir.SetOf)):
+        for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
             if isinstance(node, ir.Local | Const | ir.Item | ir.Index):
                 type_ = node.type
                 if isinstance(type_, AtomT) and set(type_.labels) <= set(self.system.processes):
@@ -251,7 +251,7 @@ class _Telling:
         return f"the crash of {who} is foreseen already" if self._negated(expr) else ""
 
     def timer(self, expr: Expr) -> str:
-        for node in nodes(expr, beyond=(Quant, ir.SetOf)):
+        for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
             if isinstance(node, ir.Index) and isinstance(node.base, Read):
                 name = node.base.variable.partition(TIMER)[2]
                 value = evaluate(node, self.scope)

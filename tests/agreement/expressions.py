@@ -219,8 +219,11 @@ class Expressions:
                 return self._seq(type_, d)
             case t.BagT(item):
                 ops = [Op.BAG_REMOVE] if self.safe else [Op.BAG_ADD, Op.BAG_REMOVE]
+                small = not self.safe and item in LEAVES
+                more = [lambda: self._comprehension(type_, d)] if small else []
                 return [
-                    lambda: Apply(type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d)))
+                    lambda: Apply(type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d))),
+                    *more,
                 ]
             case t.VariantT(cases=cases):
                 case = self.draw(len(cases))
@@ -246,7 +249,7 @@ class Expressions:
 
     def integer(self, d: int) -> Expr:
         """An expression of some integer type, with the interval that it has."""
-        kind = self.draw(8 if self.safe else 10) if d > 0 else self.draw(2)
+        kind = self.draw(9 if self.safe else 12) if d > 0 else self.draw(2)
         d -= 1
         match kind:
             case 0 | 1:
@@ -265,6 +268,16 @@ class Expressions:
                 name, body = self.bound(type_, lambda: self.expr(BOOL, d))
                 return ir.Quant(Quantifier.COUNT, name, domain, body, t.IntT(0, 40))
             case 8:
+                domain, type_ = self.domain(d)
+                name, body = self.bound(type_, lambda: self.expr(SIGNED, d))
+                return ir.Quant(Quantifier.SUM, name, domain, body, t.IntT(-400, 400))
+            case 9:
+                return Apply(
+                    t.IntT(0, 1),
+                    Op.INDEX_OF,
+                    (self.expr(t.SeqT(PART, 2), d), self.expr(self.pick((ROLE, PART)), d)),
+                )
+            case 10:
                 op = self.pick((Op.MIN, Op.MAX))
                 return Apply(SMALL, op, (self.expr(t.SetT(SMALL), d),))
             case _:
@@ -338,10 +351,15 @@ class Expressions:
             args = tuple(self.expr(BOOL, d) for _ in range(2 + self.draw(2)))
             return Apply(BOOL, self.pick((Op.AND, Op.OR)), args)
 
+        def prefix() -> Expr:
+            a, b = (self.pick((t.SeqT(ROLE, 1), t.SeqT(PART, 2))) for _ in range(2))
+            return Apply(BOOL, Op.PREFIX, (self.expr(a, d), self.expr(b, d)))
+
         return [
             lazy,
             lazy,
             quant,
+            prefix,
             equal,
             equal,
             order,
@@ -356,14 +374,6 @@ class Expressions:
 
     def _set(self, type_: t.SetT, d: int) -> list[Callable[[], Expr]]:
         item = type_.item
-
-        def set_of() -> Expr:
-            domain, member = self.domain(d)
-            name = self.fresh()
-            self.names[name] = member
-            where, value = self.expr(BOOL, d), self.expr(item, d)
-            del self.names[name]
-            return ir.SetOf(type_, name, domain, where, value)
 
         def combine() -> Expr:
             op = self.pick((Op.UNION, Op.INTERSECT, Op.MINUS))
@@ -380,13 +390,21 @@ class Expressions:
             return Apply(type_, op, (self.expr(type_, d), self.expr(what, d)))
 
         return [
-            set_of,
+            lambda: self._comprehension(type_, d),
             combine,
             combine,
             change,
             change,
             lambda: Apply(type_, Op.SET, tuple(self.expr(item, d) for _ in range(self.draw(3)))),
         ]
+
+    def _comprehension(self, type_: t.SetT | t.SeqT | t.BagT, d: int) -> Expr:
+        domain, member = self.domain(d)
+        name = self.fresh()
+        self.names[name] = member
+        where, value = self.expr(BOOL, d), self.expr(type_.item, d)
+        del self.names[name]
+        return ir.Comprehension(type_, name, domain, where, value)
 
     def _seq(self, type_: t.SeqT, d: int) -> list[Callable[[], Expr]]:
         item = type_.item
@@ -402,6 +420,10 @@ class Expressions:
             lambda: Apply(type_, Op.CONCAT, (self.expr(type_, d), self.expr(type_, d))),
             lambda: Apply(type_, Op.TAIL, (self.expr(type_, d),)),
             lambda: Apply(type_, Op.DELETE_AT, (self.expr(type_, d), self.integer(d))),
+            lambda: Apply(
+                type_, self.pick((Op.TAKE, Op.DROP)), (self.expr(type_, d), self.integer(d))
+            ),
+            lambda: self._comprehension(type_, d),
         ]
 
 

@@ -65,7 +65,7 @@ RECIPES: list[tuple[str, Says, str]] = [
         "",
     ),
     ("A statement of the IR", takes_apart("While"), ""),
-    ("An expression of the IR", takes_apart("SetOf"), ""),
+    ("An expression of the IR", takes_apart("Comprehension"), ""),
 ]
 """A section, what the text of a module has that belongs there, and modules that are left out: the
 places where today's engines speak of themselves."""
@@ -79,6 +79,6 @@ def test_a_recipe_names_every_file(title: str, says: Says, but: str) -> None:
         if says(path.read_text(encoding="utf-8"))
     ]
     wanted = [name for name in found if not but or not re.match(but, name)]
-    assert len(wanted) > 5
+    assert len(wanted) >= 5
     lacking = [name for name in wanted if f"`{name}`" not in section(title)]
     assert not lacking

@@ -24,6 +24,9 @@ class Spec:
     def __str__(self) -> str:
         return self.path
 
+    def difference(self, name: str) -> list[str]:
+        return []
+
 
 class Pipeline(ModuleType):
     """Checks by name; what is called ``raises …`` raises, and every call is remembered."""

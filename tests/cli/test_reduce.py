@@ -148,7 +148,10 @@ def stopped(folder: Path, *more: str) -> None:
     "engine",
     [
         ("--engine", "native"),
-        pytest.param(("--engine", "spark", "--master", "local[2]"), marks=pytest.mark.cluster),
+        pytest.param(
+            ("--engine", "spark", "--master", "local[2]"),
+            marks=[pytest.mark.cluster, pytest.mark.slow],
+        ),
     ],
     ids=lambda words: words[1],
 )

@@ -85,7 +85,14 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=[*ENGINES.built_in, "toy"])
+def _kinds() -> Iterator[object]:
+    """The engines; one on a cluster takes half a minute, and has tests of its own."""
+    for name in ENGINES.built_in:
+        yield pytest.param(name, marks=pytest.mark.slow) if needs_cluster(name) else name
+    yield "toy"
+
+
+@pytest.fixture(scope="module", params=[*_kinds()])
 def engine(request: pytest.FixtureRequest, toy: None) -> Iterator[str]:
     name: str = request.param
     if needs_cluster(name):

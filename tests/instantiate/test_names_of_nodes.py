@@ -66,7 +66,7 @@ def test_what_binds_a_name_binds_it_within_its_fields_only() -> None:
     assert names.free_in(count) == {"x", "y"}
     assert names.free_in(ir.Let(BOOL, "x", X, less(X, X))) == {"x"}
     assert names.free_in(ir.Let(BOOL, "x", Y, less(X, X))) == {"y"}
-    assert names.free_in(ir.SetOf(SET.type, "x", AMONG, less(X, Y), X)) == {"y"}
+    assert names.free_in(ir.Comprehension(SET.type, "x", AMONG, less(X, Y), X)) == {"y"}
     assert names.free_in(ir.MapOf(types.MapT(DIGIT, BOOL), "y", less(X, Y))) == {"x"}
     assert names.free_in(ir.For("x", AMONG, (ir.Assume(less(X, Y)),))) == {"y"}
 

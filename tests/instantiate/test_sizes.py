@@ -138,4 +138,4 @@ def test_an_n_that_nothing_reads_is_refused(
     with pytest.raises(SpecError) as caught:
         compute(check, {})
     (found,) = caught.value.diagnostics
-    assert found.code == "C206" and f"role holder({size})" in found.message
+    assert found.code == "C207" and f"role holder({size})" in found.message

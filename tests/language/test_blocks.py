@@ -11,8 +11,8 @@ import pytest
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, typed
+from checker.language.syntax.ast import blocks_of
 from checker.language.typecheck.exactly_once import statements_of
-from checker.language.typecheck.handlers import blocks_of
 
 NUMBERS = count(1)
 

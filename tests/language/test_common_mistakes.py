@@ -259,6 +259,54 @@ MISTAKES = {
         spec().replace("broadcasts a", "«broadcasts»"),
         "N006", "`broadcast` takes 1 argument", "`p1 broadcasts m`",
     ),
+    "a part of a seq, assigned": Mistake(
+        spec("  state log : seq<Msg> = []", receive="«log[0..1]» := log"),
+        "N009", "a part of a seq can't be assigned",
+        "assign one entry, or the whole: `q := take(q, k) ++ r`",
+    ),
+    "a slice of a set": Mistake(
+        spec(receive="seen := «seen»[0..1]"),
+        "N007", "`set<Msg>` has no entries `[…]`", "a map or a seq",
+    ),
+    "a slice up to no number": Mistake(
+        spec("  state log : seq<Msg> = []", receive="log := log[0..«m»]"),
+        "N003", "this is `Msg`, not a number", "a number",
+    ),
+    "a seq out of what has no order": Mistake(
+        spec("  state log : seq<Msg> = []", receive="log := [x for x in «seen»]"),
+        "N007", "the members of `set<Msg>` are in no order, and a seq needs one",
+        "go over a seq or a set of numbers, or build a set: `{ … for … }`",
+    ),
+    "a seq out of two": Mistake(
+        spec("  state log : seq<Msg> = []", receive="log := [x for x in log, «y in log»]"),
+        "N024", "a seq is built from one collection, in its order",
+        "bind one name, or build a set: `{ … for x in S, y in T }`",
+    ),
+    "too little taken": Mistake(
+        spec("  state log : seq<Msg> = []", receive="log := «take(log)»"),
+        "N006", "`take` takes 2 arguments, not 1", "",
+    ),
+    "what a set begins with": Mistake(
+        spec(receive="seen := take(«seen», 1)"),
+        "N003", "`take` is about a seq, and this is `set<Msg>`", "a seq",
+    ),
+    "where in a set": Mistake(
+        spec("  state k = 0", receive="k := index(«seen», m)"),
+        "N003", "`index` is about a seq, and this is `set<Msg>`", "a seq",
+    ),
+    "a sum of what is no number": Mistake(
+        spec("  state k = 0", receive="k := sum(«x» for x in seen)"),
+        "N003", "this is `Msg`, not a number", "a number",
+    ),
+    "a function that goes over nothing": Mistake(
+        spec("  state k = 0", receive="k := «count(x for x in seen)»"),
+        "N002", "`count` can't go over what `for` says",
+        "`sum`, `min` and `max` can, and sets: `{ … for … }`",
+    ),
+    "a prefix of a set": Mistake(
+        spec(receive="require «seen» prefix seen"),
+        "N003", "this is `set<Msg>`, not a seq", "a seq",
+    ),
 }  # fmt: skip
 
 

@@ -15,7 +15,8 @@ from checker.language.parser.parse import _parser
 from checker.language.syntax import ast, ast_items
 
 LISTS = (
-    "again alternative arguments binders block claims entries fields names parameters start steps"
+    "again alternative arguments binders block claims entries fields names parameters "
+    "procedure_parameters start steps"
 )
 """The rules whose trees are tuples of their children."""
 OTHERWISE = {"display", "property_decl", "spec", "timer"}

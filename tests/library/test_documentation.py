@@ -126,7 +126,7 @@ def test_the_page_has_examples() -> None:
 
 @pytest.mark.parametrize("example", FENCED, ids=[t.split("\n", 1)[0][:40] for t in FENCED])
 def test_fenced_examples(example: str, tmp_path: Path) -> None:
-    if not example.startswith(("protocol", "interface")):
+    if not example.startswith(("protocol", "interface", "const")):
         around = [text for start, text in AROUND.items() if example.startswith(start)]
         assert around, "say in AROUND what this fragment needs around it"
         example = around[0].format(fragment=example, name=example.split()[1])

@@ -17,6 +17,7 @@ from checker.engines.native.checkpoint import journal, storage
 from checker.results.answer import Limits
 from checker.results.verdict import Report
 from checker.session.pipeline import Options, run_check
+from tests.selection import first_by_default
 
 CHECKS = {
     "holds": ("specs/oracles/two_phase.bcast", "three", {"n": "2"}, 4),
@@ -49,7 +50,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]
     return {what: told(run(what, checkpoint=str(folder / what))) for what in CHECKS}
 
 
-@pytest.fixture(scope="module", params=CHECKS)
+@pytest.fixture(scope="module", params=first_by_default(CHECKS, 1))
 def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was cut short, with a commit for each of its levels."""
     folder = tmp_path_factory.mktemp("kept") / str(request.param)

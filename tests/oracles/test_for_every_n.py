@@ -163,6 +163,7 @@ SLOW = {
     (BRACHA, "echoes_one_short"),
     (BRACHA, "joins_one_short"),
     (BRACHA, "readies_one_short"),
+    (BRACHA, "one_process_short"),
     (BEN_OR, "one_process_short"),
     (BEN_OR, "two_processes_short"),
 }

@@ -128,7 +128,7 @@ def test_messages_of_layers() -> None:
 
 
 def test_witnesses_through_negations_and_lets() -> None:
-    seen = ir.SetOf(PROCS, "r", ir.Universe(PROC), ir.TRUE, local("r"))
+    seen = ir.Comprehension(PROCS, "r", ir.Universe(PROC), ir.TRUE, local("r"))
     third = apply(ir.Op.EQ, local("q.4"), ir.Const(PROC, 2))
     inner = ir.Quant(
         ir.Quantifier.FORALL,

@@ -36,6 +36,7 @@ from tests.agreement.test_random_systems import judged, whole
 from tests.agreement.test_random_systems import system_of as one_system
 from tests.agreement.textbook import random_model, some_fair_run, system_of, violations
 from tests.recurring import never_for_ever
+from tests.selection import first_by_default
 from tests.spark.gang import answer, begun
 from tests.spark.test_barrier import compare
 
@@ -75,7 +76,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[Remainder]:
     return seen
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", first_by_default(CHECKS, 3))
 def test_the_library(check: str, left: list[Remainder], tmp_path: Path) -> None:
     system = made(check)
     expected = native.explore(system, Limits(), threads=1)
@@ -84,7 +85,7 @@ def test_the_library(check: str, left: list[Remainder], tmp_path: Path) -> None:
     assert all(one.states < expected.distinct_states for one in left)
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", first_by_default(range(0, 60, 20), 1))
 def test_the_textbook(first: int, left: list[Remainder], tmp_path: Path) -> None:
     for seed in range(first, first + 20):
         formula = AGAIN_AND_AGAIN if seed % 2 else Connective("not", (AGAIN_AND_AGAIN,))

@@ -111,6 +111,7 @@ def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install" in said
 
 
+@pytest.mark.slow
 def test_one_who_answers_and_is_no_spark(tmp_path: Path) -> None:
     """It takes connections and never says a word."""
     pytest.importorskip("pyspark")

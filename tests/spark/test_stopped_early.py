@@ -118,7 +118,7 @@ def test_interrupted_while_the_session_is_opened(phase: str, tmp_path: Path) -> 
         pytest.param("first", "barrier", marks=pytest.mark.slow),
         pytest.param("first", "shuffle", marks=pytest.mark.slow),
         pytest.param("middle", "barrier", marks=pytest.mark.slow),
-        ("middle", "shuffle"),
+        pytest.param("middle", "shuffle", marks=pytest.mark.slow),
     ],
 )
 def test_interrupted_in_the_midst(phase: str, exchange: str, tmp_path: Path) -> None:

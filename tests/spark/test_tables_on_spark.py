@@ -110,6 +110,7 @@ def shortest(way: list[Any], states: dict[str, Row], moves: list[Row], bad: set[
     assert {(s.source, s.target, s.action, s.message) for s in way} <= steps
 
 
+@pytest.mark.slow
 def test_spark_sees_the_values_that_were_written(out: Path, session: Session) -> None:
     table = session.spark.read.parquet(str(out / "states"))
     seen = {row.id: row.asDict(recursive=True) for row in table.collect()}

@@ -16,7 +16,7 @@ M = s.name("m")
 def questions(draw: random.Random, top: Protocol, *, crash: bool) -> tuple[Question, ...]:
     """Some about all states, some about whole runs."""
     asking = Asking(draw, top, crash)
-    kinds = ("always",) * 6 + ("leads",) * 8 + ("stays", "recurs")
+    kinds = ("always",) * 6 + ("leads",) * 8 + ("stays", "recurs", "starts", "starts")
     return tuple(asking.question(f"q{i}", kind) for i, kind in enumerate(kinds))
 
 
@@ -60,6 +60,9 @@ class Asking:
             if kind == "always" and premise is not None and draw.random() < 0.4:
                 other = self.atom(processes[-1], processes[0], payloads)
                 premise = s.both(premise, s.no(other) if draw.random() < 0.5 else other)
+        if kind == "starts":
+            premise = self.atom(processes[0], processes[-1], payloads)
+            premise = s.no(premise) if draw.random() < 0.7 else premise
         correct = tuple(p for p in processes if draw.random() < (0.3 if kind == "always" else 0.8))
         text = f"{conclusion.text} {'' if premise is None else premise.text}"
         used = tuple(p for p in processes if _names(text, p) or p in correct)

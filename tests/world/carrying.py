@@ -150,22 +150,36 @@ def _seq() -> Carried:
     def changes(one: s.Expr) -> list[s.Statement]:
         return [
             s.If(some, (s.Assign("line", s.tail(line)),)),
-            s.If(some, (s.Tell("deliver", (one, s.head(line))),)),
+            s.If(some, (s.Assign("line", s.drop(line, 1)),), (SET,)),
+            s.If(some, (s.Assign("line", s.take(line, 1)),)),
+            s.If(s.at_least(s.doubled(line), TWO), (s.Tell("deliver", (one, s.head(line))),)),
             s.For("y", line, (s.Tell("deliver", (one, s.name("y"))),)),
         ]
 
     def with_payload(one: s.Expr) -> list[s.Statement]:
         more = s.Assign("line", s.then_one(line, M))
-        return [s.If(s.no(s.at_least(s.size(line), TWO)), (more,))] * 2
+        again = s.equal(s.position(line, M), s.number(0))
+        return [
+            s.If(s.no(s.at_least(s.size(line), TWO)), (more,)),
+            s.If(s.no(s.at_least(s.size(line), TWO)), (more,)),
+            s.If(some, (s.Assign("line", M, place=(s.number(0),)),)),
+            s.If(s.within(M, line), (s.If(again, (SET,)),)),
+            s.Assign("line", s.all_but(line, M)),
+        ]
 
     taken = (
         s.Assign("line", C),
+        s.Assign("line", s.slice_to_the_end(C, 0)),
+        s.If(s.begins(line, C), (s.Assign("line", C),), (SET,)),
         s.For("y", C, (s.Assign("log", s.name("y"), "+="),)),
         s.If(s.at_least(s.size(C), ONE), (s.Tell("deliver", (s.ME, s.head(C))),)),
     )
     return Carried(
         _variable("line", sort, s.const("[]", ())), "LINE", sort, changes, with_payload, taken,
-        lambda p: [s.at_least(s.size(s.of(p, "line")), n) for n in (ONE, TWO)],
+        lambda p: [
+            s.at_least(s.size(s.of(p, "line")), ONE),
+            s.at_least(s.doubled(s.of(p, "line")), s.number(4)),
+        ],
     )  # fmt: skip
 
 

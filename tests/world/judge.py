@@ -174,7 +174,11 @@ def _about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
         return Verdict(any(fair(graph, meant, lambda inside: True)))
     if question.kind == "recurs":
         return Verdict(any(fair(graph, fails, lambda inside: True)))
-    assert question.kind == "stays"
+    if question.kind == "starts":
+        begun = {h for h in everything if graph.depth[h] == 0 and true(question.premise, h)}
+        good &= _reached(graph, begun, set(everything))
+    else:
+        assert question.kind == "stays"
     return Verdict(any(fair(graph, good, lambda inside: bool(inside & fails))))
 
 

@@ -132,7 +132,8 @@ class Question:
     """A property: ``premise`` and ``conclusion`` for all ``processes`` and ``payloads``.
 
     ``kind``: ``always`` (premise => conclusion), ``leads`` (premise ~> conclusion), ``stays``
-    (eventually always the conclusion), ``recurs`` (always eventually).  ``correct``: the processes
+    (eventually always the conclusion), ``starts`` (initially premise => eventually always the
+    conclusion), ``recurs`` (always eventually).  ``correct``: the processes
     of which it is asked only where they are correct.  ``among``: what ``processes`` range over,
     where that is not ``Proc``.
     """
@@ -156,7 +157,8 @@ class Question:
         forall = f"forall {', '.join(binders)}: " if binders else ""
         parts = [f"correct({p})" for p in self.correct]
         if self.premise is not None:
-            parts.append(self.premise.text)
+            first = self.kind == "starts"
+            parts.append(f"(initially {self.premise.text})" if first else self.premise.text)
         premise, conclusion = " and ".join(parts), self.conclusion.text
         match self.kind:
             case "always":
@@ -165,7 +167,7 @@ class Question:
             case "leads":
                 return f"  property {self.name} : {forall}{premise or 'true'} ~> {conclusion}"
             case kind:
-                modal = {"stays": "eventually always", "recurs": "always eventually"}[kind]
+                modal = "always eventually" if kind == "recurs" else "eventually always"
                 told = f"{modal} {conclusion}"
                 return f"  property {self.name} : {forall}" + (
                     f"{premise} => {told}" if premise else told

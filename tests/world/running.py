@@ -298,6 +298,8 @@ def changed(old: Any, place: Sequence[Any], value: Any, sign: str) -> Any:
     """``old`` after an assignment to all of it, or to what is at a key or in a field of it."""
     if place:
         first, *inner = place
+        if isinstance(first, int):  # of a sequence; the keys of maps are processes
+            return (*old[:first], changed(old[first], inner, value, sign), *old[first + 1 :])
         return tuple((k, changed(v, inner, value, sign) if k == first else v) for k, v in old)
     if sign == ":=":
         return value

@@ -201,6 +201,40 @@ def tail(a: Expr) -> Expr:
     return op("tail({})", lambda x: x[1:], a)
 
 
+def take(a: Expr, k: int) -> Expr:
+    """The first ``k`` items of a sequence that has so many."""
+    return op(f"take({{}}, {k})", lambda x: x[:k], a)
+
+
+def drop(a: Expr, k: int) -> Expr:
+    return op(f"drop({{}}, {k})", lambda x: x[k:], a)
+
+
+def slice_to_the_end(a: Expr, first: int) -> Expr:
+    return op(f"{{}}[{first}..#{{}} - 1]", lambda x, _: x[first:], a, a)
+
+
+def begins(a: Expr, b: Expr) -> Expr:
+    """Whether a sequence is the beginning of another."""
+    return op("({} prefix {})", lambda x, y: y[: len(x)] == x, a, b)
+
+
+def position(a: Expr, b: Expr) -> Expr:
+    """Where an item first is in a sequence that has it."""
+    return op("index({}, {})", lambda x, y: x.index(y), a, b)
+
+
+def all_but(a: Expr, b: Expr) -> Expr:
+    """A sequence without one of the values in it."""
+    text = f"[y for y in {a.text} when y != {b.text}]"
+    return Expr(text, lambda at: tuple(y for y in a.value(at) if y != b.value(at)))
+
+
+def doubled(a: Expr) -> Expr:
+    """A number: two for each item."""
+    return op("sum(2 for y in {})", lambda x: 2 * len(x), a)
+
+
 def count(a: Expr, b: Expr) -> Expr:
     """How often ``b`` is in a bag."""
     return op("count({}, {})", lambda x, y: x.count(y), a, b)

@@ -22,7 +22,7 @@ from tests.world.judge import Graph, TooMany, explore
 SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 STATES = 120
 SETS = covering_sets(0, 8)
-BY_DEFAULT = 100
+BY_DEFAULT = 45
 """So many sets, which have three of five pairs, are in the default run, too."""
 MODES = ("reference",) * 3 + ("native", "reference fine") + ("reference",) * 2
 MODES += ("native plain", "native fine")

@@ -29,6 +29,7 @@ from checker.engines.symbolic.terms import (
     disjunction,
     either,
     less,
+    multiply,
     negation,
     to_number,
     total,
@@ -37,7 +38,18 @@ from checker.engines.symbolic.type_membership import fits, narrow
 from checker.model import ir
 from checker.model.evaluate import key_rank
 from checker.model.ir import Expr, Op, Quantifier
-from checker.model.types import BagT, MapT, SetT, Type, Value, cardinality_up_to, sort_key, universe
+from checker.model.types import (
+    BOOL,
+    BagT,
+    MapT,
+    SeqT,
+    SetT,
+    Type,
+    Value,
+    cardinality_up_to,
+    sort_key,
+    universe,
+)
 from checker.results.answer import Unsupported
 
 Names = Mapping[str, Any]
@@ -105,8 +117,8 @@ class Evaluation:
                 return self.value(body, {**names, name: self.value(value, names, guard)}, guard)
             case ir.Quant():
                 return self._quantifier(expr, names, guard)
-            case ir.SetOf():
-                return self._set_of(expr, names, guard)
+            case ir.Comprehension():
+                return self._comprehension(expr, names, guard)
             case ir.MapOf(type_, name, body):
                 assert isinstance(type_, MapT)
                 keys = (lift(type_.key, k) for k in self.all_of(type_.key))
@@ -170,7 +182,7 @@ class Evaluation:
                 return operations.apply_operation(self, expr, args, guard)
 
     def _quantifier(self, expr: ir.Quant, names: Names, guard: Truth) -> Truth | Number:
-        forall, counts = expr.kind is Quantifier.FORALL, expr.kind is Quantifier.COUNT
+        forall, counts = expr.kind is Quantifier.FORALL, expr.type != BOOL
         parts: list[Any] = []
         for value, when, copies in self.elements(expr.domain, names, guard):
             if when is False:
@@ -178,9 +190,7 @@ class Evaluation:
             inner = both(guard, when)
             holds = self.value(expr.body, {**names, expr.name: value}, inner)
             if counts:
-                parts.append(
-                    to_number(both(when, holds)) if copies is None else merge(holds, copies, 0)
-                )
+                parts.append(_summand(expr.kind, holds, when, copies))
                 continue
             part = either(negation(when), holds) if forall else both(when, holds)
             parts.append(part)
@@ -191,9 +201,9 @@ class Evaluation:
             return total(parts)
         return conjunction(parts) if forall else disjunction(parts)
 
-    def _set_of(self, expr: ir.SetOf, names: Names, guard: Truth) -> SymbolicSet:
-        assert isinstance(expr.type, SetT)
-        found: dict[Value, Truth] = {}
+    def _comprehension(self, expr: ir.Comprehension, names: Names, guard: Truth) -> Any:
+        assert isinstance(expr.type, SetT | SeqT | BagT)
+        found: list[tuple[Any, Truth]] = []
         for member, when in self.members(expr.domain, names, guard):
             inner = {**names, expr.name: member}
             there = both(when, self.value(expr.where, inner, both(guard, when)))
@@ -202,9 +212,16 @@ class Evaluation:
             held = both(guard, there)
             item = self.value(expr.item, inner, held)
             item = self.require_fit(expr.type.item, item, held, expr.item.type)
-            for value, is_it in candidates(item):
-                found[value] = either(found.get(value, False), both(there, is_it))
-        return SymbolicSet(found)
+            found.append((item, there))
+        if isinstance(expr.type, SetT):
+            return operations.set_of(found)
+        made: Any
+        if isinstance(expr.type, SeqT):
+            made, wrong = operations.seq_of(expr.type, found)
+        else:
+            made, wrong = operations.bag_of(expr.type, found)
+        self.fail(wrong, guard)
+        return made
 
     # -- domains --------------------------------------------------------------------------------
 
@@ -238,6 +255,14 @@ class Evaluation:
                 for key in sorted(bag.of, key=sort_key)
             ]
         return [(value, when, None) for value, when in self.members(domain, names, guard)]
+
+
+def _summand(kind: Quantifier, value: Any, when: Truth, copies: Number | None) -> Number:
+    """Returns what a member that is there under the condition ``when`` adds to a count or sum."""
+    if kind is Quantifier.COUNT:
+        return to_number(both(when, value)) if copies is None else merge(value, copies, 0)
+    found: Number = merge(when, value, 0) if copies is None else multiply(value, copies)
+    return found
 
 
 def members_of(of: Any, item: Type) -> list[tuple[Any, Truth]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from checker.engines.symbolic.symbolic_values import (
@@ -134,11 +134,17 @@ def is_member(item: Any, of: Any) -> Truth:
             raise AssertionError(f"no collection: {of!r}")
 
 
+def set_of(items: Iterable[tuple[Any, Truth]]) -> SymbolicSet:
+    """Returns the set of ``items``, each of which is there under its condition."""
+    found: dict[Value, Truth] = {}
+    for item, there in items:
+        for value, is_it in candidates(item):
+            found[value] = either(found.get(value, False), both(there, is_it))
+    return SymbolicSet(found)
+
+
 def _set(*items: Any) -> SymbolicSet:
-    found = SymbolicSet({})
-    for item in items:
-        found = _insert(found, item)
-    return found
+    return set_of((item, True) for item in items)
 
 
 def _insert(of: SymbolicSet, item: Any) -> SymbolicSet:
@@ -182,6 +188,15 @@ def _extreme(expr: ir.Apply, of: SymbolicSet) -> tuple[Any, Truth]:
     for key in keys[1:]:
         found = merge(of.when[key], key, found)
     return found, negation(disjunction(of.when.values()))
+
+
+def bag_of(type_: BagT, items: Iterable[tuple[Any, Truth]]) -> tuple[SymbolicBag, Truth]:
+    """Returns the bag with one copy of each of ``items``, each of which is there under its
+    condition, and whether ``type_`` has no room for it.
+    """
+    found = {item: to_number(there) for item, there in set_of(items).when.items()}
+    length = total(list(found.values()))
+    return SymbolicBag(found, clip(length, 0, type_.cap)), less(type_.cap, length)
 
 
 # ---- sequences --------------------------------------------------------------------------------
@@ -242,6 +257,25 @@ def _concat(expr: ir.Apply, a: SymbolicSeq, b: SymbolicSeq) -> tuple[Any, Truth]
     return SymbolicSeq(length, tuple(slots)), less(expr.type.cap, length)
 
 
+def seq_of(type_: SeqT, items: Iterable[tuple[Any, Truth]]) -> tuple[SymbolicSeq, Truth]:
+    """Returns the sequence of ``items``, each of which is there under its condition, and whether
+    ``type_`` has no room for it.
+    """
+    slots: list[Any] = []
+    length: Number = 0
+    for item, there in items:
+        low, high = bounds(length)
+        for position in range(low, min(high + 1, type_.cap)):
+            if position == len(slots):
+                slots.append(item)
+            else:
+                here = both(there, equal_numbers(length, position))
+                slots[position] = merge(here, item, slots[position])
+        length = add(length, to_number(there))
+    wrong = less(type_.cap, length)
+    return SymbolicSeq(clip(length, 0, len(slots)), tuple(slots)), wrong
+
+
 def _delete_at(_: ir.Apply, of: SymbolicSeq, index: Number) -> tuple[Any, Truth]:
     slots = tuple(
         merge(less(position, index), of.slots[position], of.slots[position + 1])
@@ -249,6 +283,43 @@ def _delete_at(_: ir.Apply, of: SymbolicSeq, index: Number) -> tuple[Any, Truth]
     )
     shorter = clip(subtract(of.length, 1), 0, len(slots))
     return SymbolicSeq(shorter, slots), negation(is_index(of, index))
+
+
+def _is_part(of: SymbolicSeq, count: Number) -> Truth:
+    """Returns whether ``of`` has ``count`` first items."""
+    return both(at_most(0, count), at_most(count, of.length))
+
+
+def _take(_: ir.Apply, of: SymbolicSeq, count: Number) -> tuple[Any, Truth]:
+    length = clip(count, 0, len(of.slots))
+    return SymbolicSeq(length, of.slots[: bounds(length)[1]]), negation(_is_part(of, count))
+
+
+def _drop(_: ir.Apply, of: SymbolicSeq, count: Number) -> tuple[Any, Truth]:
+    """Moves each slot by ``count``, which has a few values."""
+    less_by = clip(count, 0, len(of.slots))
+    low, high = bounds(less_by)
+    slots = list(of.slots[low:])
+    for moved in range(low + 1, high + 1):
+        here = equal_numbers(less_by, moved)
+        for position, slot in enumerate(of.slots[moved:]):
+            slots[position] = merge(here, slot, slots[position])
+    length = clip(subtract(of.length, less_by), 0, len(slots))
+    return SymbolicSeq(length, tuple(slots)), negation(_is_part(of, count))
+
+
+def _index_of(_: ir.Apply, of: SymbolicSeq, item: Any) -> tuple[Any, Truth]:
+    found: Number = 0
+    there = [both(less(i, of.length), equal(item, v)) for i, v in enumerate(of.slots)]
+    for position in reversed(range(len(there))):
+        found = merge(there[position], position, found)
+    return found, negation(disjunction(there))
+
+
+def _prefix(a: SymbolicSeq, b: SymbolicSeq) -> Truth:
+    shared = zip(a.slots, b.slots, strict=False)
+    same = (either(at_most(a.length, i), equal(x, y)) for i, (x, y) in enumerate(shared))
+    return both(at_most(a.length, b.length), conjunction(same))
 
 
 def _length(of: SymbolicSeq | SymbolicBag) -> Number:
@@ -346,6 +417,7 @@ _PLAIN: dict[Op, Callable[..., Any]] = {
     Op.REMOVE: _remove,
     Op.CARD: _cardinality,
     Op.LEN: _length,
+    Op.PREFIX: _prefix,
     Op.BAG_REMOVE: _bag_remove,
     Op.BAG_COUNT: _bag_count,
 }
@@ -364,6 +436,9 @@ _CAREFUL: dict[Op, Callable[..., tuple[Any, Truth]]] = {
     Op.APPEND: _append,
     Op.CONCAT: _concat,
     Op.DELETE_AT: _delete_at,
+    Op.TAKE: _take,
+    Op.DROP: _drop,
+    Op.INDEX_OF: _index_of,
     Op.BAG_ADD: _bag_add,
     Op.RANK: _rank,
     Op.FILL: _fill,

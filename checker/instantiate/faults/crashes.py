@@ -178,7 +178,9 @@ def _purge_messages(world: World, name: str, victim: Expr) -> Block:
     domain = ir.Members(network, envelope.type)
     target = ir.Target(network.type, name, True)
     if not isinstance(network.type, BagT):
-        keep = ir.SetOf(network.type, envelope.name, domain, build.negation(to_victim), envelope)
+        keep = ir.Comprehension(
+            network.type, envelope.name, domain, build.negation(to_victim), envelope
+        )
         return (ir.Assign(target, keep),)
     remove = ir.Assign(target, build.without_item(network, envelope))
     more = build.member(envelope, network)

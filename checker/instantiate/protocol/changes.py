@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from checker.instantiate.world import World
+from checker.diagnostics import Span
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import VARYING, World
 from checker.model import build, ir
-from checker.model.build import conj, disj, equal, member, negation
+from checker.model.build import conj, disj, equal, fresh, member, negation
 from checker.model.ir import FALSE, TRUE, Apply, Block, Expr, Op
+from checker.model.transforms.substitute import substitute
 from checker.model.tree import nodes
-from checker.model.types import BOOL, IntT, MapT, SeqT
+from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT, Type
 
 
 def changes(world: World, block: Block) -> Expr:
@@ -31,6 +34,8 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
     stmt, rest = block[0], block[1:]
     match stmt:
         case ir.Assign(target, value):
+            if target.name.startswith(VARYING):
+                return _changes_behind(world, target, value, rest, so_far)
             if target.is_state:
                 so_far = disj(so_far, _differs(_current(world, target), value))
             return _changes(world, rest, so_far)
@@ -40,7 +45,7 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
                 return after
             return ir.Let(BOOL, name, build.coerce(value, type_), after)
         case ir.If(condition, then, otherwise):
-            if _restricts(then) or _restricts(otherwise):
+            if _goes_on(then) or _goes_on(otherwise):
                 one = _changes(world, (*then, *rest), so_far)
                 other = _changes(world, (*otherwise, *rest), so_far)
                 return disj(conj(condition, one), conj(negation(condition), other))
@@ -48,11 +53,13 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
             here = disj(conj(condition, one), conj(negation(condition), other))
             return _changes(world, rest, disj(so_far, here))
         case ir.For(name, domain, body):
+            _refuse_carried(body)
             local = ir.Local(ir.domain_item(domain), name)
             passable = negation(some(local, domain, negation(_changes(world, body, TRUE))))
             changed = some(local, domain, _changes(world, body, FALSE))
             return conj(passable, _changes(world, rest, disj(so_far, changed)))
         case ir.While(condition, body):
+            _refuse_carried(body)
             passable = disj(negation(condition), _changes(world, body, TRUE))
             changed = conj(condition, _changes(world, body, FALSE))
             return conj(passable, _changes(world, rest, disj(so_far, changed)))
@@ -67,6 +74,73 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
             return _changes(world, rest, so_far)
         case _:
             assert_never(stmt)
+
+
+def _changes_behind(
+    world: World, target: ir.Target, value: Expr, rest: Block, so_far: Expr
+) -> Expr:
+    """Returns whether ``rest`` changes something, with ``value`` stored in the local ``target``."""
+    old = ir.Local(_whole(target, rest) or target.type, target.name)
+    new = ir.Local(old.type, fresh(target.name.split(".")[0]))
+    after = _changes(world, substitute(rest, {target.name: new}), so_far)
+    if not any(isinstance(x, ir.Local) and x.name == new.name for x in nodes(after)):
+        return after
+    return ir.Let(BOOL, new.name, build.coerce(_updated(old, target.path, value), old.type), after)
+
+
+def _whole(target: ir.Target, rest: Block) -> Type | None:
+    """Returns the type of the local that ``target`` is a part of; ``None`` where it is all of it,
+    or nothing reads it."""
+    if not target.path:
+        return None
+    reads = (x for x in nodes(rest) if isinstance(x, ir.Local) and x.name == target.name)
+    return next((x.type for x in reads), None)
+
+
+def _updated(old: Expr, path: tuple[ir.Key | ir.Pos, ...], value: Expr) -> Expr:
+    """Returns ``old`` with the part that ``path`` leads to replaced by ``value``."""
+    if not path:
+        return value
+    step, *others = path
+    if isinstance(step, ir.Pos):
+        assert isinstance(old.type, TupleT)
+        parts = [build.item(old, i) for i in range(len(old.type.items))]
+        parts[step.position] = _updated(parts[step.position], tuple(others), value)
+        return Apply(old.type, Op.TUPLE, tuple(parts))
+    assert isinstance(old.type, MapT)
+    key = ir.Local(old.type.key, fresh("_key"))
+    entry = ir.Index(old.type.value, old, key)
+    new = build.coerce(_updated(entry, tuple(others), value), old.type.value)
+    chosen = Apply(old.type.value, Op.ITE, (equal(key, step.key), new, entry))
+    return ir.MapOf(old.type, key.name, chosen)
+
+
+def _goes_on(block: Block) -> bool:
+    """Tells whether what follows ``block`` depends on which way it goes: some execution of it may
+    be removed, or depends on a choice, or it stores something in a local."""
+    return _restricts(block) or bool(_stored(block))
+
+
+def _stored(block: Block) -> list[ir.Assign]:
+    """Returns the assignments of ``block`` to locals that are declared before it."""
+    inside = {x.name for x in nodes(block) if isinstance(x, ir.Declare)}
+    return [
+        x
+        for x in nodes(block)
+        if isinstance(x, ir.Assign)
+        and x.target.name.startswith(VARYING)
+        and x.target.name not in inside
+    ]
+
+
+def _refuse_carried(body: Block) -> None:
+    """Refuses (C202) a loop in which an iteration depends on the one before."""
+    for stmt in _stored(body):
+        at = stmt.place
+        span = None if at is None else Span(at.file, at.line, at.column, at.line, at.column + 1)
+        message = "in synchronous rounds a loop can't assign a `var` that is declared before it"
+        hint = "say it with a set, a quantifier or a definition, or keep it in a state variable"
+        raise refuse("C202", message, span, hint)
 
 
 def _current(world: World, target: ir.Target) -> Expr:

@@ -97,6 +97,7 @@ def _handler(world: World, place: SourceLocation | None) -> str:
     """Returns the handler that contains ``place``."""
     if place is None:
         return ""
+    place = place.caller
     best: tuple[Span, str] | None = None
     for instance in world.instances:
         for role in instance.protocol.roles:

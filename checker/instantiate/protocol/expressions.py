@@ -8,7 +8,7 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.protocol.type_sizes import LARGEST
+from checker.instantiate.protocol.type_sizes import LARGEST, fitting
 from checker.instantiate.world import Instance, World
 from checker.language.syntax import typed
 from checker.model import build, ir
@@ -106,10 +106,16 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             return _operation(expr, env, expected)
         case typed.Quantified():
             return _lower_quantified(expr, env)
+        case typed.Comprehension(typed.Seq()):
+            return _seq_comprehension(expr, env, expected)
         case typed.Comprehension():
             return _comprehension(expr, env, expected)
+        case typed.Sum(_, item, binders, _):
+            return _sum(item, binders, env)
         case typed.MapDisplay() | typed.Fill():
             return _map(expr, env, expected)
+        case typed.Again():
+            raise AssertionError("calls are written out before")
         case (
             typed.History()
             | typed.HistoryOrder()
@@ -181,7 +187,7 @@ def _range(lo: Expr, hi: Expr, span: Span) -> Expr:
     name = fresh("_i")
     local = ir.Local(type_.item, name)
     where = conj(build.at_most(lo, local), build.at_most(local, hi))
-    return ir.SetOf(type_, name, ir.Universe(type_.item), where, local)
+    return ir.Comprehension(type_, name, ir.Universe(type_.item), where, local)
 
 
 def _lower_received(expr: typed.Received, env: Env) -> Expr:
@@ -206,7 +212,7 @@ def _lower_received(expr: typed.Received, env: Env) -> Expr:
         return mine
     senders = SetT(env.world.proc)
     domain = ir.Members(mine, item_type)
-    return ir.SetOf(senders, name, domain, conj(*conditions), build.item(local, 0))
+    return ir.Comprehension(senders, name, domain, conj(*conditions), build.item(local, 0))
 
 
 def same(part: Expr, wanted: typed.Expr, env: Env) -> Expr:
@@ -358,17 +364,44 @@ def _lower_quantified(expr: typed.Quantified, env: Env) -> Expr:
 def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
     binder = expr.binders[0]
     name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
-    hint = build.element(expected) if isinstance(expected, SetT) else None
+    place = env.world.place(expr.span)
     if len(expr.binders) == 1:
+        hint = build.element(expected) if isinstance(expected, SetT | BagT) else None
         item = lower(expr.item, inner, hint)
-        return ir.SetOf(SetT(hint or item.type), name, domain, where, item)
+        type_ = _collected(hint or item.type, expr, env, expected)
+        return ir.Comprehension(type_, name, domain, where, item, place)
     rest = replace(expr, binders=expr.binders[1:])
     sets = _comprehension(rest, inner, expected)
     # The union over an outer binder: x is in it iff some outer member's inner set holds it.
     member_type = build.element(sets.type)
     x = ir.Local(member_type, fresh("_x"))
     some = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, build.member(x, sets)), BOOL)
-    return ir.SetOf(SetT(member_type), x.name, ir.Universe(member_type), some, x)
+    return ir.Comprehension(sets.type, x.name, ir.Universe(member_type), some, x, place)
+
+
+def _collected(item: Type, expr: typed.Comprehension, env: Env, expected: Type | None) -> Type:
+    """Returns the type of a set of ``item``: that of where it is stored, if that is a large set."""
+    if isinstance(expected, BagT):
+        return expected
+    place = env.world.place(expr.span)
+    return env.world.set_of(item, f"{env.instance.path}@set.{place.line}.{place.column}")
+
+
+def _seq_comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
+    (binder,) = expr.binders
+    name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
+    hint = expected if isinstance(expected, SeqT) else None
+    item = lower(expr.item, inner, hint and hint.item)
+    type_ = hint or fitting(SeqT(item.type, build.most_members(domain)), expr.span)
+    return ir.Comprehension(type_, name, domain, where, item, env.world.place(expr.span))
+
+
+def _sum(item: typed.Expr, binders: tuple[typed.Binder, ...], env: Env) -> Expr:
+    if not binders:
+        return lower(item, env)
+    one, *others = binders
+    name, domain, where, inner = bind_domain(one.pattern, one.domain, one.where, env)
+    return build.total(name, domain, where, _sum(item, tuple(others), inner))
 
 
 def _operation(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:

@@ -7,7 +7,7 @@ from checker.instantiate.protocol.sizes import refuse
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import coerce, conj, disj, equal, hull, negation
-from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.ir import TRUE, Apply, Const, Expr, Op
 from checker.model.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
 
 _LOGIC = {"and": conj, "or": disj}
@@ -44,10 +44,14 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
             return Apply(OptionT(inner or value.type), Op.SOME, (value,))
         case "+" | "-" | "++" | "union" | "intersect" | "minus" | "*" | "div" | "mod":
             return _binary(op, args, env, expected, place)
-        case "subset":
+        case "subset" | "prefix":
             left, right = lower(args[0], env), lower(args[1], env)
+            if isinstance(left.type, BagT) or isinstance(right.type, BagT):
+                return _is_subset(left, right)
             left, right = _unify(left, right)
-            return Apply(BOOL, Op.SUBSET, (left, right))
+            return Apply(BOOL, Op.SUBSET if op == "subset" else Op.PREFIX, (left, right))
+        case "slice":
+            return _slice(args, env, place)
         case _:
             return _function(op, expr, env, place)
 
@@ -73,7 +77,25 @@ def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
         return negation(Apply(BOOL, Op.IS_SOME, (a,)))
     empty = isinstance(right, typed.Display) and not right.items
     b = lower(right, env, a.type if empty else None)
+    large = isinstance(a.type, BagT) or isinstance(b.type, BagT)
+    if large and isinstance(left.type, typed.Set) and a.type != b.type:
+        return conj(_is_subset(a, b), _is_subset(b, a))
     return equal(*_unify(a, b))
+
+
+def _is_subset(left: Expr, right: Expr) -> Expr:
+    """Returns whether ``left`` is a subset of ``right``, member by member: one of them is large."""
+    item = build.element(left.type)
+    x = ir.Local(item, build.fresh("_x"))
+    inside = build.member(x, right)
+    return ir.Quant(ir.Quantifier.FORALL, x.name, ir.Members(left, item), inside, BOOL)
+
+
+def _slice(args: tuple[typed.Expr, ...], env: Env, place: ir.SourceLocation) -> Expr:
+    """Lowers ``q[a..b]``: what is left of the first ``b + 1`` items without the first ``a``."""
+    seq, first, last = (lower(arg, env) for arg in args)
+    end = _arithmetic("+", last, build.integer(1), place)
+    return Apply(seq.type, Op.DROP, (Apply(seq.type, Op.TAKE, (seq, end), place), first), place)
 
 
 def _comparison(op: str, left: Expr, right: Expr) -> Expr:
@@ -171,8 +193,14 @@ def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
     empty = isinstance(other, typed.Display) and not other.items
     right = lower(other, env, left.type if empty else None)
     if isinstance(left.type, BagT) or isinstance(right.type, BagT):
-        message = f"`{op}` is not possible on a set with so many possible members"
-        raise refuse("C202", message, other.span, "add and remove members one by one")
+        if op == "union":
+            message = "`union` is not possible on a set with so many possible members"
+            raise refuse("C202", message, other.span, "add members one by one, in a `for`")
+        item = build.element(left.type)
+        x = ir.Local(item, build.fresh("_x"))
+        inside = build.member(x, right)
+        where = inside if op == "intersect" else negation(inside)
+        return ir.Comprehension(left.type, x.name, ir.Members(left, item), where, x)
     left, right = _unify(left, right)
     code = {"union": Op.UNION, "intersect": Op.INTERSECT, "minus": Op.MINUS}[op]
     return Apply(left.type, code, (left, right))
@@ -189,8 +217,22 @@ def _function(op: str, expr: typed.Operation, env: Env, place: ir.SourceLocation
             return Apply(item, Op.HEAD if op == "head" else Op.LAST, (base,), place)
         case "tail", SeqT():
             return Apply(base.type, Op.TAIL, (base,), place)
-        case (("min" | "max"), SetT(item)):
+        case "take" | "drop", SeqT():
+            part = Op.TAKE if op == "take" else Op.DROP
+            return Apply(base.type, part, (base, lower(expr.args[1], env)), place)
+        case "index", SeqT(item, cap):
+            value = lower(expr.args[1], env, item)
+            return Apply(IntT(0, max(cap - 1, 0)), Op.INDEX_OF, (base, value), place)
+        case "min" | "max", (SeqT(item) | BagT(item)):
+            local = ir.Local(item, build.fresh("_e"))
+            members = ir.Members(base, item)
+            base = ir.Comprehension(SetT(item), local.name, members, TRUE, local)
             return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
+        case "min" | "max", SetT(item):
+            return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
+        case "sum", (SetT(item) | SeqT(item) | BagT(item)):
+            local = ir.Local(item, build.fresh("_e"))
+            return build.total(local.name, ir.Members(base, item), TRUE, local)
         case "rank", AtomT(_, labels):
             if isinstance(base, Const) and isinstance(base.value, int):
                 return build.integer(base.value + 1)

@@ -59,6 +59,10 @@ def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
                 hint = f"add `{name} = …` to the check"
                 raise refuse("C200", f"the check gives no value to `{name}`", span, hint)
             return values[name]
+        case typed.Again():
+            from checker.instantiate.protocol.unfold import unfold
+
+            return evaluate_size(unfold(expr, values), values)
         case typed.Operation(_, "neg", (arg,), _):
             return -evaluate_size(arg, values)
         case typed.Operation(_, "not", (arg,), _):
@@ -193,7 +197,7 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
 
 
 def require_effect_of_n(check: typed.Check) -> None:
-    """Raises :class:`SpecError` (C206) where ``check`` gives `n` a value that nothing depends
+    """Raises :class:`SpecError` (C207) where ``check`` gives `n` a value that nothing depends
     on."""
     roles = check.protocol.roles
     if any(role.size is None for role in roles) or "n" in check.every:
@@ -207,7 +211,7 @@ def require_effect_of_n(check: typed.Check) -> None:
     sizes = [f"`role {role.name}({_size_text(role)})`" for role in roles]
     message = f"`n` has no effect: the sizes are those of the roles ({listing(sizes)})"
     hint = f"write `role {roles[-1].name}(k)` with a parameter `k`, and set that"
-    raise refuse("C206", message, span, hint)
+    raise refuse("C207", message, span, hint)
 
 
 def _size_text(role: typed.Role) -> str:

@@ -15,8 +15,8 @@ from checker.model.types import BOOL
 
 _BINDING = {
     "or": 2, "=>": 1, "~>": 1, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5,
-    ">=": 5, "in": 5, "not in": 5, "subset": 5, "union": 6, "intersect": 6, "minus": 6, "+": 7,
-    "-": 7, "++": 7, "*": 8, "div": 8, "mod": 8, "neg": 9,
+    ">=": 5, "in": 5, "not in": 5, "subset": 5, "prefix": 5, "union": 6, "intersect": 6, "minus": 6,
+    "+": 7, "-": 7, "++": 7, "*": 8, "div": 8, "mod": 8, "neg": 9,
 }  # fmt: skip
 """Precedence of operators; an operand of lower precedence is parenthesised."""
 
@@ -82,6 +82,9 @@ def _operation(op: str, args: tuple[typed.Expr, ...], env: Env) -> tuple[Phrase,
         case "if", (condition, then, otherwise):
             parts = [_spell_part(part, env)[0] for part in (condition, then, otherwise)]
             return ("if ", *parts[0], " then ", *parts[1], " else ", *parts[2]), 0
+        case "slice", (base, first, last):
+            ends = (*_spell_part(first, env)[0], "..", *_spell_part(last, env)[0])
+            return (*_under(base, env, _ATOMIC), "[", *ends, "]"), _ATOMIC
         case _ if op in _BINDING and len(args) > 1:
             own = _BINDING[op]
             operands = (_under(arg, env, own + (own == 5)) for arg in args)
@@ -124,11 +127,18 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
             return (*_under(base, env, _ATOMIC), f".{field}")
         case typed.Entry(_, base, key, _):
             return (*_under(base, env, _ATOMIC), "[", *_spell_part(key, env)[0], "]")
-        case typed.Comprehension(_, item, binders, _):
-            head, inner = _binders(binders, env)
-            return ("{ ", *_spell_part(item, inner)[0], " for ", *head, " }")
+        case typed.Comprehension(type_, item, binders, _):
+            opening, closing = ("[", "]") if isinstance(type_, typed.Seq) else ("{ ", " }")
+            return (opening, *_generator(item, binders, env), closing)
+        case typed.Sum(_, item, binders, _):
+            return ("sum(", *_generator(item, binders, env), ")")
         case _:
             return _of_the_run(expr, env)
+
+
+def _generator(item: typed.Expr, binders: tuple[typed.Binder, ...], env: Env) -> Phrase:
+    head, inner = _binders(binders, env)
+    return (*_spell_part(item, inner)[0], " for ", *head)
 
 
 def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:

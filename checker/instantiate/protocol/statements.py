@@ -20,13 +20,13 @@ from checker.instantiate.protocol.expressions import (
 )
 from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.world import ATOMIC, Instance, World
+from checker.instantiate.world import ATOMIC, VARYING, Instance, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, fresh
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
-from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
+from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
 
 ROUNDS = 1000
 """A loop with more iterations than this is assumed not to terminate."""
@@ -113,6 +113,10 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             local = ir.Local(lowered.type, fresh(shown_name(pattern)))
             _, names = match_pattern(pattern, local, env)
             return (ir.Declare(local.name, local.type, lowered),), env.bind_all(names)
+        case typed.Var():
+            return _var(stmt, env)
+        case typed.Inlined(_, args, body, _):
+            return _inlined(args, body, env, root), env
         case typed.Perform():
             return (_perform(stmt, env),), env
         case typed.Atomic():
@@ -128,6 +132,33 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             assert_never(stmt)
 
 
+def _var(stmt: typed.Var, env: Env) -> tuple[Block, Env]:
+    """Lowers ``var``: its first value is stored as any other, so that its range is checked."""
+    world = env.world
+    label = f"{env.instance.path}line {stmt.span.line}:{stmt.span.column} {stmt.name}"
+    type_ = world.type_of(stmt.type, env.instance, label, stmt.span)
+    place = world.place(stmt.span)
+    value = lower(stmt.value, env, type_)
+    local = ir.Local(type_, fresh(f"{VARYING}{stmt.name}"))
+    first = ir.Declare(local.name, type_, ir.Const(type_, default(type_)))
+    stored = ir.Assign(Target(type_, local.name, False), value, place)
+    return (first, stored), env.bind(stmt.name, local)
+
+
+def _inlined(
+    args: tuple[tuple[str, typed.Expr], ...], body: typed.Block, env: Env, root: Root
+) -> Block:
+    """Lowers the body of a procedure; its arguments have the values that they had at the call."""
+    held: list[ir.Stmt] = []
+    inner = replace(env, names={})
+    for name, arg in args:
+        value = lower(arg, env)
+        local = ir.Local(value.type, fresh(name))
+        held.append(ir.Declare(local.name, local.type, value))
+        inner = inner.bind(name, local)
+    return (*held, *lower_block(body, inner, root))
+
+
 def _target(expr: typed.Expr, env: Env) -> Target:
     match expr:
         case typed.StateRef():
@@ -137,11 +168,15 @@ def _target(expr: typed.Expr, env: Env) -> Target:
                 return Target(whole, name, True)
             assert isinstance(whole, MapT) and env.self is not None
             return Target(whole.value, name, True, (ir.Key(env.self, whole.key),))
+        case typed.Local(_, name, _):
+            local = env.names[name]
+            assert isinstance(local, ir.Local)
+            return Target(local.type, local.name, False)
         case typed.Part(_, base, position, _):
             outer = _target(base, env)
             assert isinstance(outer.type, TupleT)
             path = (*outer.path, ir.Pos(position))
-            return Target(outer.type.items[position], outer.name, True, path)
+            return Target(outer.type.items[position], outer.name, outer.is_state, path)
         case typed.Entry(_, base, key, _):
             outer = _target(base, env)
             return _entry_target(outer, key, env)
@@ -153,9 +188,9 @@ def _entry_target(outer: Target, key: typed.Expr, env: Env) -> Target:
     match outer.type:
         case MapT(key_type, value):
             step = ir.Key(lower(key, env, key_type), key_type)
-            return Target(value, outer.name, True, (*outer.path, step))
+            return Target(value, outer.name, outer.is_state, (*outer.path, step))
         case SeqT(item):
-            return Target(item, outer.name, True, (*outer.path, ir.Key(lower(key, env))))
+            return Target(item, outer.name, outer.is_state, (*outer.path, ir.Key(lower(key, env))))
         case other:
             raise TypeError(f"{other} has no entries")
 

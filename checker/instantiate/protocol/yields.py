@@ -16,7 +16,7 @@ from checker.instantiate.protocol.expressions import Env
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.statements import Root, lower_block, lower_on
 from checker.instantiate.protocol.walk import nodes
-from checker.instantiate.world import WAITING, Draft, Instance, Later, World
+from checker.instantiate.world import VARYING, WAITING, Draft, Instance, Later, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, equal, fresh, negation
@@ -208,7 +208,10 @@ def _put_off(
 def _continuation_type(world: World, env: Env, local: typed.Local, variable: str) -> Type:
     """Returns the type of a saved name: its declared type where that is wider than this one
     value's."""
-    now = env.names[local.name].type
+    value = env.names[local.name]
+    now = value.type
+    if isinstance(value, ir.Local) and value.name.startswith(VARYING):
+        return now
     if isinstance(now, IntT) and isinstance(local.type, typed.Int) and local.type.lo is not None:
         return build.hull(now, world.type_of(local.type, env.instance, f"{variable}.{local.name}"))
     return now
@@ -247,6 +250,7 @@ def _continuation(world: World, later: Later) -> None:
         held = ir.Local(mine.type.item, fresh("_kept"))
         body.append(ir.Declare(held.name, held.type, ir.Apply(held.type, Op.LAST, (mine,))))
         names = {name: build.item(held, i) for i, name in enumerate(later.names)}
+        body.extend(_declare_varying(later, names))
     body.extend(_drop_continuation(world, self, later))
     handler = replace(later.handler, body=later.rest)
     root = Root(world, self)
@@ -268,6 +272,19 @@ def _continuation(world: World, later: Later) -> None:
         fairness.effect(self),
     )
     world.drafts.append(Draft(action, self))
+
+
+def _declare_varying(later: Later, names: dict[str, Expr]) -> Block:
+    """Declares those of ``names`` that what follows assigns, and puts the locals in their place."""
+    targets = (n.target for n in nodes(later.rest) if isinstance(n, typed.Assign))
+    assigned = {n.name for target in targets for n in nodes(target) if isinstance(n, typed.Local)}
+    found: list[ir.Stmt] = []
+    for name in sorted(assigned & set(names)):
+        value = names[name]
+        local = ir.Local(value.type, fresh(f"{VARYING}{name}"))
+        found.append(ir.Declare(local.name, local.type, value))
+        names[name] = local
+    return tuple(found)
 
 
 def _resume_mark(world: World, later: Later, names: dict[str, Expr], self: Expr) -> ir.Mark:

@@ -108,7 +108,7 @@ def _keep_partitioned(world: World, network: Expr, target: ir.Target) -> Block:
     stays = _stays(world, build.item(envelope, 0), build.item(envelope, 1))
     domain = ir.Members(network, envelope.type)
     if not isinstance(network.type, BagT):
-        keep = ir.SetOf(network.type, envelope.name, domain, stays, envelope)
+        keep = ir.Comprehension(network.type, envelope.name, domain, stays, envelope)
         return (ir.Assign(target, keep),)
     remove = ir.Assign(target, build.without_item(network, envelope))
     again = ir.While(member(envelope, network), (remove,), 1000)

@@ -201,25 +201,42 @@ class Builder:
         return ast_items.State(name, type_, initial, shared, stable, self._span(tree))
 
     def _make_handler(self, tree: Any) -> ast_items.Handler:
-        may, event, at, when, body = tree.children
-        span, upon = self._span(tree), self._span(event)
-        head = replace(span, end_line=body.meta.line, end_column=body.meta.column)
-        label = replace(span, end_line=upon.end_line, end_column=upon.end_column)
-        text = self._source(head if event.data == "on_condition" else label)
+        may, event, at, when, named, body = tree.children
+        span = self._span(tree)
         return ast_items.Handler(
-            text.removeprefix(may or "").lstrip(),
+            self._label(span, event, named or body),
             self._build(event),
             self._build(at),
             self._build(when),
             self._build(body),
-            head,
+            replace(span, end_line=body.meta.line, end_column=body.meta.column),
             span,
             may and self._span(may),
+            self._build(named),
         )
 
-    def _make_noise(self, tree: Any) -> ast.Expr:
-        built: ast.Expr = self._build(tree.children[-1])
-        return built
+    def _make_without_handler(self, tree: Any) -> ast_items.WithoutHandler:
+        _, event, at, when = tree.children
+        span = self._span(tree)
+        label = self._label(span, event, None)
+        return ast_items.WithoutHandler(
+            label, self._build(event), self._build(at), self._build(when), span
+        )
+
+    def _label(self, span: Span, event: Tree[Any], following: Tree[Any] | None) -> str:
+        """Returns the event of what stands at ``span``, from ``upon`` on; of a condition all that
+        stands before ``following``."""
+        upon = self._span(event)
+        label = replace(span, end_line=upon.end_line, end_column=upon.end_column)
+        if event.data == "on_condition":
+            label = span
+            if following is not None:
+                end = self._span(following)
+                label = replace(span, end_line=end.line, end_column=end.column)
+        return re.sub(r"^(without )?(may )?", "", self._source(label))
+
+    def _make_last(self, tree: Any) -> Any:
+        return self._build(tree.children[-1])
 
     def _make_expect(self, tree: Any) -> ast_items.Expect:
         what, value = tree.children
@@ -257,7 +274,8 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
     **dict.fromkeys(("state", "shared", "stable"), Builder._make_state),
     "handler": Builder._make_handler,
-    "noise": Builder._make_noise,
+    "without_handler": Builder._make_without_handler,
+    **dict.fromkeys(("noise", "handler_name"), Builder._make_last),
     "expect": Builder._make_expect,
 }
 """How the tree of a rule is built, where it is not a tuple of its children."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from checker.diagnostics import Diagnostic, Span
 
-STATEMENTS = frozenset(("send", "perform", "atomic", "yield"))
+STATEMENTS = frozenset(("send", "perform", "atomic", "yield", "var"))
 """Words that begin a statement, so that they begin no assignment or call, and may be names of
 anything that is neither assigned nor called.  Other words of the language are no names at all."""
 

@@ -30,6 +30,7 @@ _EXPRESSION = frozenset(
         "IF",
         "ALWAYS",
         "EVENTUALLY",
+        "INITIALLY",
         "RECORD",
         "__ANON_1",
         "LBRACEVBAR",
@@ -43,6 +44,7 @@ _OPERATORS = frozenset(
         "COMPARE",
         "IN",
         "SUBSET",
+        "PREFIX",
         "AND",
         "OR",
         "NOT",
@@ -82,6 +84,7 @@ _STATEMENTS = frozenset(
         "EITHER",
         "REQUIRE",
         "LET",
+        "VAR",
         "SKIP",
         "PERFORM",
         "YIELD",
@@ -105,6 +108,10 @@ _DECLARATIONS = frozenset(
         "ROLE",
         "INIT",
         "TYPE",
+        "WITHOUT",
+        "CONST",
+        "DEFINE",
+        "PROCEDURE",
     ]
 )
 _INTERFACE = frozenset(["REQUEST", "INDICATION", "PROPERTIES", "PROPERTY", "TYPE"])
@@ -122,18 +129,19 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "PROPERTY",
         "INVARIANT",
         "NAME",
     ]
 )
-_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "CHECK"])
+_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "VARIANT", "CHECK", "TYPE", "CONST", "DEFINE"])
 _MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
     (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
     (("REQUEST", "INDICATION"), _INTERFACE, "`request`, `indication` or `property`"),
     (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
-    (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol` or `check`"),
+    (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol`, `variant` or `check`"),
     (("NAT", "GENERIC"), _TYPES, "a type"),
     (("NAME", "INT", "LPAR", "HASH"), _EXPRESSION, "an expression"),
     (("SUM", "PRODUCT"), _OPERATORS, "an operator"),
@@ -182,11 +190,11 @@ _WORDS = {
     "_THEN": "`then`",
 }
 _KEYWORDS = (
-    "allow always atomic cancel check choose clients condition detector either else enum "
-    "eventually exists expect faults forall from given idempotent implements import indication "
-    "init interface invariant links may message perform property protocol prove receive record "
-    "recover request require requires role scenario send shared skip stable start state timeout "
-    "timing type union upon uses when while yield"
+    "allow always atomic cancel check choose clients condition const define detector either "
+    "else enum eventually exists expect faults forall from given idempotent implements import "
+    "indication init interface invariant links may message perform procedure property protocol "
+    "prove receive record recover request require requires role scenario send shared skip "
+    "stable start state timeout timing type union upon uses var when while yield"
 ).split()
 _FOREIGN = {
     "var": "a variable is declared with `state v : T = e`",

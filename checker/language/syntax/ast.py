@@ -5,6 +5,7 @@ Patterns are expressions here; the type check turns them into patterns.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
@@ -84,8 +85,8 @@ class IndexOf:
 class Operator:
     """``op`` with one, two or (``and``, ``or``) more operands.
 
-    ``not neg size and or => == != < <= > >= in not-in subset union intersect minus + - ++ * div
-    mod always eventually ~>``; ``not in`` is written ``"not in"``.
+    ``not neg size and or => == != < <= > >= in not-in subset prefix union intersect minus + -
+    ++ * div mod always eventually ~>``; ``not in`` is written ``"not in"``.
     """
 
     op: str
@@ -133,6 +134,23 @@ class Comprehension:
 
 
 @dataclass(frozen=True, slots=True)
+class SeqComprehension:
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """``name(item for binders)``: ``sum``, ``min`` or ``max``."""
+
+    name: str
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class MapDisplay:
     key: Expr
     value: Expr
@@ -171,6 +189,8 @@ Expr = (
     | Display
     | RecordDisplay
     | Comprehension
+    | SeqComprehension
+    | Aggregate
     | MapDisplay
     | Quantified
     | Conditional
@@ -322,6 +342,16 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class Var:
+    """``var name : type = value``: a local that can be assigned."""
+
+    name: Name
+    type: Type | None
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Skip:
     span: Span
 
@@ -366,6 +396,7 @@ Stmt = (
     | Either
     | Require
     | Let
+    | Var
     | Skip
     | Perform
     | Timer
@@ -373,3 +404,24 @@ Stmt = (
     | Yield
 )
 Block = tuple[Stmt, ...]
+
+
+def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
+    """Returns the blocks in a statement."""
+    match stmt:
+        case If(_, then, otherwise, _):
+            return then, otherwise
+        case Loop(body=body) | Atomic(body=body):
+            return (body,)
+        case Either(alternatives, _):
+            return tuple(body for _, body in alternatives)
+        case _:
+            return ()
+
+
+def statements_in(body: Block) -> Iterator[Stmt]:
+    """Yields the statements of ``body``, also those inside others."""
+    for stmt in body:
+        yield stmt
+        for inner in blocks_of(stmt):
+            yield from statements_in(inner)

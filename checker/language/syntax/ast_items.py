@@ -38,6 +38,42 @@ class TypeAlias:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    name: ast.Name
+    type: ast.Type | None
+    value: ast.Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """``define name(fields): type = value``."""
+
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    type: ast.Type
+    value: ast.Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of a procedure; without a type it has that of what it is called with."""
+
+    name: ast.Name
+    type: ast.Type | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    name: ast.Name
+    parameters: tuple[Argument, ...]
+    body: ast.Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyDecl:
     """``text``: the formula as written, on one line; ``lemma``: an ``invariant``."""
 
@@ -149,7 +185,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 @dataclass(frozen=True, slots=True)
 class Handler:
     """``label``: the event as written, on one line, from ``upon`` on; ``head``: its location.
-    ``may``: the location of the word that exempts the handler from fairness."""
+    ``may``: the location of the word that exempts the handler from fairness.  ``name``: that behind
+    ``as``."""
 
     label: str
     event: Event
@@ -159,9 +196,10 @@ class Handler:
     head: Span
     span: Span
     may: Span | None = None
+    name: ast.Name | None = None
 
 
-RoleItem = State | InitChoice | Handler
+RoleItem = State | InitChoice | Handler | Definition | Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +210,7 @@ class Role:
     span: Span
 
 
-ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias
+ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias | Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +220,65 @@ class Protocol:
     implements: ast.Name | None
     requires: ast.Expr | None
     items: tuple[ProtocolItem, ...]
+    span: Span
+
+
+# ---- variants ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutName:
+    """``without name``: whatever the original calls so."""
+
+    name: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutChoice:
+    """``without init choose name``."""
+
+    name: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutHandler:
+    """``without upon …``; ``label``: as that of a :class:`Handler`."""
+
+    label: str
+    event: Event
+    at: ast.Expr | None
+    when: ast.Expr | None
+    span: Span
+
+
+Without = WithoutName | WithoutChoice | WithoutHandler
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChange:
+    """What a variant changes in a role; ``size``: another size, or that of a role that is new."""
+
+    name: ast.Name
+    size: ast.Expr | None
+    items: tuple[RoleItem | Without, ...]
+    span: Span
+
+
+VariantItem = RoleItem | RoleChange | Uses | Message | PropertyDecl | TypeAlias | Without
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """``variant name of original``: the original with other items; see
+    :mod:`checker.language.typecheck.variants`."""
+
+    name: ast.Name
+    parameters: tuple[Parameter, ...]
+    of: ast.Name
+    requires: ast.Expr | None
+    items: tuple[VariantItem, ...]
     span: Span
 
 
@@ -338,7 +435,7 @@ class Check:
     span: Span
 
 
-Item = Import | Interface | Protocol | Check
+Item = Import | Interface | Protocol | Variant | Check | TypeAlias | Constant | Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from checker.language.syntax.typed_types import Pattern, Type
 class Assign:
     """``target := value``; ``+=`` and ``-=`` are already expanded in ``value``.
 
-    ``target`` is a :class:`StateRef` (of self or shared) under :class:`Part` and :class:`Entry`.
+    ``target`` is a :class:`StateRef` (of self or shared), or a :class:`Local` that a :class:`Var`
+    declares, under :class:`Part` and :class:`Entry`.
     """
 
     target: Expr
@@ -107,6 +108,26 @@ class LetIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Var:
+    """``var name : type = value``: a local that can be assigned."""
+
+    name: str
+    type: Type
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A call of a procedure: its body, which sees nothing of what is around it but ``args``."""
+
+    name: str
+    args: tuple[tuple[str, Expr], ...]
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Perform:
     """An act on the environment; ``idempotent``: the environment recognises its repetitions."""
 
@@ -147,6 +168,8 @@ Stmt = (
     | Either
     | Require
     | LetIn
+    | Var
+    | Inlined
     | Perform
     | Timer
     | Atomic
@@ -235,7 +258,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process.
+    """``label`` is the handler's name, or else the event as written, e.g. ``upon receive COMMIT``;
+    ``at``: at which process.
 
     ``is_fair``: fairness applies: a process at which it is continuously enabled eventually executes
     it, or another such handler; ``False``: it ``may``, and never has to.
@@ -317,9 +341,30 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a variant changes: it ``replaces``, ``removes`` or ``adds`` (``kind``) ``what``, which
+    stands at ``before`` in the original, and at ``after`` in the variant."""
+
+    kind: str
+    what: str
+    before: Span | None
+    after: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """How a protocol differs from the protocol ``of``; ``base``: how that differs from another."""
+
+    of: str
+    changes: tuple[Change, ...]
+    base: Variant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """``shipped``: part of the tool's library rather than of the user's files.  ``acts``: the type
-    of the acts of the protocol or a layer below it; ``None``: it performs nothing."""
+    of the acts of the protocol or a layer below it; ``None``: it performs nothing.  ``variant``:
+    how it differs from the protocol that it is written as a variant of."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -335,3 +380,4 @@ class Protocol:
     shipped: bool = False
     acts: Type | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    variant: Variant | None = None

@@ -157,9 +157,10 @@ class Operation:
     """``op`` applied to ``args``, by the types of the arguments:
 
     ``not and or => == != < <= > >= + - * div mod neg`` (``+ -`` also: set or bag and item,
-    seq ``++`` seq, seq ``+`` item), ``in`` ``subset`` ``union`` ``intersect`` ``minus``,
+    seq ``++`` seq, seq ``+`` item), ``in`` ``subset`` ``prefix`` ``union`` ``intersect`` ``minus``,
     ``size`` (of set, seq, bag, or a ``Received``), ``if`` (condition, then, else), and the
-    functions ``some get is_some head last tail subsets min max rank count``.
+    functions ``some get is_some head last tail take drop index subsets min max sum rank count``,
+    and ``slice`` (seq, first and last position).
     ``> >= != not-in`` are kept as written; lowering rewrites them.
     """
 
@@ -191,7 +192,17 @@ class Quantified:
 
 @dataclass(frozen=True, slots=True)
 class Comprehension:
-    """``{ item for binders }``: a set."""
+    """``{ item for binders }``, a set, or ``[ item for binder ]``, a seq: ``type`` tells."""
+
+    type: Type
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """``sum(item for binders)``: a number."""
 
     type: Type
     item: Expr
@@ -318,10 +329,35 @@ class Opinion:
     span: Span
 
 
+class Recursive:
+    """A definition that calls itself: its parameters and its body, in which such calls remain.
+
+    It is no node, so that what goes through a tree comes to an end.
+    """
+
+    def __init__(self, name: str, params: tuple[tuple[str, Type], ...]) -> None:
+        self.name = name
+        self.params = params
+        self.body: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A call of a definition inside of itself, which is written out when a check is instantiated;
+    ``owner``: as in :class:`StateRef`, of all that the definition reads."""
+
+    type: Type
+    definition: Recursive
+    args: tuple[Expr, ...]
+    owner: Expr | None
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
-    they nest, and occur under Boolean operators and under quantifiers over rigid domains."""
+    they nest, and occur under Boolean operators and under quantifiers over rigid domains.
+    ``initially e``, of a state predicate, stands inside of no other."""
 
     type: Type
     op: str
@@ -348,6 +384,7 @@ Expr = (
     | Operation
     | Quantified
     | Comprehension
+    | Sum
     | MapDisplay
     | Fill
     | History
@@ -358,6 +395,7 @@ Expr = (
     | Acts
     | RepeatedAct
     | Opinion
+    | Again
     | Temporal
 )
 

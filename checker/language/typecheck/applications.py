@@ -8,11 +8,20 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count, listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Bag, Expr, Option, Seq, Set, Type
-from checker.language.typecheck.expressions import check, infer, mismatch, safe
+from checker.language.typecheck.definitions import call, process_call
+from checker.language.typecheck.expressions import (
+    bind,
+    check,
+    infer,
+    item_of,
+    members_of,
+    mismatch,
+    safe,
+)
 from checker.language.typecheck.histories import HISTORY, history, history_names
 from checker.language.typecheck.patterns import received_pattern
 from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
-from checker.language.typecheck.types import BOOL, INT, MESSAGE, PROC, PROCS, show
+from checker.language.typecheck.types import BOOL, INT, MESSAGE, PROC, PROCS, fits, show
 
 ARITY = {
     "some": 1,
@@ -21,9 +30,13 @@ ARITY = {
     "head": 1,
     "last": 1,
     "tail": 1,
+    "take": 2,
+    "drop": 2,
+    "index": 2,
     "subsets": 1,
     "min": 1,
     "max": 1,
+    "sum": 1,
     "rank": 1,
     "count": 2,
 }
@@ -42,6 +55,9 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
         require_arity(name, args, 0, span, scope)
         hint = "write `let c = flip()` before, and ask for `c`"
         scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
+    definition = scope.home.definition(name, scope.role)
+    if definition is not None:
+        return call(expr, definition, scope)
     if name not in ARITY:
         if scope.mode == "property" and "implements" in scope.home.lost:
             raise Hole
@@ -53,7 +69,8 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
 
 def _which_function(name: str, scope: Scope) -> str:
     """Returns the hint for an unknown function: which is meant, or which histories there are."""
-    known = {*ARITY, *scope.home.messages, "received"}
+    known = {*ARITY, *scope.home.messages, "received", *scope.home.definitions.get(None, {})}
+    known |= {*scope.home.definitions.get(scope.role, {})}
     if scope.mode != "property":
         return suggestion(name, known)
     interface = scope.home.interface
@@ -130,6 +147,9 @@ def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
             scope.report.fail("N010", message, expr.span, hint="write `received(…)`")
         owner = check(expr.base, scope, PROC)
         return check_received(expr.args, owner, scope, expr.span)
+    at_process = process_call(expr, scope)
+    if at_process is not None:
+        return at_process
     known = {*ARITY, *history_names(scope.home.interface)}
     hint = suggestion(expr.name, known)
     if expr.name in known:
@@ -149,11 +169,13 @@ def _function(name: str, expr: ast.Apply, scope: Scope, expected: Type | None) -
         case "subsets":
             base = _set(arg, scope)
             return typed.Operation(Set(base.type), "subsets", (base,), span)
-        case "min" | "max":
-            base = _set(arg, scope)
-            if isinstance(base.type, Set) and not isinstance(base.type.item, typed.Int):
+        case "min" | "max" | "sum":
+            base = members_of(arg, scope)
+            if not fits(item_of(base), INT):
                 mismatch(base, scope, Set(INT))
             return typed.Operation(INT, name, (base,), span)
+        case "take" | "drop" | "index":
+            return _of_seq(expr, scope)
         case "count":
             return _count(expr, scope)
         case _:
@@ -167,6 +189,35 @@ def _set(arg: ast.Expr, scope: Scope) -> Expr:
     if not isinstance(base.type, Set):
         scope.report.fail("N003", f"this is `{show(base.type)}`, not a set", base.span, "a set")
     return base
+
+
+def check_aggregate(expr: ast.Aggregate, scope: Scope) -> Expr:
+    """Types ``sum(item for binders)``, and ``min`` and ``max``, which are those of a set."""
+    if expr.name not in ("sum", "min", "max"):
+        hint = "`sum`, `min` and `max` can, and sets: `{ … for … }`"
+        message = f"`{expr.name}` can't go over what `for` says"
+        scope.report.fail("N002", message, expr.span, hint=hint)
+    binders, inner = bind(expr.binders, scope)
+    item = check(expr.item, inner, INT)
+    if expr.name == "sum":
+        return typed.Sum(INT, item, binders, expr.span)
+    members = typed.Comprehension(Set(INT), item, binders, expr.span)
+    return typed.Operation(INT, expr.name, (members,), expr.span)
+
+
+def _of_seq(expr: ast.Apply, scope: Scope) -> Expr:
+    """Types ``take`` and ``drop`` of a seq and a number, ``index`` of a seq and an item."""
+    base = infer(expr.args[0], scope)
+    if not isinstance(base.type, Seq):
+        if base.type == UNKNOWN:
+            raise Hole
+        message = f"`{expr.name}` is about a seq, and this is `{show(base.type)}`"
+        scope.report.fail("N003", message, base.span, "a seq")
+    if expr.name == "index":
+        item = check(expr.args[1], scope, base.type.item)
+        return typed.Operation(INT, "index", (base, item), expr.span)
+    number = check(expr.args[1], scope, INT)
+    return typed.Operation(base.type, expr.name, (base, number), expr.span)
 
 
 def _count(expr: ast.Apply, scope: Scope) -> Expr:

@@ -13,7 +13,7 @@ from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
 from checker.language.typecheck.layers import World, check_given, stack_of
-from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
@@ -38,7 +38,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     settings = _settings(_of(decl, ast_items.Setting), home)
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
-    invariants = _invariants(decl, protocol, library)
+    own = _own_properties(decl, protocol, library)
     return typed.Check(
         name=decl.name.text,
         protocol=protocol,
@@ -47,7 +47,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, invariants, library, faults.recover),
+        prove=_properties(asked, protocol, own, library, faults.recover),
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -66,7 +66,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         every=every.names,
         when=every.when,
         every_span=every.span,
-        invariants=invariants,
+        invariants=tuple(p for p in own if p.lemma),
     )
 
 
@@ -81,13 +81,16 @@ def _home(protocol: typed.Protocol, library: Library) -> Home:
     params: dict[str, typed.Type] = {"n": INT, "f": INT}
     params.update({p.name: p.type for p in protocol.parameters})
     roles = tuple(r.name for r in protocol.roles)
+    its = library.home(protocol.name)
     return Home(
         library.report,
         protocol.name,
         params=params,
         roles=roles,
         interface=protocol.implements,
-        lost=library.home(protocol.name).lost,
+        lost=its.lost,
+        constants=its.constants,
+        definitions=its.definitions,
     )
 
 
@@ -163,18 +166,18 @@ def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[type
 def _properties(
     asked: Iterable[ast.Name],
     protocol: typed.Protocol,
-    invariants: tuple[typed.PropertyDef, ...],
+    own: tuple[typed.PropertyDef, ...],
     library: Library,
     recover: bool,
 ) -> tuple[typed.PropertyDef, ...]:
     interfaces, report = library.bases(), library.report
     lost = library.home(protocol.name).lost
-    lemmas = {p.name: p for p in (*protocol.invariants, *invariants)}
+    written = {p.name: p for p in (*protocol.invariants, *own)}
     made: dict[str, typed.PropertyDef] = {}
     for name in asked:
         if name.text in made:
             continue
-        found = lemmas.get(name.text) or find_property(name.text, protocol, interfaces)
+        found = written.get(name.text) or find_property(name.text, protocol, interfaces)
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
             if found is not None:
@@ -182,7 +185,7 @@ def _properties(
         elif found is None and ("implements" in lost or name.text in report.broken):
             continue
         elif found is None:
-            hint = suggestion(name.text, property_names(protocol, interfaces) | lemmas.keys())
+            hint = suggestion(name.text, property_names(protocol, interfaces) | written.keys())
             if protocol.implements is None and not hint:
                 hint = "properties of runs need an interface: `protocol P implements I`"
             message = f"`{protocol.name}` has no property `{name.text}`"
@@ -192,10 +195,11 @@ def _properties(
     return tuple(made.values())
 
 
-def _invariants(
+def _own_properties(
     decl: ast_items.Check, protocol: typed.Protocol, library: Library
 ) -> tuple[typed.PropertyDef, ...]:
-    """Returns the check's own lemmas; their names must be distinct from all others."""
+    """Returns the check's own properties and lemmas, which may name those that can be asked of the
+    protocol; their names must be distinct from those that the protocol itself has."""
     written = _of(decl, ast_items.PropertyDecl)
     if not written:
         return ()
@@ -204,7 +208,12 @@ def _invariants(
         if item.name.text in taken:
             message = f"`{protocol.name}` has a property `{item.name.text}` already"
             library.report.add("N004", message, item.name.span)
-    return own_properties(written, library.home(protocol.name))
+    interfaces = library.bases()
+    known = {
+        n: find_property(n, protocol, interfaces) for n in property_names(protocol, interfaces)
+    }
+    others = (*protocol.invariants, *(p for p in known.values() if p is not None))
+    return own_properties(written, library.home(protocol.name), others)
 
 
 def _once(

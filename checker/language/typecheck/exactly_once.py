@@ -172,7 +172,12 @@ def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
         match stmt:
             case typed.If(_, then, otherwise, _):
                 yield from statements_of(then + otherwise)
-            case typed.For(body=body) | typed.While(body=body) | typed.Atomic(body=body):
+            case (
+                typed.For(body=body)
+                | typed.While(body=body)
+                | typed.Atomic(body=body)
+                | typed.Inlined(body=body)
+            ):
                 yield from statements_of(body)
             case typed.Either(alternatives, _):
                 for _, body in alternatives:

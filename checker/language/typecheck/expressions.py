@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from checker.diagnostics import Span
@@ -9,7 +10,7 @@ from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
 from checker.language.typecheck.histories import is_acts
 from checker.language.typecheck.names import check_name, field_of
-from checker.language.typecheck.scope import UNKNOWN, Hole, Scope
+from checker.language.typecheck.scope import UNKNOWN, Hole, Reporter, Scope
 from checker.language.typecheck.types import BOOL, INT, PROC, fits, show
 
 
@@ -17,12 +18,36 @@ def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
     """Types ``expr`` as a value of ``expected``; raises :class:`Hole` after reporting an error."""
     built = infer(expr, scope, expected)
     if not fits(built.type, expected):
-        mismatch(built, scope, expected)
+        mismatch(built, scope, expected, expr.span)
     return built
 
 
-def mismatch(built: Expr, scope: Scope, expected: Type) -> None:
-    """Reports that ``built`` has the wrong type and raises :class:`Hole`."""
+def check_stored(expr: ast.Expr, type_: Type, scope: Scope) -> Expr:
+    """Types ``expr`` as what a variable of ``type_`` is given: one value where a map is expected
+    is that of all entries.  Raises :class:`Hole` after reporting an error."""
+    if isinstance(type_, Map) and not _is_map(expr, type_, scope):
+        return typed.Fill(type_, check_stored(expr, type_.value, scope), expr.span)
+    return check(expr, scope, type_)
+
+
+def _is_map(expr: ast.Expr, type_: Map, scope: Scope) -> bool:
+    """Tells whether ``expr`` is a map, and not the value of all entries of one of ``type_``."""
+    match expr:
+        case ast.MapDisplay():
+            return True
+        case ast.Conditional(_, then, otherwise):
+            return _is_map(then, type_, scope) or _is_map(otherwise, type_, scope)
+        case _ if needs_type(expr, scope):
+            return False
+    try:
+        found = infer(expr, replace(scope, home=replace(scope.home, report=Reporter()))).type
+    except Hole:
+        return True
+    return isinstance(found, Map) and not fits(found, type_.value)
+
+
+def mismatch(built: Expr, scope: Scope, expected: Type, span: Span | None = None) -> None:
+    """Reports that ``built``, written at ``span``, has the wrong type and raises :class:`Hole`."""
     message = f"this is {_article(built.type)}, not {_article(expected)}"
     hint = ""
     if expected == PROC and isinstance(built, typed.Processes):
@@ -33,7 +58,7 @@ def mismatch(built: Expr, scope: Scope, expected: Type) -> None:
         hint = "write `some(…)`"
     elif expected == INT and built.type == PROC:
         hint = "`rank(p)` is the number of a process"
-    scope.report.fail("N003", message, built.span, show(expected), hint)
+    scope.report.fail("N003", message, span or built.span, show(expected), hint)
 
 
 def _article(type_: Type) -> str:
@@ -57,7 +82,11 @@ def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
     """Infers the type of ``expr``; ``expected`` is only a hint.  Raises :class:`Hole` after
     reporting an error."""
-    from checker.language.typecheck.applications import check_apply, check_apply_on
+    from checker.language.typecheck.applications import (
+        check_aggregate,
+        check_apply,
+        check_apply_on,
+    )
     from checker.language.typecheck.operators import check_operator, conditional
 
     match expr:
@@ -94,6 +123,10 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             return _record(expr, scope, expected)
         case ast.Comprehension():
             return _comprehension(expr, scope, expected)
+        case ast.SeqComprehension():
+            return _seq_comprehension(expr, scope, expected)
+        case ast.Aggregate():
+            return check_aggregate(expr, scope)
         case ast.MapDisplay():
             return _map(expr, scope, expected)
         case ast.Quantified(kind, binders, body, span):
@@ -116,6 +149,9 @@ def _entry(expr: ast.IndexOf, scope: Scope) -> Expr:
         case Map(key, value):
             return typed.Entry(value, base, check(expr.key, scope, key), expr.span)
         case Seq(item):
+            if isinstance(expr.key, ast.RangeOf):
+                ends = safe(expr.key.lo, scope, INT), safe(expr.key.hi, scope, INT)
+                return typed.Operation(base.type, "slice", (base, *ends), expr.span)
             return typed.Entry(item, base, check(expr.key, scope, INT), expr.span)
         case other if other == UNKNOWN:
             raise Hole
@@ -188,6 +224,26 @@ def _comprehension(expr: ast.Comprehension, scope: Scope, expected: Type | None)
     else:
         item = infer(expr.item, inner)
     return typed.Comprehension(Set(item.type), item, binders, expr.span)
+
+
+def _seq_comprehension(expr: ast.SeqComprehension, scope: Scope, expected: Type | None) -> Expr:
+    if len(expr.binders) > 1:
+        message = "a seq is built from one collection, in its order"
+        hint = "bind one name, or build a set: `{ … for x in S, y in T }`"
+        scope.report.fail("N024", message, expr.binders[1].span, hint=hint)
+    (binder,), inner = bind(expr.binders, scope)
+    match binder.domain.type:
+        case Seq() | Set(typed.Int()):
+            pass
+        case other:
+            hint = "go over a seq or a set of numbers, or build a set: `{ … for … }`"
+            message = f"the members of {_article(other)} are in no order, and a seq needs one"
+            scope.report.fail("N007", message, binder.domain.span, hint=hint)
+    if isinstance(expected, Seq):
+        item = check(expr.item, inner, expected.item)
+    else:
+        item = infer(expr.item, inner)
+    return typed.Comprehension(Seq(item.type), item, (binder,), expr.span)
 
 
 def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 
-_ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
+_ONCE = ast.Quantified | ast.Comprehension | ast.SeqComprehension | ast.Aggregate | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""
 _Node = TypeVar("_Node")
 
@@ -31,7 +31,7 @@ def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.St
     match stmt:
         case ast.Let(ast.Name() as name, ast.Apply("flip", (), span), _):
             return (), ast.Choose(name, ast.BoolWord(span), None, span)
-        case ast.Assign() | ast.Let() | ast.Perform():
+        case ast.Assign() | ast.Let() | ast.Var() | ast.Perform():
             stmt = replace(stmt, value=_without(stmt.value, fresh))
         case ast.If():
             stmt = replace(stmt, condition=_without(stmt.condition, fresh))

@@ -42,7 +42,8 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
         message = "`may` is for what a process does of itself: `upon condition`, `upon timeout`"
         hint = "say inside what it may leave out: `either { … } or { skip }`"
         scope.report.add("N031", message, decl.may, hint=hint)
-    return typed.Handler(decl.label, event, at, when, body, decl.head, decl.may is None)
+    label = decl.label if decl.name is None else decl.name.text
+    return typed.Handler(label, event, at, when, body, decl.head, decl.may is None)
 
 
 def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
@@ -122,26 +123,13 @@ def _on_indication(event: ast_items.OnIndication, scope: Scope, names: Names) ->
 
 def _yields_inside(stmt: ast.Stmt, scope: Scope) -> None:
     """Reports a ``yield`` inside of ``stmt``."""
-    for inner in blocks_of(stmt):
+    for inner in ast.blocks_of(stmt):
         for each in inner:
             if isinstance(each, ast.Yield):
                 message = "`yield` stands in a block, where it can't split the handler"
                 hint = "put it at the top level of the handler, or send a message to oneself"
                 scope.report.add("N028", message, each.span, hint=hint)
             _yields_inside(each, scope)
-
-
-def blocks_of(stmt: ast.Stmt) -> tuple[ast.Block, ...]:
-    """Returns the blocks in a statement."""
-    match stmt:
-        case ast.If(_, then, otherwise, _):
-            return then, otherwise
-        case ast.Loop(body=body) | ast.Atomic(body=body):
-            return (body,)
-        case ast.Either(alternatives, _):
-            return tuple(body for _, body in alternatives)
-        case _:
-            return ()
 
 
 def _on_condition(condition: ast.Expr, scope: Scope, names: Names) -> typed.Event:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.language.syntax import ast_items, typed
-from checker.language.typecheck.protocols import own_properties
+from checker.language.typecheck.declarations import see
+from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
 
 
-def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
-    """Returns the interface with the properties that it defines itself; errors go to ``report``."""
+def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.Interface:
+    """Returns the interface with the properties that it defines itself; errors go to ``report``;
+    ``around``: what its file declares outside of it."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    see(around, home)
     seen: set[str] = set()
     for item in decl.items:
         if isinstance(item, ast_items.TypeAlias):

@@ -7,6 +7,7 @@ from checker.diagnostics.english import count, listing
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Enum, Expr, Set, Type
 from checker.language.typecheck.histories import acts, is_acts
+from checker.language.typecheck.inline import inline
 from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
 from checker.language.typecheck.types import MESSAGE, MSG, PROC, PROCS, show
 
@@ -60,6 +61,11 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
         if home.params[name] == UNKNOWN:
             raise Hole
         return typed.Param(home.params[name], name, span)
+    if name in home.constants:
+        value = home.constants[name]
+        if value.type == UNKNOWN:
+            raise Hole
+        return inline(value, {}, None, span)
     return None
 
 
@@ -196,6 +202,16 @@ def _all_states(scope: Scope) -> set[str]:
 
 def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
     """Returns the role of the process ``base``, by its binder, its name or the variable read."""
+    states = scope.home.states
+    having = [r for r in scope.home.roles if expr.name in states.get(r, {})]
+    return role_of(base, having, "a variable", expr, scope)
+
+
+def role_of(
+    base: Expr, having: list[str], what: str, expr: ast.FieldOf | ast.ApplyOn, scope: Scope
+) -> str | None:
+    """Returns the role of the process ``base``, by its binder, its name, or the one role of
+    ``having``, which have ``what`` of that name; raises :class:`Hole` where there are several."""
     home = scope.home
     if len(home.roles) == 1:
         return home.roles[0]
@@ -205,10 +221,9 @@ def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
             return role
     if isinstance(base, typed.Named):
         return home.process_role(base.name)
-    having = [r for r in home.roles if expr.name in home.states.get(r, {})]
     if len(having) > 1:
         roles = listing(f"`{r}`" for r in having)
-        message = f"`{expr.name}` is a variable of {roles}"
+        message = f"`{expr.name}` is {what} of {roles}"
         hint = f"quantify over one role: `forall p in {having[0]}: …`"
         scope.report.fail("N008", message, expr.span, hint=hint)
     return having[0] if having else None

@@ -37,6 +37,10 @@ def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> E
             both = pair(args[0], args[1], scope, None)
             _need(both[0], Set, "a set", scope)
             return typed.Operation(BOOL, op, both, span)
+        case "prefix":
+            both = pair(args[0], args[1], scope, None)
+            _need(both[0], Seq, "a seq", scope)
+            return typed.Operation(BOOL, op, both, span)
         case "union" | "intersect" | "minus":
             hint = expected if isinstance(expected, Set) else None
             both = pair(args[0], args[1], scope, hint)

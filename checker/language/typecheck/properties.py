@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Span
@@ -10,7 +11,7 @@ from checker.language.typecheck.expressions import bind, safe
 from checker.language.typecheck.scope import Hole, Home, Scope
 from checker.language.typecheck.types import BOOL
 
-_TEMPORAL = ("always", "eventually", "~>")
+_TEMPORAL = ("always", "eventually", "initially", "~>")
 _BOOLEAN = ("not", "and", "or", "=>")
 _FIRST = "outside of every temporal operator it would be asked of the first state only"
 
@@ -19,9 +20,11 @@ def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef |
     """Returns the property ``decl``; ``None`` where something is wrong, which is reported."""
     scope = Scope(home, "property")
     try:
-        if not temporal(decl.formula):
+        if not (temporal(decl.formula) or _refers(decl.formula, scope)):
             bare = _innermost(decl.formula)
-            hint = "write `always …`, `eventually …` or `… ~> …`"
+            hint = (
+                "write `always …`, `eventually …` or `… ~> …`, or `initially …` of the first state"
+            )
             scope.report.fail("N019", "this does not say when it holds", bare.span, hint=hint)
         formula = _formula(decl.formula, scope, False)
     except Hole:
@@ -67,11 +70,13 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
 
     Raises :class:`Hole` after reporting an error.
     """
-    if not temporal(expr):
+    if isinstance(expr, ast.Name) and _refers(expr, scope):
+        return _referred(expr, scope, inside)
+    if not (temporal(expr) or _refers(expr, scope)):
         built = safe(expr, scope, BOOL)
         changing = None if inside else _changing(built)
         if changing is not None:
-            hint = "put it behind `always`: `always (… => eventually …)`"
+            hint = "put it behind `always`, `always (… => eventually …)`, or say `initially …`"
             message = f"this changes during a run; {_FIRST}"
             scope.report.fail("N019", message, changing.span, hint=hint)
         return built
@@ -84,6 +89,8 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
                 if binder.where is not None:
                     _require_rigid(binder.where, scope, inside)
             return typed.Quantified(BOOL, kind, bound, made, span)
+        case ast.Operator("initially", (arg,), span):
+            return _initially(arg, scope, inside, span)
         case ast.Operator(op, args, span) if op in _TEMPORAL:
             return typed.Temporal(BOOL, op, _formulas(args, scope, True), span)
         case ast.Operator(op, args, span) if op in _BOOLEAN:
@@ -92,6 +99,55 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
             message = "a temporal operator stands inside of an expression that is no formula"
             hint = "around it there may be `not and or =>`, `forall` and `exists`"
             scope.report.fail("N019", message, expr.span, hint=hint)
+
+
+_ONCE = (
+    "`initially` is about the first state, so it stands in front of all other temporal operators"
+)
+
+
+def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.Expr:
+    """Types ``initially arg``: a state predicate, asked of the first state of an execution."""
+    if inside:
+        hint = "take it out: `(initially …) => always …`"
+        scope.report.fail("N019", _ONCE, span, hint=hint)
+    if temporal(arg) or _refers(arg, scope):
+        hint = "leave `initially` out: what stands before all operators is about the whole run"
+        scope.report.fail(
+            "N019", "this is about a run, not about its first state", arg.span, hint=hint
+        )
+    built = safe(arg, scope, BOOL)
+    for node in _nodes(built):
+        if isinstance(node, typed.Correct) and node.kind == "correct":
+            message = "who is correct does not show in the first state"
+            hint = "write it beside: `correct(p) and (initially …) => …`"
+            scope.report.fail("N019", message, node.span, hint=hint)
+    return typed.Temporal(BOOL, "initially", (built,), span)
+
+
+def _refers(expr: ast.Expr, scope: Scope) -> bool:
+    """Tells whether ``expr`` is a formula in which another property is named."""
+    match expr:
+        case ast.Name(text):
+            known = scope.home.formulas
+            free = not scope.meaning_of(text) and not scope.home.labels(text)
+            return known is not None and text in known.names and free
+        case ast.Operator(op, args, _) if op in (*_TEMPORAL, *_BOOLEAN):
+            return any(_refers(arg, scope) for arg in args)
+        case ast.Quantified(body=body):
+            return _refers(body, scope)
+        case _:
+            return False
+
+
+def _referred(name: ast.Name, scope: Scope, inside: bool) -> typed.Expr:
+    """Returns the formula of the property ``name``; ``inside``: of a temporal operator."""
+    assert scope.home.formulas is not None
+    found = scope.home.formulas.find(name)
+    if inside and any(isinstance(n, typed.Temporal) and n.op == "initially" for n in _nodes(found)):
+        message = f"{_ONCE}; `{name.text}` says it"
+        scope.report.fail("N019", message, name.span)
+    return found
 
 
 def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[typed.Expr, ...]:
@@ -117,6 +173,17 @@ def temporal(expr: object) -> bool:
     if is_dataclass(expr) and not isinstance(expr, type | Span):
         return any(temporal(getattr(expr, f.name)) for f in fields(expr))
     return False
+
+
+def _nodes(node: object) -> Iterator[object]:
+    """Yields ``node`` and its parts."""
+    yield node
+    if isinstance(node, tuple):
+        for part in node:
+            yield from _nodes(part)
+    elif is_dataclass(node) and not isinstance(node, type | Span):
+        for field in fields(node):
+            yield from _nodes(getattr(node, field.name))
 
 
 def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:

@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.typecheck.expressions import check
-from checker.language.typecheck.handlers import blocks_of, handler
-from checker.language.typecheck.properties import invariant_of, property_of
-from checker.language.typecheck.scope import (
-    GIVEN,
-    UNKNOWN,
-    Hole,
-    Home,
-    Reporter,
-    Scope,
-    another_name,
+from checker.language.typecheck.declarations import RESERVED, Declared, declare, in_order, see
+from checker.language.typecheck.definitions import check_definitions, define
+from checker.language.typecheck.expressions import check, check_stored
+from checker.language.typecheck.handlers import handler
+from checker.language.typecheck.own_properties import own_properties
+from checker.language.typecheck.procedures import (
+    check_procedures,
+    declare_procedures,
+    never_started,
+    timers_of,
 )
-from checker.language.typecheck.state import infer_state_type, init_choices, initial_value
+from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Reporter, Scope
+from checker.language.typecheck.state import infer_state_type, init_choices
 from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
 Layers = Callable[[ast.Name], tuple[typed.Interface, typed.Protocol | None] | None]
-_RESERVED = {
-    "self": "the process itself",
-    "Proc": "the set of processes",
-    "Msg": "the type of payloads",
-    "all": "every process",
-    **GIVEN,
-}
-
-
-class _Declared:
-    """The names of one protocol, each with one meaning."""
-
-    def __init__(self, report: Reporter) -> None:
-        self.report = report
-        self.names: dict[str, str] = {}
-
-    def add(self, name: ast.Name, what: str) -> bool:
-        """Adds ``name``; returns ``False`` (and reports) where it has a meaning already."""
-        taken = _RESERVED.get(name.text) or self.names.get(name.text)
-        if taken:
-            message = f"`{name.text}` is already {taken}"
-            hint = another_name(name.text)
-            if what == "a parameter" and name.text in GIVEN:
-                hint = "leave it out: every protocol has the parameters `n` and `f`"
-            self.report.add("N004", message, name.span, hint=hint)
-            return False
-        self.names[name.text] = what
-        return True
+Written = TypeVar("Written", bound=ast_items.ProtocolItem)
 
 
 def protocol_of(
@@ -61,12 +34,16 @@ def protocol_of(
     layers: Layers,
     shipped: bool = False,
     homes: dict[str, Home] | None = None,
+    around: Home | None = None,
 ) -> typed.Protocol:
-    """Returns the protocol ``decl``; errors go to ``report``, its declarations to ``homes``."""
+    """Returns the protocol ``decl``; errors go to ``report``, its declarations to ``homes``;
+    ``around``: what its file declares outside of protocols."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     if homes is not None:
         homes[home.name] = home
-    declared = _Declared(report)
+    declared = Declared(report)
+    if around is not None:
+        see(around, home, declared)
     parameters = _types_and_parameters(decl, home, declared)
     roles = _roles(decl, home, declared)
     if decl.implements is not None:
@@ -77,12 +54,24 @@ def protocol_of(
     used = _layers(decl, home, declared, layers)
     _messages(decl, home, declared)
     shared = [i for i in decl.items if isinstance(i, ast_items.State) and i.shared]
+    outer = _of(decl.items, ast_items.Definition) if home.roles[0] else []
+    define([d for d in outer if declared.add(d.name, "a definition")], None, home)
+    if home.roles[0]:
+        declare_procedures(_of(decl.items, ast_items.Procedure), None, home, declared)
     _state_types(shared, None, home, declared)
     for role in roles:
-        own = [i for i in role.items if isinstance(i, ast_items.State)]
-        _state_types(own, role.name.text, home, _copy(declared))
+        own, inner = _of(role.items, ast_items.State), declared.copy()
+        defined = _of(role.items, ast_items.Definition)
+        defined = [d for d in defined if inner.add(d.name, "a definition")]
+        define(defined, role.name.text, home)
+        declare_procedures(_of(role.items, ast_items.Procedure), role.name.text, home, inner)
+        _state_types(own, role.name.text, home, inner)
+        for item in _of(role.items, ast_items.Handler):
+            if item.name is not None:
+                inner.add(item.name, "a handler")
+    check_definitions(home)
     for role in roles:
-        home.timers[role.name.text] = _timers(role)
+        home.timers[role.name.text] = timers_of(role)
     requires = None
     if decl.requires is not None:
         try:
@@ -90,11 +79,13 @@ def protocol_of(
         except Hole:
             pass
     made = tuple(_role(role, home, bool(home.roles[0])) for role in roles)
+    check_procedures(home)
     if home.acts is None:
         below = (x.protocol.acts for x in used if x.protocol is not None)
         home.acts = next((seen_from_above(t) for t in below if t is not None), None)
+    promised = home.interface.properties if home.interface is not None else ()
     properties = own_properties(
-        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home
+        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home, promised
     )
     return typed.Protocol(
         decl.name.text,
@@ -114,51 +105,24 @@ def protocol_of(
     )
 
 
-def _copy(declared: _Declared) -> _Declared:
-    other = _Declared(declared.report)
-    other.names = dict(declared.names)
-    return other
+def _of(items: Iterable[object], kind: type[Written]) -> list[Written]:
+    return [item for item in items if isinstance(item, kind)]
 
 
 def _types_and_parameters(
-    decl: ast_items.Protocol, home: Home, declared: _Declared
+    decl: ast_items.Protocol, home: Home, declared: Declared
 ) -> tuple[typed.Parameter, ...]:
-    """Declares the types and the parameters, of which each may mention others; returns the latter
-    in the order written."""
-    aliases = [i for i in decl.items if isinstance(i, ast_items.TypeAlias)]
-    waiting: list[ast_items.Parameter | ast_items.TypeAlias] = [*decl.parameters, *aliases]
+    """Declares the types, the constants and the parameters, of which each may mention others;
+    returns the latter in the order written."""
     made: dict[str, typed.Parameter] = {}
-    while waiting:
-        names = {item.name.text for item in waiting}
-        ready = [i for i in waiting if not names & (_mentioned(i) - {i.name.text})]
-        item = (ready or waiting)[0]  # if none is ready, its error is that of the first
-        waiting.remove(item)
+    states = {i.name.text for i in decl.items if isinstance(i, ast_items.State)}
+    for item in in_order([*decl.parameters, *decl.items]):
         if isinstance(item, ast_items.Parameter):
             if declared.add(item.name, "a parameter"):
                 made[item.name.text] = _parameter(item, home)
-        elif declared.add(item.name, "a type"):
-            home.types[item.name.text] = resolve(item.type, home, item.name.text)
         else:
-            home.types.setdefault(item.name.text, UNKNOWN)
+            declare(item, home, declared, states)
     return tuple(made[name] for p in decl.parameters if (name := p.name.text) in made)
-
-
-def _mentioned(item: ast_items.Parameter | ast_items.TypeAlias) -> set[str]:
-    """Returns the names that the type or the default of ``item`` mentions."""
-    default = item.default if isinstance(item, ast_items.Parameter) else None
-    return set(_names_in((item.type, default)))
-
-
-def _names_in(part: object) -> Iterator[str]:
-    if isinstance(part, ast.Name):
-        yield part.text
-    elif isinstance(part, ast.NamedType):
-        yield part.name
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _names_in(each)
-    elif is_dataclass(part):
-        yield from _names_in(tuple(getattr(part, field.name) for field in fields(part)))
 
 
 def _parameter(item: ast_items.Parameter, home: Home) -> typed.Parameter:
@@ -177,7 +141,7 @@ def _parameter(item: ast_items.Parameter, home: Home) -> typed.Parameter:
     return typed.Parameter(item.name.text, type_, default, item.name.span)
 
 
-def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[ast_items.Role, ...]:
+def _roles(decl: ast_items.Protocol, home: Home, declared: Declared) -> tuple[ast_items.Role, ...]:
     """Returns the roles as written; without any, one role that holds the protocol's own items."""
     roles = [i for i in decl.items if isinstance(i, ast_items.Role)]
     kept = [r for r in roles if declared.add(r.name, "a role")]
@@ -187,6 +151,7 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[a
             isinstance(item, ast_items.State) and not item.shared
         ):
             own.append(item)
+    anywhere = [i for i in decl.items if isinstance(i, ast_items.Definition | ast_items.Procedure)]
     if roles:
         for item in own:
             span = item.head if isinstance(item, ast_items.Handler) else item.span
@@ -201,7 +166,7 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[a
     mine = tuple(c for c in choices if c.name.text in names)
     nobody = ast.Name("", decl.name.span)
     size = ast.Name("n", decl.name.span)
-    items: tuple[ast_items.RoleItem, ...] = (*own, *mine)
+    items: tuple[ast_items.RoleItem, ...] = (*own, *mine, *anywhere)
     return (ast_items.Role(nobody, size, items, decl.name.span),)
 
 
@@ -214,7 +179,7 @@ def _outer_choices(decl: ast_items.Protocol) -> list[ast_items.InitChoice]:
     return [i for i in found if i.name.text not in local]
 
 
-def _messages(decl: ast_items.Protocol, home: Home, declared: _Declared) -> None:
+def _messages(decl: ast_items.Protocol, home: Home, declared: Declared) -> None:
     for item in decl.items:
         if isinstance(item, ast_items.Message) and declared.add(item.name, "a message"):
             names = field_names(item.fields, home)
@@ -226,7 +191,7 @@ def _messages(decl: ast_items.Protocol, home: Home, declared: _Declared) -> None
 
 
 def _state_types(
-    states: list[ast_items.State], role: str | None, home: Home, declared: _Declared
+    states: list[ast_items.State], role: str | None, home: Home, declared: Declared
 ) -> None:
     """Determines the types of state variables: those declared first, then those inferred from
     initial values."""
@@ -234,7 +199,7 @@ def _state_types(
     home.states[role] = found
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
-    found.update({s.name.text: UNKNOWN for s in states if s.name.text in _RESERVED})
+    found.update({s.name.text: UNKNOWN for s in states if s.name.text in RESERVED})
     for state in kept:
         found[state.name.text] = UNKNOWN if state.type is None else resolve(state.type, home)
     for state in kept:
@@ -243,7 +208,7 @@ def _state_types(
 
 
 def _layers(
-    decl: ast_items.Protocol, home: Home, declared: _Declared, layers: Layers
+    decl: ast_items.Protocol, home: Home, declared: Declared, layers: Layers
 ) -> tuple[typed.Layer, ...]:
     made = []
     for item in decl.items:
@@ -265,7 +230,7 @@ def _layers(
     return tuple(made)
 
 
-def _adopt(home: Home, interface: typed.Interface | None, declared: _Declared) -> None:
+def _adopt(home: Home, interface: typed.Interface | None, declared: Declared) -> None:
     """Declares the enums of an interface: their labels, and their names where free."""
     operators = (*interface.requests, *interface.indications) if interface else ()
     for operator in operators:
@@ -287,36 +252,9 @@ def _index(written: ast.Type, home: Home) -> typed.Type:
     return type_
 
 
-def _timers(role: ast_items.Role) -> set[str]:
-    """Returns the timers that ``role`` waits for."""
-    events = (i.event for i in role.items if isinstance(i, ast_items.Handler))
-    return {e.timer.text for e in events if isinstance(e, ast_items.OnTimeout) and e.timer}
-
-
-def _never_started(role: ast_items.Role, home: Home) -> None:
-    """Reports timers that ``role`` waits for and never starts."""
-    handlers = [i for i in role.items if isinstance(i, ast_items.Handler)]
-    started = {name for h in handlers for name in _starts(h.body)}
-    for each in handlers:
-        if isinstance(each.event, ast_items.OnTimeout) and each.event.timer is not None:
-            name = each.event.timer
-            if name.text not in started:
-                hint = f"write `start {name.text}` where it is to begin"
-                message = f"the timer `{name.text}` is never started"
-                home.report.add("N027", message, name.span, hint=hint)
-
-
-def _starts(body: ast.Block) -> Iterator[str]:
-    for stmt in body:
-        if isinstance(stmt, ast.Timer) and stmt.kind == "start":
-            yield stmt.name.text
-        for inner in blocks_of(stmt):
-            yield from _starts(inner)
-
-
 def _role(role: ast_items.Role, home: Home, named: bool) -> typed.Role:
-    _never_started(role, home)
     name = role.name.text
+    never_started(role, home)
     handlers = []
     for item in role.items:
         if isinstance(item, ast_items.Handler):
@@ -342,29 +280,9 @@ def _states(
         initial = None
         if state.initial is not None and type_ != UNKNOWN:
             try:
-                initial = initial_value(state.initial, type_, Scope(home, "initial", role))
+                initial = check_stored(state.initial, type_, Scope(home, "initial", role))
             except Hole:
                 pass
         name = state.name
         made.append(typed.StateDecl(name.text, type_, initial, name.span, state.stable))
     return tuple(made)
-
-
-def own_properties(
-    decls: list[ast_items.PropertyDecl], home: Home
-) -> tuple[typed.PropertyDef, ...]:
-    """Returns the properties, and lemmas, written in a protocol, an interface or a check."""
-    made: dict[str, typed.PropertyDef] = {}
-    seen: set[str] = set()
-    for decl in decls:
-        if decl.name.text in seen:
-            message = f"two properties are called `{decl.name.text}`"
-            home.report.add("N004", message, decl.name.span)
-            continue
-        seen.add(decl.name.text)
-        built = invariant_of(decl, home) if decl.lemma else property_of(decl, home)
-        if built is not None:
-            made[built.name] = built
-        else:
-            home.report.broken.add(decl.name.text)
-    return tuple(made.values())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from checker.diagnostics import Diagnostic, Span
-from checker.language.syntax import typed
+from checker.language.syntax import ast, ast_items, typed
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -29,7 +29,8 @@ class Reporter:
         self.broken: set[str] = set()
 
     def add(self, code: str, message: str, span: Span, expected: str = "", hint: str = "") -> None:
-        self.found[Diagnostic(code, message, span, expected, hint)] = None
+        """Adds a diagnostic; what stands in a definition is reported where that is called."""
+        self.found[Diagnostic(code, message, span.caller, expected, hint)] = None
 
     def fail(
         self, code: str, message: str, span: Span, expected: str = "", hint: str = ""
@@ -63,17 +64,47 @@ def another_name(name: str, what: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A local name; ``role``: the role that a process is known to have, if any."""
+    """A local name; ``role``: the role that a process is known to have, if any; ``varies``: it is
+    declared by ``var`` and can be assigned."""
 
     type: typed.Type
     role: str | None = None
+    varies: bool = False
+
+
+@dataclass
+class Definition:
+    """A definition as written in ``home``; ``bodies``: its typed body by mode and role, ``None``
+    where it can't stand there; ``open``: those that are being typed; ``recursive``: those that call
+    themselves."""
+
+    decl: ast_items.Definition
+    home: Home
+    params: tuple[tuple[str, typed.Type], ...]
+    result: typed.Type
+    bodies: dict[tuple[str, str | None], typed.Expr | None] = field(default_factory=dict)
+    open: set[tuple[str, str | None]] = field(default_factory=set)
+    recursive: dict[tuple[str, str | None], typed.Recursive] = field(default_factory=dict)
+
+
+class Formulas(Protocol):
+    """The properties that a formula may name."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    def find(self, name: ast.Name) -> typed.Expr:
+        """Returns the formula of one of ``names``; raises :class:`Hole` where it has an error,
+        which is reported."""
+        ...
 
 
 @dataclass
 class Home:
-    """The declarations of a protocol (or an interface, or a check).
+    """The declarations of a protocol (or an interface, or a check, or the top of a file).
 
-    ``states``: by role, then by name; shared state under ``None``.  ``params`` has ``n`` and ``f``.
+    ``states``: by role, then by name; shared state under ``None``, as are the definitions and
+    procedures that stand outside of roles.  ``params`` has ``n`` and ``f``.
     """
 
     report: Reporter
@@ -88,10 +119,15 @@ class Home:
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
     timers: dict[str, set[str]] = field(default_factory=dict)
     """By role: the timers that it has an ``upon timeout`` for."""
+    constants: dict[str, typed.Expr] = field(default_factory=dict)
+    definitions: dict[str | None, dict[str, Definition]] = field(default_factory=dict)
+    procedures: dict[str | None, dict[str, ast_items.Procedure]] = field(default_factory=dict)
     acts: typed.Type | None = None
     """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)
     """Layers, and ``implements``, that could not be resolved: reported already."""
+
+    formulas: Formulas | None = None
 
     def labels(self, name: str) -> list[typed.Enum]:
         """Returns the enums that have a label ``name``."""
@@ -104,6 +140,18 @@ class Home:
             if where in self.states and name in self.states[where]:
                 return where, self.states[where][name]
         return None
+
+    def definition(self, name: str, role: str | None) -> Definition | None:
+        """Returns the definition called ``name`` that is visible to ``role``; without a role, one
+        of any."""
+        places = (role, None) if role is not None else (None, *self.roles)
+        found = (self.definitions.get(place, {}).get(name) for place in places)
+        return next((each for each in found if each is not None), None)
+
+    def procedure(self, name: str, role: str | None) -> ast_items.Procedure | None:
+        """Returns the procedure called ``name`` that is visible to ``role``."""
+        own = self.procedures.get(role, {}).get(name)
+        return own or self.procedures.get(None, {}).get(name)
 
     def process_prefixes(self) -> dict[str, str]:
         """Maps the prefixes of the names of roles' members to the roles."""
@@ -129,7 +177,7 @@ class Scope:
 
     ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)
     or ``constant`` (sizes, settings). ``role``: that of the code.  ``free``: collects the names
-    that ``received`` binds.
+    that ``received`` binds.  ``inside``: the procedures that are being inlined, outermost first.
     """
 
     home: Home
@@ -137,6 +185,7 @@ class Scope:
     role: str | None = None
     names: dict[str, Known] = field(default_factory=dict)
     free: dict[str, typed.Type] | None = None
+    inside: tuple[str, ...] = ()
 
     @property
     def report(self) -> Reporter:
@@ -151,6 +200,12 @@ class Scope:
             return "a name bound above"
         if name in self.home.params:
             return GIVEN.get(name, "a parameter")
+        if name in self.home.constants:
+            return "a constant"
+        if self.home.definition(name, self.role) is not None:
+            return "a definition"
+        if self.home.procedure(name, self.role) is not None:
+            return "a procedure"
         if self.mode != "property" and self.home.state(name, self.role) is not None:
             return "a state variable"
         if self.mode == "property" and self.home.state(name, None) is not None:
@@ -166,6 +221,7 @@ class Scope:
     def visible(self) -> set[str]:
         """Returns every visible name."""
         found = {*self.names, *self.home.params, *self.home.types, *self.home.messages}
+        found.update(self.home.constants)
         found.update(r for r in self.home.roles if r)
         found.update(self.free or ())
         for where in (self.role, None):

@@ -1,4 +1,4 @@
-"""Types state variables: types inferred from initial values, and the initial values themselves."""
+"""Types state variables: types inferred from initial values, and free initial choices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Bag, Map, Option, Seq, Set, Tuple, Type
-from checker.language.typecheck.expressions import check, infer, item_of, members_of, mismatch, safe
+from checker.language.typecheck.expressions import infer, item_of, members_of, mismatch, safe
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, fits
 
@@ -20,16 +20,21 @@ def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Ty
         hint = f"`state {name} : T` or `state {name} = …`"
         home.report.add("N005", f"`{name}` has no type", span, hint=hint)
         return UNKNOWN
-    scope = Scope(home, "initial", role)
+    return type_of_first(state.name, state.initial, "state", Scope(home, "initial", role))
+
+
+def type_of_first(name: ast.Name, value: ast.Expr, word: str, scope: Scope) -> Type:
+    """Infers the type of a variable that is declared as ``word`` with the first value ``value``."""
     try:
-        type_ = infer(state.initial, scope).type
+        type_ = infer(value, scope).type
     except Hole:
         return UNKNOWN
-    if _negative(state.initial):
-        hint = "for example `state x : -1..3 = -1`"
-        home.report.add("N005", f"the range of `{name}` is not known", span, hint=hint)
+    if _negative(value):
+        hint = f"for example `{word} x : -1..3 = -1`"
+        message = f"the range of `{name.text}` is not known"
+        scope.report.add("N005", message, name.span, hint=hint)
         return UNKNOWN
-    return _natural(type_, state.initial.span)
+    return _natural(type_, value.span)
 
 
 def _negative(expr: ast.Expr) -> bool:
@@ -55,14 +60,6 @@ def _natural(type_: Type, span: Span) -> Type:
             return Map(key, _natural(value, span))
         case _:
             return type_
-
-
-def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
-    """Types the initial value of a state variable; one value of a map is that of all entries."""
-    if isinstance(type_, Map) and not isinstance(expr, ast.MapDisplay):
-        value = initial_value(expr, type_.value, scope)
-        return typed.Fill(type_, value, expr.span)
-    return check(expr, scope, type_)
 
 
 def init_choices(

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
-from checker.language.typecheck.expressions import bind_one, check, infer, safe
+from checker.language.typecheck import procedures
+from checker.language.typecheck.expressions import bind_one, check, check_stored, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
-from checker.language.typecheck.patterns import binder_pattern, pattern_names
-from checker.language.typecheck.scope import UNKNOWN, Hole, Known, Scope, suggestion
-from checker.language.typecheck.types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
+from checker.language.typecheck.patterns import binder_pattern, fresh, pattern_names
+from checker.language.typecheck.scope import UNKNOWN, Hole, Known, Reporter, Scope, suggestion
+from checker.language.typecheck.state import type_of_first
+from checker.language.typecheck.types import (
+    BOOL,
+    INT,
+    MESSAGE,
+    MSG,
+    PROC,
+    PROCS,
+    fits,
+    resolve,
+    show,
+)
 
 
 def block(stmts: ast.Block, scope: Scope) -> typed.Block:
@@ -35,6 +48,8 @@ def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
     type."""
     if isinstance(stmt, ast.Let | ast.Choose):
         return scope.bind({name: Known(UNKNOWN) for name in pattern_names(stmt.pattern)})
+    if isinstance(stmt, ast.Var):
+        return scope.bind({stmt.name.text: Known(UNKNOWN, varies=True)})
     return scope
 
 
@@ -44,6 +59,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (assign(stmt, scope),), scope
         case ast.Send():
             return (_send(stmt, scope),), scope
+        case ast.Call(ast.Name(name)) if found := scope.home.procedure(name, scope.role):
+            return (procedures.call(stmt, found, scope),), scope
         case ast.Call():
             return (_call(stmt, scope),), scope
         case ast.If(condition, then, otherwise, span):
@@ -61,6 +78,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             made = infer(value, scope)
             parts, names = binder_pattern(pattern, made.type, scope)
             return (typed.LetIn(parts, made, span),), scope.bind(names)
+        case ast.Var():
+            return _var(stmt, scope)
         case ast.Skip():
             return (), scope
         case ast.Perform():
@@ -73,6 +92,28 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (stmt,), scope
         case _:
             assert_never(stmt)
+
+
+def _var(stmt: ast.Var, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
+    fresh(stmt.name, scope)
+    if stmt.type is None:
+        type_ = type_of_first(stmt.name, stmt.value, "var", scope)
+    else:
+        type_ = resolve(stmt.type, scope.home)
+    if type_ == UNKNOWN:
+        raise Hole
+    if not isinstance(type_, Map) or _is_map(stmt.value, scope):
+        value = check(stmt.value, scope, type_)
+    else:
+        value = check_stored(stmt.value, type_, scope)
+    made = typed.Var(stmt.name.text, type_, value, stmt.span)
+    return (made,), scope.bind({stmt.name.text: Known(type_, varies=True)})
+
+
+def _is_map(value: ast.Expr, scope: Scope) -> bool:
+    """Tells whether ``value`` is a whole map, and not the one value of all entries."""
+    silent = replace(scope, home=replace(scope.home, report=Reporter()))
+    return isinstance(safe(value, silent).type, Map)
 
 
 def _alternatives(
@@ -105,13 +146,9 @@ def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
     """Types ``place := e``, ``+=`` and ``-=``."""
     target = _target(stmt.target, scope)
     if stmt.op == ":=":
-        return typed.Assign(target, _check_stored(stmt.value, target.type, scope), stmt.span)
+        return typed.Assign(target, check_stored(stmt.value, target.type, scope), stmt.span)
     value = add_to(stmt.op[0], target, stmt.value, scope, stmt.span)
     return typed.Assign(target, value, stmt.span)
-
-
-def _check_stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
-    return check(value, scope, type_)
 
 
 def _target(place: ast.Expr, scope: Scope) -> Expr:
@@ -125,12 +162,11 @@ def _target(place: ast.Expr, scope: Scope) -> Expr:
     target = infer(place, scope)
     inner: Expr = target
     while isinstance(inner, typed.Part | typed.Entry):
-        if isinstance(inner, typed.Entry) and isinstance(inner.base.type, Seq):
-            message = "an entry of a seq can't be assigned"
-            hint = "build a new seq, or use a map"
-            scope.report.fail("N009", message, place.span, hint=hint)
         inner = inner.base
-    if not isinstance(inner, typed.StateRef):
+    if isinstance(inner, typed.Operation) and inner.op == "slice":
+        hint = "assign one entry, or the whole: `q := take(q, k) ++ r`"
+        scope.report.fail("N009", "a part of a seq can't be assigned", place.span, hint=hint)
+    if not isinstance(inner, typed.StateRef | typed.Local):
         scope.report.fail("N009", "this can't be assigned", place.span, "a state variable")
     return target
 
@@ -142,11 +178,17 @@ def _is_self(expr: ast.Expr) -> bool:
 def _assignable(name: ast.Name, scope: Scope) -> None:
     if name.text in scope.names:
         known = scope.names[name.text]
+        if known.varies:
+            return
         message = f"`{name.text}` is a name bound by a pattern or `let`; its value is fixed"
         if known.type == PROC:
             message = f"`{name.text}` is a process; its state can't be assigned from here"
-        scope.report.fail("N009", message, name.span, "a state variable")
+        expected = "a state variable, or a local that is declared with `var`"
+        scope.report.fail("N009", message, name.span, expected)
     home = scope.home
+    if name.text in home.constants:
+        message = f"`{name.text}` is a constant; its value is fixed"
+        scope.report.fail("N009", message, name.span, "a state variable")
     if name.text in home.params and home.state(name.text, scope.role) is None:
         message = f"`{name.text}` is a parameter; its value is fixed"
         scope.report.fail("N009", message, name.span, "a state variable")

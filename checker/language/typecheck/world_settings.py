@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_items
+from checker.language.syntax.relocate import relocate
 
 BOUNDS = ("crash", "omission", "byzantine", "partition")
 WORDS = {
@@ -45,7 +45,7 @@ def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check
     """
     items = list(decl.items)
     for word, value in world.items():
-        new = _at_span(tuple(_items(word, value, decl.name.span)), decl.name.span)
+        new = relocate(tuple(_items(word, value, decl.name.span)), decl.name.span)
         items = [item for item in items if not _is_replaced(item, word, new)]
         items.extend(new)
     return replace(decl, items=tuple(items))
@@ -118,15 +118,3 @@ def _is_replaced(
 def _impossible(word: str, value: str, span: Span) -> SpecError:
     message = f"`{word}` can't be set to `{value}`"
     return SpecError((Diagnostic("E030", message, span, WORDS[word]),))
-
-
-def _at_span(node: Any, span: Span) -> Any:
-    """Returns ``node`` with all that it contains located at ``span``."""
-    if isinstance(node, Span):
-        return span
-    if isinstance(node, tuple):
-        return tuple(_at_span(part, span) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        parts = {f.name: _at_span(getattr(node, f.name), span) for f in fields(node)}
-        return replace(node, **parts)
-    return node

@@ -90,7 +90,7 @@ def _members(domain: ir.Domain, item: ir.Local) -> Expr:
     """Returns the members of ``domain`` as a set, or as the bag that they are in."""
     if isinstance(domain, ir.Members):
         return domain.of
-    return ir.SetOf(SetT(item.type), item.name, domain, TRUE, item)
+    return ir.Comprehension(SetT(item.type), item.name, domain, TRUE, item)
 
 
 def _most(members: Type) -> int:

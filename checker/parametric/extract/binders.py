@@ -105,8 +105,30 @@ def evaluate_quantified(expr: typed.Quantified, scene: Scene) -> object:
     return truth(nest(expr.binders, scene))
 
 
+def collect_in_order(expr: typed.Comprehension, scene: Scene) -> Iterator[object]:
+    """Yields the items of a sequence."""
+    (binder,) = expr.binders
+    (values,) = orders(binder, scene)
+    for value in values:
+        found = binding(binder, value, scene)
+        if found is not None:
+            if found[0] != TRUE:
+                raise no_count(expr)
+            yield evaluate(expr.item, found[1])
+
+
+def total(expr: typed.Sum, scene: Scene) -> int:
+    """Returns a sum that is the same for every n."""
+    found = 0
+    for item in collect_items(expr, expr.binders, scene):
+        if not isinstance(item, int):
+            raise no_count(expr)
+        found += item
+    return found
+
+
 def collect_items(
-    expr: typed.Comprehension, binders: tuple[typed.Binder, ...], scene: Scene
+    expr: typed.Comprehension | typed.Sum, binders: tuple[typed.Binder, ...], scene: Scene
 ) -> Iterator[object]:
     if not binders:
         yield evaluate(expr.item, scene)

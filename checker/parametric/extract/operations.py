@@ -270,7 +270,22 @@ def _function(expr: typed.Operation, values: list[object]) -> object:
             return one - other
         case "subset", (frozenset() as one), (frozenset() as other):
             return one <= other
-        case (("min" | "max"), (frozenset() as items)) if items:
+        case "prefix", tuple(one), tuple(other):
+            return one == other[: len(one)]
+        case "take", (tuple() as items), int(count) if 0 <= count <= len(items):
+            return items[:count]
+        case "drop", (tuple() as items), int(count) if 0 <= count <= len(items):
+            return items[count:]
+        case "slice", (tuple() as items), int(a), int(b) if 0 <= a <= b + 1 <= len(items):
+            return items[a : b + 1]
+        case "index", (tuple() as items), item if item in items:
+            return items.index(item)
+        case (("take" | "drop" | "slice" | "index"), *_):
+            message = "this part or item of a sequence may not be there"
+            raise Leaves("T016", message, span, "ask first whether it is there")
+        case "sum", (frozenset() | tuple()) as items:
+            return sum(i for i in items if isinstance(i, int))
+        case (("min" | "max"), (frozenset() | tuple()) as items) if items:
             numbers = sorted(i for i in items if isinstance(i, int))
             return numbers[0 if expr.op == "min" else -1]
         case "count", (tuple() as items), item:

@@ -130,7 +130,10 @@ class Walker:
                 return [replace(path, names={**path.names, **bound[1]})]
             case typed.Atomic(body, _):
                 return self._inner(body, path)
-            case typed.While() | typed.Perform() | typed.Timer() | typed.Yield():
+            case typed.Inlined(_, args, body, _):
+                own = {name: evaluate(arg, scene) for name, arg in args}
+                return self._inner(body, path, replace(scene, names=own))
+            case typed.While() | typed.Var() | typed.Perform() | typed.Timer() | typed.Yield():
                 raise Leaves("T006", "this statement can't be counted", stmt.span)
             case _:
                 assert_never(stmt)

@@ -213,7 +213,12 @@ def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]
 
 def evaluate(expr: typed.Expr, scene: Scene) -> object:
     """Returns the value of ``expr``; raises :class:`Leaves`."""
-    from checker.parametric.extract.binders import collect_items, evaluate_quantified
+    from checker.parametric.extract.binders import (
+        collect_in_order,
+        collect_items,
+        evaluate_quantified,
+        total,
+    )
     from checker.parametric.extract.operations import operation
 
     match expr:
@@ -258,8 +263,15 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
             return operation(expr, scene)
         case typed.Quantified():
             return evaluate_quantified(expr, scene)
+        case typed.Comprehension(typed.Seq()):
+            return tuple(collect_in_order(expr, scene))
+        case typed.Sum():
+            return total(expr, scene)
         case typed.Comprehension():
             return frozenset(collect_items(expr, expr.binders, scene))
+        case typed.Again(definition=definition):
+            message = f"`{definition.name}` calls itself, which is written out for known sizes only"
+            raise Leaves("T007", message, expr.span.caller, "a count without it")
         case _:
             if scene.read is not None:
                 return scene.read(expr, scene)

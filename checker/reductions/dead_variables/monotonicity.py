@@ -24,7 +24,7 @@ from checker.model.ir import Apply, Expr, Op
 from checker.model.memo import by_identity
 from checker.model.names import bound_in, free_in, reads_in
 from checker.model.tree import nodes
-from checker.model.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
+from checker.model.types import BOOL, AtomT, BagT, BoolT, IntT, MapT, OptionT, SeqT, SetT
 from checker.reductions.dead_variables.terms import replace_all, same
 
 
@@ -103,8 +103,12 @@ class Trends:
                 inner = self.way(body, names)
                 over = self._over(domain, names)
                 over = flip(over) if kind is ir.Quantifier.FORALL else over
+                if isinstance(body.type, IntT) and body.type.lo < 0:
+                    return self._still(expr, names)
                 return joint(inner, over)
-            case ir.SetOf(domain=domain, where=where, item=item):
+            case ir.Comprehension(type=SeqT() | BagT()):
+                return self._still(expr, names)
+            case ir.Comprehension(domain=domain, where=where, item=item):
                 if self.way(item, names) is not Direction.STILL:
                     return Direction.ANY
                 return joint(self._over(domain, names), self.way(where, names))
@@ -184,7 +188,7 @@ class Trends:
                 return conj(*(self.ever(arg) for arg in args))
             case Apply(op=Op.OR, args=args):
                 return disj(*(self.ever(arg) for arg in args))
-            case ir.Quant(kind=kind, domain=domain, body=body) if kind is not ir.Quantifier.COUNT:
+            case ir.Quant(kind=kind, domain=domain, body=body) if expr.type == BOOL:
                 over = self._over(domain, {})
                 wanted = Direction.DOWN if kind is ir.Quantifier.FORALL else Direction.UP
                 if over in (Direction.STILL, wanted):
@@ -211,7 +215,7 @@ class Trends:
                 return disj(*(self.never(arg) for arg in args))
             case Apply(op=Op.OR, args=args):
                 return conj(*(self.never(arg) for arg in args))
-            case ir.Quant(kind=kind, domain=domain, body=body) if kind is not ir.Quantifier.COUNT:
+            case ir.Quant(kind=kind, domain=domain, body=body) if expr.type == BOOL:
                 over = self._over(domain, {})
                 exists = kind is ir.Quantifier.EXISTS
                 if over not in (Direction.STILL, Direction.DOWN if exists else Direction.UP):

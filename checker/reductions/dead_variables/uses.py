@@ -12,7 +12,7 @@ from itertools import count
 from typing import assert_never
 
 from checker.model import ir
-from checker.model.build import member, negation
+from checker.model.build import equal, integer, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.names import reads_in
 from checker.model.run_errors import risky
@@ -237,16 +237,29 @@ def _expr(expr: Expr, at: _At) -> Iterator[VariableUse]:
             yield from _items(of, name, at.assuming(same_item), at)
             yield from _expr(what, at)
         case ir.Quant(kind=kind, domain=domain, body=body):
-            matters = negation(body) if kind is ir.Quantifier.FORALL else body
+            matters = _matters(kind, body)
             inner = yield from _bound(expr.name, domain, (matters,), at)
             yield from _expr(body, inner)
-        case ir.SetOf(domain=domain, where=where, item=item):
+        case ir.Comprehension(domain=domain, where=where, item=item):
             inner = yield from _bound(expr.name, domain, (where,), at)
             yield from _expr(where, inner)
             yield from _expr(item, inner.assuming(where))
         case _:
             for part in parts(expr):
                 yield from _expr(part, at)
+
+
+def _matters(kind: ir.Quantifier, body: Expr) -> Expr:
+    """The condition under which a member makes a difference."""
+    match kind:
+        case ir.Quantifier.FORALL:
+            return negation(body)
+        case ir.Quantifier.EXISTS | ir.Quantifier.COUNT:
+            return body
+        case ir.Quantifier.SUM:
+            return negation(equal(body, integer(0)))
+        case _:
+            assert_never(kind)
 
 
 def _bound(

@@ -100,9 +100,12 @@ def accesses_of(expr: Expr, up: bool | None, bound: tuple[Binder, ...] = ()) -> 
         case ir.Quant(kind, name, domain, body):
             more = (*bound, (name, ir.domain_item(domain)))
             grows = _flip(up) if kind is ir.Quantifier.FORALL else up
+            if isinstance(body.type, IntT) and body.type.lo < 0:
+                grows = None
             return [*_domain(domain, grows, bound), *accesses_of(body, up, more)]
-        case ir.SetOf(_, name, domain, where, item):
+        case ir.Comprehension(type_, name, domain, where, item):
             more = (*bound, (name, ir.domain_item(domain)))
+            up = up if isinstance(type_, SetT) else None
             found = [*_domain(domain, up, bound), *accesses_of(where, up, more)]
             return [*found, *accesses_of(item, None, more)]
         case ir.MapOf(type_, name, body):

@@ -317,7 +317,7 @@ class Future:
         name = "_x" + self.tag()
         x = ir.Local(type_, name)
         match of:
-            case ir.SetOf(_, inner, ir.Members(of=source, item=kind), where, item):
+            case ir.Comprehension(_, inner, ir.Members(of=source, item=kind), where, item):
                 if reads_in((where, item)):
                     return None
                 there = conj(where, Apply(BOOL, Op.EQ, (item, x)))

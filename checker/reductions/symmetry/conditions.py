@@ -311,12 +311,14 @@ class Conditions:
                 if isinstance(value.type, t.AtomT):
                     here = here.with_meant(ir.Local(value.type, name), meant)
                 self._expr(body, here)
-            case ir.Quant(kind, name, domain, body):
+            case ir.Quant(_, name, domain, body):
                 inner = self._bind(name, domain, here)
-                if kind is not ir.Quantifier.COUNT and can_fault(body, inner.known):
+                if expr.type == t.BOOL and can_fault(body, inner.known):
                     self._in_order(domain, "they are looked at until an error of the run", here)
                 self._expr(body, inner)
-            case ir.SetOf(_, name, domain, where, item):
+            case ir.Comprehension(type_, name, domain, where, item):
+                if isinstance(type_, t.SeqT):
+                    self._in_order(domain, "a sequence is made of them one after the other", here)
                 inner = self._bind(name, domain, here)
                 self._expr(where, inner)
                 known = inner.known | known_from(where, True)

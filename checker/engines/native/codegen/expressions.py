@@ -14,6 +14,7 @@ from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
 from checker.engines.native.codegen.frame import Frame
 from checker.engines.native.codegen.operations import OPERATIONS
 from checker.engines.native.codegen.packing import universe_size, width
+from checker.engines.native.codegen.sequences import with_item, with_member
 from checker.engines.native.codegen.state_access import Spot
 from checker.model import ir
 from checker.model import types as t
@@ -64,8 +65,8 @@ def lower(frame: Frame, expr: Expr) -> Val:
                 return lower_as(frame, body, type_)
         case ir.Quant():
             return _quant(frame, expr)
-        case ir.SetOf():
-            return _set_of(frame, expr)
+        case ir.Comprehension():
+            return _comprehension(frame, expr)
         case ir.MapOf():
             return _map_of(frame, expr)
         case _:
@@ -212,7 +213,7 @@ def _quant(frame: Frame, expr: ir.Quant) -> Val:
     source = lower_source(frame, expr.domain)
     end = fn.label()
     match expr.kind:
-        case Quantifier.COUNT:
+        case Quantifier.COUNT | Quantifier.SUM:
             total = fn.var(const(0))
             with each(fn, expr.domain, source, copies=True) as (value, _):
                 with frame.bound(expr.name, member, value):
@@ -233,18 +234,22 @@ def _quant(frame: Frame, expr: ir.Quant) -> Val:
             assert_never(expr.kind)
 
 
-def _set_of(frame: Frame, expr: ir.SetOf) -> Val:
-    fn = frame.fn
-    assert isinstance(expr.type, t.SetT)
-    item_type = expr.type.item
+def _comprehension(frame: Frame, expr: ir.Comprehension) -> Val:
+    fn, type_ = frame.fn, expr.type
+    assert isinstance(type_, t.SetT | t.SeqT | t.BagT)
     source = lower_source(frame, expr.domain)
-    result = fn.var(const(0, width(expr.type)))
+    result = fn.var(const(0, width(type_)))
     with each(fn, expr.domain, source) as (value, following):
         with frame.bound(expr.name, member_type(expr.domain), value):
             fn.leave_if(fn.not_(lower(frame, expr.where)), following)
-            item = lower_as(frame, expr.item, item_type)
-        bit = fn.shl(const(1, width(expr.type)), c.rank(fn, item_type, item))
-        result.set(fn.or_(result.get(), bit))
+            item = lower_as(frame, expr.item, type_.item)
+        if isinstance(type_, t.SeqT):
+            result.set(with_item(frame, type_, result.get(), item))
+        elif isinstance(type_, t.BagT):
+            result.set(with_member(frame, type_, result.get(), item))
+        else:
+            bit = fn.shl(const(1, width(type_)), c.rank(fn, type_.item, item))
+            result.set(fn.or_(result.get(), bit))
     return result.get()
 
 

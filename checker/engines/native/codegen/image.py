@@ -16,6 +16,7 @@ from checker.engines.native.codegen.constraints import ConstraintLayout, Interni
 from checker.engines.native.codegen.emit import STOP, Fn
 from checker.engines.native.codegen.fields import RecordLayout
 from checker.engines.native.codegen.layout import Layout, lay_out
+from checker.engines.native.codegen.packing import TooWide
 from checker.engines.native.codegen.search_loop import SearchLoop
 from checker.engines.native.codegen.state_predicates import (
     emit_enabled_fairness,
@@ -23,6 +24,7 @@ from checker.engines.native.codegen.state_predicates import (
     emit_some,
 )
 from checker.engines.native.codegen.statements import chooses
+from checker.engines.native.codegen.too_wide import describe
 from checker.engines.native.codegen.visited_set import VisitedSet
 from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.model.types import BOOL
@@ -76,6 +78,13 @@ def build(
     ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
     than a word.
     """
+    try:
+        return _build(system, reductions, compact)
+    except TooWide as why:
+        raise Unsupported(describe(system, why)) from None
+
+
+def _build(system: TransitionSystem, reductions: Reductions, compact: int) -> KernelImage:
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)

@@ -133,7 +133,9 @@ def lay_out(system: TransitionSystem, spare: int = 0) -> Layout:
     ``spare``: the number of bits of a state of one word that have to be free, or it has two.
     """
     space = _Space()
-    order = sorted(range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type))
+    order = sorted(
+        range(len(system.variables)), key=lambda i: -bits_in_state(system.variables[i].type)
+    )
     nodes: dict[int, Node] = {}
     for i in order:
         nodes[i] = _node(system.variables[i].type, space)
@@ -151,22 +153,25 @@ def lay_out(system: TransitionSystem, spare: int = 0) -> Layout:
     )
 
 
-def _bits(type_: Type) -> int:
-    """Bits of ``type_``, where maps and tuples may be wider than one value can be."""
+def bits_in_state(type_: Type) -> int:
+    """Bits of ``type_`` in a state, where maps and tuples may be wider than one value can be.
+
+    Raises :class:`TooWide` where a part of them is too wide.
+    """
     match type_:
         case t.MapT(key, value):
-            return universe_size(key) * _bits(value)
+            return universe_size(key) * bits_in_state(value)
         case t.TupleT(items):
-            return sum(_bits(item) for item in items)
+            return sum(bits_in_state(item) for item in items)
         case _:
             return width(type_)
 
 
 def _node(type_: Type, space: _Space) -> Node:
-    if _bits(type_) <= WORD:
+    if bits_in_state(type_) <= WORD:
         return Leaf(type_, *space.fit(width(type_)))
     match type_:
-        case t.MapT(key, value) if _bits(value) <= WORD:
+        case t.MapT(key, value) if bits_in_state(value) <= WORD:
             bits = width(value)
             log = (WORD // bits).bit_length() - 1
             count = universe_size(key)

@@ -35,6 +35,10 @@ MAX_WIDTH = 4096
 """The widest value that the native engine takes, in bits."""
 
 
+class TooWide(Unsupported):
+    """A value has too many bits; the message says how many."""
+
+
 def int_width(count: int) -> int:
     """Bits that tell ``count`` things apart, at least one."""
     return max(1, (count - 1).bit_length())
@@ -42,12 +46,10 @@ def int_width(count: int) -> int:
 
 @in_a_run()
 def width(type_: Type) -> int:
-    """Bits of a code of ``type_``; raises :class:`Unsupported` where it is far too wide."""
+    """Bits of a code of ``type_``; raises :class:`TooWide` where they are too many."""
     bits = max(1, _width(type_))
     if bits > MAX_WIDTH:
-        raise Unsupported(
-            f"a value of {bits:,} bits is too wide for the native engine (at most {MAX_WIDTH:,})"
-        )
+        raise TooWide(f"takes {bits:,} bits, and the native engine has room for {MAX_WIDTH:,}")
     return bits
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.engines.native.codegen import value_codes as c
 from checker.engines.native.codegen.convert import convert, unify
-from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.emit import TRUE, Fn, Val, const
 from checker.engines.native.codegen.frame import Frame
 from checker.engines.native.codegen.packing import length_width, width
 from checker.model import types as t
@@ -51,7 +51,7 @@ def seq(frame: Frame, e: Apply, v: list[Val]) -> Val:
     """The sequence, or bag, of the operands."""
     fn, type_ = frame.fn, _as_listed(e.type)
     if len(v) > type_.cap:
-        fn.jump(frame.fault)
+        frame.fault_if(TRUE)
         return const(0, width(type_))
     parts = [frame.adapt(x, a.type, type_.item) for x, a in zip(v, e.args, strict=True)]
     codes = [c.to_code(fn, type_.item, part) for part in parts]
@@ -83,9 +83,14 @@ def tail(frame: Frame, e: Apply, v: list[Val]) -> Val:
 
 
 def append(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _as_listed(e.type)
+    type_ = _as_listed(e.type)
     code = frame.adapt(v[0], e.args[0].type, type_)
-    item = frame.adapt(v[1], e.args[1].type, type_.item)
+    return with_item(frame, type_, code, frame.adapt(v[1], e.args[1].type, type_.item))
+
+
+def with_item(frame: Frame, type_: Listed, code: Val, item: Val) -> Val:
+    """The sequence ``code`` with one more ``item``; one that has no room is a runtime error."""
+    fn = frame.fn
     count = c.length(fn, type_, code)
     frame.fault_if(fn.not_(fn.lt(count, const(type_.cap))))
     if not type_.cap:
@@ -113,11 +118,74 @@ def delete_at(frame: Frame, e: Apply, v: list[Val]) -> Val:
     return frame.adapt(_without(fn, type_, v[0], v[1]), type_, e.type)
 
 
+def take(frame: Frame, e: Apply, v: list[Val]) -> Val:
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
+    code, count = v
+    frame.fault_if(fn.lt(c.length(fn, type_, code), count))
+    kept = _build(fn, type_, count, _first(fn, type_, code, count))
+    return frame.adapt(kept, type_, e.type)
+
+
+def drop(frame: Frame, e: Apply, v: list[Val]) -> Val:
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
+    code, count = v
+    size = c.length(fn, type_, code)
+    frame.fault_if(fn.lt(size, count))
+    moved = fn.shl(_slots(fn, type_, code), fn.mul(count, const(width(type_.item))))
+    kept = _build(fn, type_, fn.sub(size, count), _slots(fn, type_, moved))
+    return frame.adapt(kept, type_, e.type)
+
+
+def index_of(frame: Frame, e: Apply, v: list[Val]) -> Val:
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
+    unify(e.args[1].type, type_.item)  # comparable at all
+    wanted, fits = convert(fn, v[1], e.args[1].type, type_.item)
+    frame.fault_if(fn.not_(fits))
+    code, found, done = c.to_code(fn, type_.item, wanted), fn.var(const(0)), fn.label()
+    with fn.count(c.length(fn, type_, v[0])) as i:
+        found.set(i)
+        fn.leave_if(fn.eq(c.slot_code(fn, type_, v[0], i), code), done)
+    frame.fault_if(TRUE)
+    fn.place(done)
+    return found.get()
+
+
+def prefix(frame: Frame, e: Apply, v: list[Val]) -> Val:
+    fn, (a, b) = frame.fn, e.args
+    type_ = _as_listed(unify(a.type, b.type))
+    left, right = (convert(fn, x, arg.type, type_)[0] for x, arg in zip(v, e.args, strict=True))
+    count = c.length(fn, type_, left)
+    fits = fn.le(count, c.length(fn, type_, right))
+    same = fn.eq(_slots(fn, type_, left), _first(fn, type_, right, count))
+    return fn.and_(fits, same)
+
+
+def _first(fn: Fn, type_: Listed, seq: Val, count: Val) -> Val:
+    """The first ``count`` slots, at most ``cap``; the others are zero."""
+    rest = fn.mul(fn.sub(const(type_.cap), count), const(width(type_.item)))
+    low_mask = fn.sub(fn.shl(const(1, seq.bits), rest), const(1, seq.bits))
+    return fn.and_(_slots(fn, type_, seq), fn.not_(low_mask))
+
+
 def bag_add(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    """Puts the new item behind all items that are not larger."""
-    fn, type_ = frame.fn, _as_listed(e.type)
+    type_ = _as_listed(e.type)
     bag = frame.adapt(v[0], e.args[0].type, type_)
-    item = c.to_code(fn, type_.item, frame.adapt(v[1], e.args[1].type, type_.item))
+    return _with_copy(frame, type_, bag, frame.adapt(v[1], e.args[1].type, type_.item))
+
+
+def with_member(frame: Frame, type_: t.BagT, bag: Val, item: Val) -> Val:
+    """The ``bag`` with one copy of ``item``; one that has no room is a runtime error."""
+    fn, result = frame.fn, frame.fn.var(bag)
+    copies = occurrences(frame, type_.item, item, type_, bag)
+    with fn.if_(fn.eq(copies, const(0))):
+        result.set(_with_copy(frame, type_, bag, item))
+    return result.get()
+
+
+def _with_copy(frame: Frame, type_: Listed, bag: Val, value: Val) -> Val:
+    """Puts the new item behind all items that are not larger."""
+    fn = frame.fn
+    item = c.to_code(fn, type_.item, value)
     count = c.length(fn, type_, bag)
     frame.fault_if(fn.not_(fn.lt(count, const(type_.cap))))
     if not type_.cap:

@@ -1,0 +1,111 @@
+"""Puts the body of a definition in the place of a call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from checker.diagnostics import Span
+from checker.language.syntax import typed
+
+
+def inline(
+    body: typed.Expr, args: Mapping[str, typed.Expr], owner: typed.Expr | None, call: Span
+) -> typed.Expr:
+    """Returns ``body`` with ``args`` in the place of its parameters, called at ``call``.
+
+    ``owner``: the process whose state it reads in a property; ``None``: as written.  Names that the
+    body binds are renamed where an argument mentions names like them.
+    """
+    taken = {name for arg in (*args.values(), owner) for name in _locals(arg)}
+    renamed: dict[str, str] = {}
+    for name in dict.fromkeys(_bound(body)):
+        new = name
+        while new in taken:
+            new += "'"
+        renamed[name] = new
+        taken.add(new)
+    made: typed.Expr = _Inlined(args, owner, renamed, call).rebuild(body)
+    return made
+
+
+class _Inlined:
+    """One call: see :func:`inline`."""
+
+    def __init__(
+        self,
+        args: Mapping[str, typed.Expr],
+        owner: typed.Expr | None,
+        renamed: Mapping[str, str],
+        call: Span,
+    ) -> None:
+        self.args, self.owner, self.renamed, self.call = args, owner, renamed, call
+
+    def rebuild(self, node: Any) -> Any:
+        match node:
+            case Span():
+                return node.called_at(self.call)
+            case tuple():
+                return tuple(self.rebuild(part) for part in node)
+            case typed.Local(_, name, _) if name in self.args:
+                return self.args[name]
+            case typed.Self() if self.owner is not None:
+                return self.owner
+            case typed.Local() | typed.Bind():
+                return self._parts(replace(node, name=self.renamed.get(node.name, node.name)))
+            case typed.MapDisplay():
+                return self._parts(replace(node, key=self.renamed.get(node.key, node.key)))
+            case (
+                typed.StateRef(role=str(), owner=None)
+                | typed.Received(owner=None)
+                | typed.Again(owner=None)
+            ):
+                return self._parts(replace(node, owner=self.owner))
+            case _ if is_dataclass(node) and not isinstance(node, typed.Type | type):
+                return self._parts(node)
+            case _:
+                return node
+
+    def _parts(self, node: Any) -> Any:
+        """Returns ``node`` with its parts rebuilt; an owner that was put in is left as it is."""
+        parts = {f.name: getattr(node, f.name) for f in fields(node)}
+        rebuilt = {
+            name: part if part is self.owner else self.rebuild(part) for name, part in parts.items()
+        }
+        return replace(node, **rebuilt)
+
+
+def called(body: typed.Block, call: Span) -> typed.Block:
+    """Returns the statements of a procedure as they are called at ``call``."""
+    made: typed.Block = _Inlined({}, None, {}, call).rebuild(body)
+    return made
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """Yields the parts of an expression, types and locations aside."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from _nodes(part)
+    elif is_dataclass(node) and not isinstance(node, typed.Type | Span | type):
+        yield node
+        for field in fields(node):
+            yield from _nodes(getattr(node, field.name))
+
+
+def _locals(node: Any) -> Iterator[str]:
+    return (part.name for part in _nodes(node) if isinstance(part, typed.Local))
+
+
+def _bound(node: Any) -> Iterator[str]:
+    """Yields the names that are bound in an expression."""
+    for part in _nodes(node):
+        if isinstance(part, typed.Bind):
+            yield part.name
+        elif isinstance(part, typed.MapDisplay):
+            yield part.key
+
+
+def size(expr: typed.Expr) -> int:
+    """Returns the number of nodes of an expression."""
+    return sum(1 for _ in _nodes(expr))
