@@ -205,8 +205,9 @@ def require_effect_of_n(check: typed.Check) -> None:
     below = [stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given)]
     asked = check.protocol.implements
     texts = (check, below, asked and asked.properties)
-    if any(isinstance(node, typed.Param) and node.name == "n" for node in nodes(texts)):
-        return
+    for node in nodes(texts):
+        if isinstance(node, typed.Again) or (isinstance(node, typed.Param) and node.name == "n"):
+            return  # a call may read it in the definition
     span = next((s.value.span for s in check.settings if s.name == "n"), check.span)
     sizes = [f"`role {role.name}({_size_text(role)})`" for role in roles]
     message = f"`n` has no effect: the sizes are those of the roles ({listing(sizes)})"
