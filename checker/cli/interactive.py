@@ -14,6 +14,7 @@ from checker.cli.console import print_view
 from checker.diagnostics.english import count
 from checker.model.evaluate import RunFault
 from checker.results.alternatives import Alternatives, outcome_texts
+from checker.results.values_when_down import values_when_down
 from checker.simulate.alternatives import alternatives_of, other_choices
 from checker.simulate.choices import Choice
 from checker.simulate.inspect import variables
@@ -233,7 +234,7 @@ class Exploring:
     def _standing(self) -> None:
         """Prints which properties are violated, and whether the execution could stay here."""
         for prop in self._session.violated_invariants():
-            console.print_line(f"VIOLATED: {prop.name}")
+            console.print_line(f"VIOLATED: {prop.asked}")
         if self._session.ends():
             console.print_line(
                 "The run could end here: no fairness assumption requires another step."
@@ -276,9 +277,11 @@ class Exploring:
         system = self._session.system
         if rest and rest not in system.processes:
             raise NotPossible(f"there is no process {rest}: {', '.join(system.processes)}")
+        down = values_when_down(self._session.trace())
         for process, title, text in sorted(variables(system, state), key=lambda row: row[0]):
             if not rest or process == rest:
-                console.print_line(f"  {process or 'shared':<6} {title} = {text}")
+                shown = down.get((process, title), text)
+                console.print_line(f"  {process or 'shared':<6} {title} = {shown}")
 
     def _deliveries(self, rest: str) -> None:
         for fate in self._trace().fates:

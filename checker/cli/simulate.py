@@ -10,6 +10,7 @@ import click
 from checker.cli import console
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET
+from checker.model.ir import PropertyKind
 
 if TYPE_CHECKING:
     from checker.render.terminal.walks import Walked
@@ -79,19 +80,25 @@ def simulate(
     with Meter(title, silent=quiet) as meter, interrupting_on_signals():
         walks = walking.simulate(opened, plan, meter)
     if trace_out != "-":
-        print_view(walks_view(_summary(title, opened, walks)))
+        print_view(walks_view(_summary(title, opened, walks, only)))
     _show(walks, trace_out, quiet)
     return 3 if walks.found is None else 1
 
 
 def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
-    known = [prop.name for prop in opened.system.properties]
+    known = list(dict.fromkeys(prop.asked for prop in opened.system.properties))
     for name in only:
         if name not in known:
             raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")
 
 
-def _summary(title: str, opened: PreparedCheck, walks: Walks) -> Walked:
+def _asks_liveness(opened: PreparedCheck, only: tuple[str, ...]) -> bool:
+    """Returns whether a liveness property is among those that walks look at."""
+    asked = (p for p in opened.system.properties if not only or p.asked in only)
+    return any(prop.kind is PropertyKind.LIVENESS for prop in asked)
+
+
+def _summary(title: str, opened: PreparedCheck, walks: Walks, only: tuple[str, ...]) -> Walked:
     from checker.render.terminal.walks import Walked
     from checker.results.vacuity import coverage
 
@@ -102,7 +109,7 @@ def _summary(title: str, opened: PreparedCheck, walks: Walks) -> Walked:
         walks=walks.walks,
         steps=walks.steps,
         states=len(walks.states),
-        ends=walks.ends,
+        ends=walks.ends if _asks_liveness(opened, only) else None,
         seconds=walks.seconds,
         wrong=walks.wrong,
         coverage=coverage(opened.system, walks.answer),

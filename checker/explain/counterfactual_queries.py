@@ -4,7 +4,7 @@ left, and each execution that it returns is replayed in the original system."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.engines.native import engine as native
@@ -148,6 +148,47 @@ class Inquiry:
         if path is None:
             return _without_run(self.prop, found, self.clock)
         return Reply(path, None, True, fair=True)
+
+
+@dataclass(frozen=True, slots=True)
+class InquiryOfParts:
+    """Queries about a whole property: a conjunction is violated where one of its parts is."""
+
+    inquiries: tuple[Inquiry, ...]
+
+    @staticmethod
+    def about(
+        system: TransitionSystem,
+        prop: Property,
+        budgets: tuple[Budget, ...],
+        clock: ExplainingBudget,
+    ) -> InquiryOfParts:
+        """Instruments ``system`` once for each part of the property of which ``prop`` is one."""
+        parts = (prop, *other_parts(system, prop))
+        return InquiryOfParts(tuple(Inquiry.about(system, p, budgets, clock) for p in parts))
+
+    def ask(self, limits: Mapping[str, int]) -> Reply:
+        """Returns the reply about the first part that is violated, or else is not known, or else
+        about the last."""
+        return _of_parts(inquiry.ask(limits) for inquiry in self.inquiries)
+
+    def ask_with_loss(self, limits: Mapping[str, int]) -> Reply:
+        """Returns the same where ``limits`` lose messages on arrival."""
+        return _of_parts(inquiry.ask_with_loss(limits) for inquiry in self.inquiries)
+
+
+def _of_parts(asked: Iterable[Reply]) -> Reply:
+    replies: list[Reply] = []
+    for reply in asked:
+        if reply.path is not None:
+            return reply
+        replies.append(reply)
+    return next((reply for reply in replies if not reply.settled), replies[-1])
+
+
+def other_parts(system: TransitionSystem, prop: Property) -> tuple[Property, ...]:
+    """Returns the other parts of the conjunction of which ``prop`` is one."""
+    return tuple(part for part in system.parts_of(prop.asked) if part.name != prop.name)
 
 
 def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, Reply
+from checker.explain.counterfactual_queries import ExplainingBudget, InquiryOfParts, Reply
 from checker.explain.minimisation import loop_of
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.budgeted import Copy
@@ -82,11 +82,11 @@ def counterfactuals_of(
         taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {name: 0}, name))
     if not taken:
         return ()
-    inquiry = Inquiry.about(system, prop, tuple(budgets), clock)
+    inquiry = InquiryOfParts.about(system, prop, tuple(budgets), clock)
     return tuple(_judge(one, inquiry) for one in taken)
 
 
-def _judge(taken: _Taken, inquiry: Inquiry) -> Counterfactual:
+def _judge(taken: _Taken, inquiry: InquiryOfParts) -> Counterfactual:
     reply = inquiry.ask(taken.limits)
     if taken.copy and reply.path is None and reply.settled:
         lost = inquiry.ask_with_loss({**taken.limits, taken.copy: budgeted.LOST})

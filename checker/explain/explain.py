@@ -54,7 +54,7 @@ def explain(
     keeps the trace.
     """
     telling = _Telling(system, clock, strict)
-    prop = next((p for p in system.properties if p.name == trace.property_name), None)
+    prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
     if trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))
     if prop is None:

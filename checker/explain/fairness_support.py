@@ -41,7 +41,7 @@ def with_supports(report: Report, system: TransitionSystem, clock: ExplainingBud
     they depend, as far as there is time: not where one query takes longer than what is left."""
     names = {v.property for v in report.verdicts if v.word is Word.HOLDS}
     props = tuple(
-        p for p in system.properties if p.kind is ir.PropertyKind.LIVENESS and p.name in names
+        p for p in system.properties if p.kind is ir.PropertyKind.LIVENESS and p.asked in names
     )
     handlers = _handlers(system)
     excusing = [h for h in handlers if any(_excuse(system, h, p) for p in props)]
@@ -107,7 +107,7 @@ def _find_rests(
                 supports[prop.name].append(Support(handler.text, handler.at, excuse))
             elif not _says_so(answer, prop):
                 complete = False
-    return {name: RestsOn(tuple(found), complete) for name, found in supports.items()}
+    return {prop.asked: RestsOn(tuple(supports[prop.name]), complete) for prop in props}
 
 
 def _says_so(answer: Answer, prop: Property) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from checker.diagnostics.english import listing
-from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
+from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, other_parts
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.fault_marks import faults_at_start, faults_of
 from checker.model import interpreter
@@ -32,6 +32,8 @@ MOST = 62
 
 FEW_STATES = 3000
 """At most so many states are searched for cycles."""
+
+PART_NAMES = {PropertyKind.INVARIANT: "safety", PropertyKind.LIVENESS: "liveness"}
 
 Count = Callable[[TransitionSystem, Run], tuple[int, int]]
 """How much of something an execution has: before its loop, and in it."""
@@ -64,6 +66,7 @@ def minimise(
     for why, nouns in search.unknown.items():
         fewer = listing(dict.fromkeys(nouns), "or")
         search.note(f"whether fewer {fewer} suffice is not determined: {why}")
+    search.compare_other_parts()
     return MinimisedRun(search.path, search.run, search.fewest, tuple(search.notes))
 
 
@@ -108,6 +111,45 @@ class _Search:
             self.note(f"its {noun} are not counted: they go on forever")
         else:
             self.held[name] = sum(count(self.system, self.run))
+
+    def compare_other_parts(self) -> None:
+        """Notes whether another part of a conjunction fails with less."""
+        took = cost_of(self.system, self.run)
+        limits = [{FAULTS: took.faults, MESSAGES: took.messages}]
+        if took.messages:
+            limits.insert(0, {FAULTS: took.faults, MESSAGES: took.messages - 1})
+        if took.faults:
+            limits.insert(0, {FAULTS: took.faults - 1})
+        budgets = (
+            budgeted.faults_at_most(self.system, max(took.faults, MOST), FAULTS),
+            budgeted.messages_at_most(max(took.messages, MOST), MESSAGES),
+        )
+        for part in other_parts(self.system, self.prop):
+            inquiry = Inquiry.about(self.system, part, budgets, self.clock)
+            self.compare_part(PART_NAMES[part.kind], inquiry, took, limits)
+
+    def compare_part(
+        self, part: str, inquiry: Inquiry, took: Cost, limits: list[dict[str, int]]
+    ) -> None:
+        """Notes whether the part called ``part`` fails in an execution that costs less than
+        ``took``."""
+        for limit in limits:
+            reply = inquiry.ask(limit)
+            if reply.run is not None:
+                other = cost_of(self.system, reply.run)
+                if (other.faults, other.messages, other.steps) >= (
+                    took.faults,
+                    took.messages,
+                    took.steps,
+                ):
+                    continue
+                self.note(f"its {part} part fails in another run that takes less: {other}")
+            elif reply.settled:
+                continue
+            else:
+                self.note(f"whether its {part} part fails with less is not known: {reply.why}")
+            self.fewest = False
+            return
 
     def inquiry(self, most: int) -> Inquiry:
         """Returns the instrumented system; a new one where the numbers have become too large for

@@ -94,14 +94,16 @@ def with_others(
 ) -> Report:
     """Returns ``report`` with up to ``most`` counterexamples for each violated property, each of
     another equivalence class, those found before ``clock`` is over."""
-    known = {prop.name: prop for prop in system.properties}
     left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []
     for verdict in report.verdicts:
-        if _has_counterexample(verdict) and verdict.trace is not None and verdict.property in known:
+        trace = verdict.trace if _has_counterexample(verdict) else None
+        lasso = trace is not None and trace.loop is not None
+        prop = system.violated_part(verdict.property, lasso=lasso)
+        if trace is not None and prop is not None:
             part = clock.part(1 / left)
             left -= 1
-            found = find_diverse(system, known[verdict.property], verdict.trace, most - 1, part)
+            found = find_diverse(system, prop, trace, most - 1, part)
             verdict = replace(verdict, others=found.traces, of_others=found.note)
         verdicts.append(verdict)
     return replace(report, verdicts=tuple(verdicts))

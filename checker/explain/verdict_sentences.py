@@ -32,5 +32,5 @@ def _property_title(prop: Property) -> str:
     """Returns the name of ``prop`` in words, where it comes with the tool and is a noun; as it is
     written where it may be anything."""
     at = prop.place
-    shipped = at is None or display_name(at.file) != at.file or " over " in prop.name
-    return title(prop.name) if shipped else f"`{prop.name}`"
+    shipped = at is None or display_name(at.file) != at.file or " over " in prop.asked
+    return title(prop.asked) if shipped else f"`{prop.asked}`"

@@ -29,6 +29,7 @@ Meaning (the interpreter is the definition):
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
@@ -638,6 +639,7 @@ class Property:
     ``formula``; ``automaton`` accepts the violations.  ``propositions`` mention the state and the
     parameters; ``bad`` is not used.  ``given``: vacuous unless some fair execution satisfies it for
     some assignment; ``ways``: those of its goals.  ``reading``: its wording; no engine uses it.
+    ``part_of``: the property that the check names, where this is its safety or its liveness part.
     """
 
     name: str
@@ -654,6 +656,12 @@ class Property:
     given: Given | None = None
     ways: tuple[Way, ...] = ()
     reading: Reading | None = field(default=None, compare=False, repr=False)
+    part_of: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The name by which the check asks for it."""
+        return self.part_of or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -743,6 +751,24 @@ class TransitionSystem:
             if variable.name == name:
                 return variable
         raise KeyError(name)
+
+    def parts_of(self, name: str) -> tuple[Property, ...]:
+        """Returns the properties that the check asks for as ``name``, the safety part first; empty
+        where it asks for none."""
+        return tuple(prop for prop in self.properties if prop.asked == name)
+
+    def violated_part(self, name: str, *, lasso: bool) -> Property | None:
+        """Returns the property ``name``, or the part of it that an infinite execution (``lasso``)
+        or a finite one violates."""
+        kinds = (PropertyKind.LIVENESS, PropertyKind.INVARIANT)
+        parts = self.parts_of(name)
+        fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]
+        return next(iter(fitting or parts), None)
+
+    def open_properties(self, violated: Collection[str]) -> tuple[Property, ...]:
+        """Returns the properties of which no part is among ``violated``."""
+        decided = {prop.asked for prop in self.properties if prop.name in violated}
+        return tuple(prop for prop in self.properties if prop.asked not in decided)
 
 
 CRASHING = ", crashing inside"

@@ -1,12 +1,13 @@
 """Compiles a property's formula to an invariant of states or to a liveness property.
 
 Formulas about single states are invariants: a predicate ``bad``, and a premise that tells whether
-the property is vacuous.  All others are about whole executions, see :mod:`.liveness_formulas`.
+the property is vacuous.  All others are about whole executions, see :mod:`.liveness_formulas`.  A
+conjunction of both becomes two properties of one name: its safety part is judged state by state.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from checker.instantiate.protocol.expressions import Env, exists, lower
 from checker.instantiate.world import World
@@ -14,21 +15,13 @@ from checker.language.syntax import typed
 from checker.model.build import conj, disj, negation
 from checker.model.ir import FALSE, TRUE, Expr, Property, PropertyKind
 from checker.properties.histories import Histories
-from checker.properties.liveness_formulas import liveness_parts
+from checker.properties.liveness_formulas import liveness_parts, premise_in_states
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
-from checker.properties.premises import is_temporal, ways
+from checker.properties.premises import ways
 from checker.properties.property_wording import reading
 from checker.properties.reader import Reader
-
-
-@dataclass(frozen=True, slots=True)
-class PremiseGoal:
-    """``always forall binders: premise => goal``."""
-
-    binders: tuple[typed.Binder, ...]
-    premise: typed.Expr | None
-    goal: typed.Expr
+from checker.properties.safety_parts import PremiseGoal, invariants, split_conjunction
 
 
 def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Property, ...]:
@@ -38,39 +31,27 @@ def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Prope
     for definition in definitions:
         histories.need(definition.formula)
     histories.declare()
-    return tuple(_compile(world, definition) for definition in definitions)
+    return tuple(prop for definition in definitions for prop in _compile(world, definition))
 
 
-def invariants(
-    formula: typed.Expr, binders: tuple[typed.Binder, ...] = (), within: bool = False
-) -> tuple[PremiseGoal, ...] | None:
-    """Returns the parts of a formula about single states; ``None`` for any other formula.
-
-    `always` distributes over conjunctions and `forall`.  ``within``: ``formula`` already stands
-    inside an `always`.
-    """
-    match formula:
-        case typed.Temporal(_, "always", (body,), _):
-            return invariants(body, binders, True)
-        case typed.Quantified(_, "forall", inner, body, _):
-            return invariants(body, binders + inner, within)
-        case typed.Operation(_, "and", parts, _) if is_temporal(formula):
-            found = [invariants(part, binders, within) for part in parts]
-            known = [shapes for shapes in found if shapes is not None]
-            return tuple(s for ss in known for s in ss) if len(known) == len(found) else None
-        case _ if is_temporal(formula) or not within:
-            return None
-        case typed.Operation(_, "=>", (premise, goal), _):
-            return (PremiseGoal(binders, premise, goal),)
-        case _:
-            return (PremiseGoal(binders, None, formula),)
-
-
-def _compile(world: World, definition: typed.PropertyDef) -> Property:
-    safe = invariants(definition.formula)
-    if safe is not None:
-        return _invariant(world, definition, safe)
-    return _in_the_end(world, definition)
+def _compile(world: World, definition: typed.PropertyDef) -> tuple[Property, ...]:
+    goals = invariants(definition.formula)
+    if goals is not None:
+        return (_invariant(world, definition, goals),)
+    safe, live = split_conjunction(world, definition.formula)
+    goals = None if safe is None else invariants(safe)
+    if safe is None or live is None or goals is None:
+        return (_liveness(world, definition),)
+    parts = (
+        _invariant(world, replace(definition, formula=safe), goals),
+        _liveness(world, replace(definition, formula=live)),
+    )
+    # A conjunction is vacuous as a whole: where no premise of it is ever true.
+    premise, name = premise_in_states(world, definition.formula), definition.name
+    return tuple(
+        replace(part, name=f"{name} ({kind})", part_of=name, premise=premise)
+        for part, kind in zip(parts, ("safety", "liveness"), strict=True)
+    )
 
 
 def _invariant(
@@ -90,7 +71,7 @@ def _invariant(
     )
 
 
-def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
+def _liveness(world: World, definition: typed.PropertyDef) -> Property:
     asked = liveness_parts(world, definition.formula)
     env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
     return Property(

@@ -61,7 +61,7 @@ def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
     """Compiles ``formula``, which is about executions; raises :class:`SpecError` (N213) if too
     large."""
     env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
-    premise = _premise(formula, (), env)
+    premise = premise_in_states(world, formula)
     taken = premise_of(formula)
     granted = "" if taken is None else spec_text(taken, env)
     try:
@@ -75,6 +75,13 @@ def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
         message = "this formula becomes too large when it is written out for all values"
         hint = "put `forall` outermost, or ask for less at once"
         raise refuse("N213", message, formula.span, hint) from None
+
+
+def premise_in_states(world: World, formula: typed.Expr) -> Expr:
+    """Returns the state predicate that must be reachable, or else ``formula`` is vacuous."""
+    return _premise(
+        formula, (), Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
+    )
 
 
 def _question(

@@ -176,7 +176,8 @@ def _judge_path(
 ) -> Refuted:
     """Returns the replayed and judged ``path`` as a trace, explained where that is requested."""
     header = header_of(finite.spec.path, check, made, replace(options, settings=settings))
-    prop = next(p for p in made.system.properties if p.name == question.property)
+    prop = made.system.violated_part(question.property, lasso=path.loop is not None)
+    assert prop is not None
     answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})
     (verdict, *_) = judge(replace(made.system, properties=(prop,)), answer, header)
     trace, reason = verdict.trace, verdict.reason

@@ -270,8 +270,8 @@ class _Saying:
         if judged.word is not Word.UNKNOWN or judged.property == ERRORS:
             return judged
         system = self.made.system
-        number = [p.name for p in system.properties].index(judged.property)
-        fact = Safe(number)
+        last = system.parts_of(judged.property)[-1]  # of a conjunction the liveness part
+        fact = Safe(system.properties.index(last))
         if fact in self.found.proved:
             return self._judge_proved(judged, fact)
         if fact not in self.found.open:
@@ -305,7 +305,7 @@ class _Saying:
         never = why_nothing_explored(self.check)
         why = vacuous(system, self.answer, prop, allow_unused=self.check.allow_unused, idle=never)
         if fact.index in found.without_premise:
-            why = f"the premise of {prop.name} holds in no run, which is proved too"
+            why = f"the premise of {prop.asked} holds in no run, which is proved too"
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         if why and (found.samples.exhaustive or never):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)

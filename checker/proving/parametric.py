@@ -341,7 +341,7 @@ class _Proving:
         made = self._small
         if made is None:
             return ()
-        prop = next((p for p in made.system.properties if p.name == question.property), None)
+        prop = made.system.violated_part(question.property, lasso=question.at_end)
         if prop is None:
             return ()
         return assumptions_of(made.system, prop, not_promised(self.check, made))

@@ -53,10 +53,10 @@ def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator
     yield from ((Ask.PREMISE, ""), (Ask.HAPPENS, ""), (Ask.FAULT, ""), (Ask.BUDGET, ""))
     for prop in system.properties:
         if prop.kind is PropertyKind.INVARIANT:
-            yield Ask.EVERY, prop.name
+            yield Ask.EVERY, prop.asked
         else:
-            yield (Ask.FOLLOWED if needs_automaton(prop) else Ask.END), prop.name
-            yield Ask.FAIR, prop.name
+            yield (Ask.FOLLOWED if needs_automaton(prop) else Ask.END), prop.asked
+            yield Ask.FAIR, prop.asked
 
 
 @an_analysis()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from checker.diagnostics.english import count
 from checker.model.ir import Property, PropertyKind, TransitionSystem
-from checker.results.answer import Answer, stop_reason, without_run
+from checker.results.answer import Answer, Path, stop_reason, without_run
 from checker.results.assumptions import assumptions_of
 from checker.results.phrases import restarts_text, unless_omitted
 from checker.results.replay import replay
@@ -45,34 +45,77 @@ def judge(
         except KeyboardInterrupt as error:
             answer = replace(answer, fault=None, exhaustive=False, stopped=stop_reason(error))
     verdicts = []
-    for prop in system.properties:
-        if prop.name in answer.violations:
-            try:
-                trace = replay(system, answer.violations[prop.name], prop, header)
-                word, reason = Word.VIOLATED, _of_violation(trace)
-            except KeyboardInterrupt as error:
-                word, reason, trace = Word.UNKNOWN, without_run(error), None
-        elif failed is not None:
-            word, reason, trace = Word.ERROR, _of_failure(failed), failed
-        else:
+    for name in dict.fromkeys(prop.asked for prop in system.properties):
+        parts = system.parts_of(name)
+        found = []
+        for prop in parts:
+            if prop.name in answer.violations:
+                found.append(_of_path(system, answer.violations[prop.name], prop, header))
+                break
+            if failed is not None:
+                found.append(_Finding(Word.ERROR, _of_failure(failed), failed))
+                continue
             why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
             word, reason = _without_trace(answer, prop, why)
             if word in (Word.HOLDS, Word.VACUOUS):
                 reason += unless_omitted(answer.omission)
-            trace = None
-        up_to = answer.up_to if word is Word.BOUNDED else None
-        expects, assumed = words.get(prop.name), assumptions_of(system, prop, world)
-        verdicts.append(
-            PropertyVerdict(
-                prop.name, prop.definition, word, expects, reason, assumed, trace=trace, up_to=up_to
-            )
-        )
+            found.append(_Finding(word, reason))
+        verdicts.append(_joined(system, parts, found, words.get(name), world, answer.up_to))
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
         reason = _of_failure(failed)
         verdicts.append(
             PropertyVerdict(ERRORS, "no run meets an error", Word.ERROR, None, reason, trace=failed)
         )
     return tuple(verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What is found of one part of a property."""
+
+    word: Word
+    reason: str
+    trace: Trace | None = None
+
+
+GRAVEST = (Word.VIOLATED, Word.ERROR, Word.UNKNOWN, Word.BOUNDED, Word.VACUOUS, Word.HOLDS)
+"""The word of a conjunction is the first of these that one of its parts has."""
+
+
+def _of_path(
+    system: TransitionSystem, path: Path, prop: Property, header: Header | None
+) -> _Finding:
+    """Replays ``path``, which violates ``prop``."""
+    try:
+        trace = replay(system, path, prop, header)
+    except KeyboardInterrupt as error:
+        return _Finding(Word.UNKNOWN, without_run(error))
+    return _Finding(Word.VIOLATED, _of_violation(trace), trace)
+
+
+def _joined(
+    system: TransitionSystem,
+    parts: tuple[Property, ...],
+    found: list[_Finding],
+    expected: str | None,
+    world: tuple[str, ...],
+    steps: int | None,
+) -> PropertyVerdict:
+    """Returns the verdict on the conjunction of ``parts``; ``found``: what is found of each, up to
+    the first that is violated."""
+    word = min((part.word for part in found), key=GRAVEST.index)
+    same = [part for part in found if part.word is word]
+    assumed = (text for prop in parts for text in assumptions_of(system, prop, world))
+    return PropertyVerdict(
+        parts[0].asked,
+        parts[0].definition,
+        word,
+        expected,
+        "; ".join(dict.fromkeys(why for part in same for why in part.reason.split("; "))),
+        tuple(dict.fromkeys(assumed)),
+        trace=same[0].trace,
+        up_to=steps if word is Word.BOUNDED else None,
+    )
 
 
 def _of_violation(trace: Trace) -> str:
@@ -103,7 +146,7 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
     if not answer.exhaustive:
         why = answer.stopped or "the search is not exhaustive"
         again = restarts_text(answer.restarts)
-        return Word.UNKNOWN, "; ".join((_so_far(answer), why, *([again] if again else ())))
+        return Word.UNKNOWN, "; ".join((_so_far(answer, prop), why, *([again] if again else ())))
     if vacuous:
         return Word.VACUOUS, vacuous
     match prop.kind:
@@ -115,13 +158,16 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
             assert_never(prop.kind)
 
 
-def _so_far(answer: Answer) -> str:
+def _so_far(answer: Answer, prop: Property) -> str:
     """Returns what is known of a property that is not seen to fail; the states found last are not
-    checked."""
+    checked, and whole executions not level by level."""
     far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
+    if prop.kind is PropertyKind.LIVENESS:
+        return f"liveness is decided once all states are found, so far {far}"
+    none = "no violation of its safety part" if prop.part_of else "no violation"
     if answer.judged < 0:
-        return f"no violation in {far}"
-    return f"no violation up to depth {answer.judged}, of {far} that were found"
+        return f"{none} in {far}"
+    return f"{none} up to depth {answer.judged}, of {far} that were found"
 
 
 def _judge_bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:

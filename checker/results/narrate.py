@@ -46,7 +46,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
     if prop is not None:
-        name, definition, word = prop.name, prop.definition, "violated"
+        name, definition, word = prop.asked, prop.definition, "violated"
         said = sentence(system, prop, run)
     elif failure is not None:
         name, definition, word = ERRORS, "", "error"

@@ -39,7 +39,8 @@ def path_of(system: TransitionSystem, trace: Trace) -> Path:
 def _values(system: TransitionSystem, trace: Trace) -> tuple[Value, ...]:
     """Returns the values of the property's parameters, where the trace violates one that has
     them."""
-    params = [q for p in system.properties if p.name == trace.property_name for q in p.params]
+    prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
+    params = () if prop is None else prop.params
     if [param.name for param in params] != [name for name, _ in trace.values]:
         raise ValueError(f"{trace.property_name} has other parameters than in the trace")
     given = zip(params, trace.values, strict=True)
@@ -60,8 +61,7 @@ def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
     """
     prop: Property | None = None
     if trace.failure is None:
-        found = [p for p in system.properties if p.name == trace.property_name]
-        if not found:
+        prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
+        if prop is None:
             raise ValueError(f"the check has no property {trace.property_name}")
-        prop = found[0]
     return replay(system, path_of(system, trace), prop, trace.header)

@@ -90,20 +90,20 @@ def _for_ever(
     ``prop`` is false in it."""
     loop, last = path.loop, len(path.states) - 1
     if loop is None or not 0 <= loop <= last:
-        raise ReplayMismatch(f"{prop.name} is about whole runs, and this one does not go on")
+        raise ReplayMismatch(f"{prop.asked} is about whole runs, and this one does not go on")
     closing = None if loop == last else _step(system, path.states[-1], path.states[loop], last + 1)
     try:
         if path.values not in interpreter.assignments(prop.params):
-            raise ReplayMismatch(f"{prop.name} does not speak of these values")
+            raise ReplayMismatch(f"{prop.asked} does not speak of these values")
         entries = fairness_justification(system, path.states, loop)
         if satisfies(system, prop, path.values, path.states, loop):
-            raise ReplayMismatch(f"the run does not violate {prop.name}")
+            raise ReplayMismatch(f"the run does not violate {prop.asked}")
         if loop == last:
             closing = _round_of_one(system, path.states[-1])
     except Unfair as why:
         raise ReplayMismatch(f"the world does not admit this run: {why}") from why
     except RunFault as fault:
-        raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
+        raise ReplayMismatch(f"{prop.asked} can't be evaluated: {fault.message}") from fault
     return Run(moments, closing is None, None, loop, closing, entries, path.values)
 
 
@@ -169,6 +169,6 @@ def _require_violation(system: TransitionSystem, prop: Property, states: tuple[S
         bad = interpreter.holds(system, prop.bad, states[-1])
     except RunFault as fault:
         fault.states = states
-        raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
+        raise ReplayMismatch(f"{prop.asked} can't be evaluated: {fault.message}") from fault
     if not bad:
-        raise ReplayMismatch(f"the last state does not violate {prop.name}")
+        raise ReplayMismatch(f"the last state does not violate {prop.asked}")

@@ -39,7 +39,7 @@ def vacuous(
     if asks and answer.reached_marks.isdisjoint(asks):
         return "no request of a client is ever made, so there is nothing to check"
     if prop.name not in answer.premises:
-        return f"the premise of {prop.name} never held in any run, so it says nothing"
+        return f"the premise of {prop.asked} never held in any run, so it says nothing"
     if prop.name in answer.unmet and prop.given is not None:
         return f"no fair execution satisfies its premise: {prop.given.text}"
     if allow_unused:

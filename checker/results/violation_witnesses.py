@@ -25,7 +25,7 @@ def sentence(system: TransitionSystem, prop: Property, run: Run) -> str:
     parts = [f"{n} = {show(t, v)}" for n, t, v in found]
     whom = f" with {', '.join(parts)}" if parts else ""
     definition = " ".join(prop.definition.split())
-    return f"{prop.name} is violated{whom}" + (f": {definition}" if definition else "")
+    return f"{prop.asked} is violated{whom}" + (f": {definition}" if definition else "")
 
 
 def constant_violators(system: TransitionSystem, prop: Property, run: Run) -> tuple[Binding, ...]:

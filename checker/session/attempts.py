@@ -148,7 +148,7 @@ def _no_use(
         without_end = why_unbounded(made.system, answer, name, size)
         if without_end or size >= maximum_bound(name):
             return without_end or limit_text(name, size)
-    undecided = {p.name for p in made.system.properties} - set(answer.violations)
+    undecided = made.system.open_properties(answer.violations)
     decided = options.limits.until_decided and made.system.properties and not undecided
     return DECIDED if decided else None
 

@@ -21,7 +21,7 @@ from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.reductions.choose import SideQuestions
 from checker.reductions.registry import is_named
-from checker.results.answer import Answer, Forecast, Listener, stop_reason
+from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 from checker.session import run_engine
@@ -95,7 +95,7 @@ def run_loaded(
             if run is not None:
                 run.unfinished = True
         else:
-            if answer.stopped is not None:
+            if answer.stopped not in (None, DECIDED):
                 report = replace(report, forecast=_of_these(outlook.forecast(), answer))
             if run is not None and run.mended:
                 report = replace(report, notes=(*report.notes, run.mended))
@@ -228,8 +228,8 @@ def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool
 
     return any(
         vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
-        for prop in made.system.properties
-        if prop.name not in answer.violations and prop.name not in answer.undecided
+        for prop in made.system.open_properties(answer.violations)
+        if prop.name not in answer.undecided
     )
 
 

@@ -96,4 +96,4 @@ def violated_properties(
 def _describe(prop: Property, values: tuple[Value, ...]) -> str:
     pairs = zip(prop.params, values, strict=True)
     given = ", ".join(f"{p.name} = {show(domain_item(p.domain), v)}" for p, v in pairs)
-    return f"{prop.name} with {given}" if given else prop.name
+    return f"{prop.asked} with {given}" if given else prop.asked

@@ -182,13 +182,13 @@ class _Walk:
         self._marks: set[int] = set()
         self._wrong: Counter[str] = Counter()
         self._ends = 0
-        names = {p.name for p in self._system.properties}
+        names = {p.asked for p in self._system.properties}
         wanted = names if not plan.only else names & set(plan.only)
-        self._invariants = [p for p in invariants(self._system) if p.name in wanted]
+        self._invariants = [p for p in invariants(self._system) if p.asked in wanted]
         self._liveness = [
             p
             for p in self._system.properties
-            if p.name in wanted and p.kind is PropertyKind.LIVENESS
+            if p.asked in wanted and p.kind is PropertyKind.LIVENESS
         ]
 
     def go(self) -> tuple[Path | None, str]:

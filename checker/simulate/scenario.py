@@ -9,12 +9,12 @@ from checker.diagnostics import Span
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
+from checker.model.ir import PropertyKind
 from checker.results.answer import Path
 from checker.results.trace import Trace
 from checker.simulate.choices import START, Choice, choices, starts
 from checker.simulate.judging import (
     Truths,
-    invariants,
     is_bad,
     violated_properties,
     why_not_admitted,
@@ -116,10 +116,11 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     if claim.what == "it":
         return _of_run(session, played, claim.word)
     system, states = session.system, played.states
-    for prop in invariants(system):
-        if prop.name == claim.what:
-            bad = any(is_bad(system, prop, state) for state in states)
-            return _mismatch_text(claim, bad)
+    parts = system.parts_of(claim.what)
+    safe = [prop for prop in parts if prop.kind is PropertyKind.INVARIANT]
+    bad = any(is_bad(system, prop, state) for prop in safe for state in states)
+    if bad or (safe and len(safe) == len(parts)):
+        return _mismatch_text(claim, bad)
     end = len(states) - 1 if played.loop is None else played.loop
     why = why_not_admitted(system, states, end)
     if why is not None:
@@ -127,7 +128,7 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
         return f"{claim.what} is about whole runs, and this one can't end here: {pending or why}"
     return _mismatch_text(
         claim,
-        claim.what in {b.property.name for b in violated_properties(Truths(system), states, end)},
+        claim.what in {b.property.asked for b in violated_properties(Truths(system), states, end)},
     )
 
 

@@ -250,4 +250,4 @@ def trace_of_choices(
 
 def _first(properties: Sequence[Property], name: str) -> list[Property]:
     """Moves the property called ``name`` to the front of ``properties``."""
-    return sorted(properties, key=lambda prop: prop.name != name)
+    return sorted(properties, key=lambda prop: prop.asked != name)

@@ -14,6 +14,7 @@ from checker.instantiate.protocol.sizes import (
     given_value,
     number_or_text,
     parameters,
+    require_effect_of_n,
     require_sizes,
 )
 from checker.instantiate.protocol.walk import nodes
@@ -129,6 +130,8 @@ def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
     if both:
         raise wrong(f"`{both[0]}` is an axis, and --set gives it a value")
     require_sizes(check, {*grid.names, *options.settings})
+    if "n" in grid.names:
+        require_effect_of_n(check)
     world = WORDS.keys() - parameters(check)
     for name in grid.names:
         for value in grid.values(name):

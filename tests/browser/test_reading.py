@@ -169,7 +169,7 @@ def test_what_a_crash_forgets_is_no_change(open_page: Open) -> None:
     states = (replace(each, state=values) for each in run.steps)
     run = replace(run, steps=tuple(states), variables=(("seen", "local"),))
     page = open_page(run, fragment="#step=1").page
-    assert page.locator(".state td.down").inner_text() == "[]"
+    assert page.locator(".state td.down").inner_text() == "[a]"
     assert page.locator(".state del").count() == 0
     page.keyboard.press("ArrowRight")
     assert page.locator(".state del").inner_text() == "[]"

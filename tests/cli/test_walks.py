@@ -54,3 +54,11 @@ def test_no_trace_where_nothing_is_found(capsys: Out, tmp_path: Path) -> None:
 def test_a_property_that_is_not_asked(capsys: Out) -> None:
     assert main(["simulate", EAGER, "--only", "peace"]) == 2
     assert "not for peace" in capsys.readouterr().err
+
+
+def test_ends_are_not_counted_where_only_safety_is_looked_at(capsys: Out) -> None:
+    arguments = ["simulate", EAGER, "--runs", "5", "--seed", "7", "--only"]
+    assert main([*arguments, "no_duplication"]) == 3
+    assert "stayed forever" not in capsys.readouterr().out
+    assert main([*arguments, "validity"]) == 3
+    assert "stayed forever" in capsys.readouterr().out

@@ -33,5 +33,6 @@ def violation(path: Path | str, check: str | None, name: str, *, fine: bool = Fa
     settings, grown = settings_of(trace.header)
     loaded = load_check(str(path), check, settings)
     system = instantiate(loaded, settings, ask, capacities=grown, fine=fine).system
-    (prop,) = (p for p in system.properties if p.name == name)
+    prop = system.violated_part(name, lasso=trace.loop is not None)
+    assert prop is not None
     return Violation(system, prop, rerun(system, path_of(system, trace), prop), trace)

@@ -50,7 +50,7 @@ protocol P {{
   property comes : eventually exists p in client: p.done
 }}
 
-check c of P {{ n = 3  faults {faults}  expect comes holds }}
+check c of P {{ faults {faults}  expect comes holds }}
 """
 
 
@@ -105,3 +105,37 @@ def test_a_condition_has_any_number_of_parts(condition: str, holds: bool, tmp_pa
     options = Options(engine="reference", settings={"n": "4", "T": "1"})
     notes = run_check(str(path), "c", options).notes
     assert any("none of those that the check is about" in note for note in notes) is not holds
+
+
+SIZED = """
+protocol P(k: Nat = 2) {
+  role holder(SIZE) { state done = false  upon condition not done { done := true } }
+  property all_done: eventually forall p in holder: p.done GOAL
+}
+check c of P { n = 2  prove all_done }
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "goal", "takes"),
+    [
+        ("2", "", False),
+        ("k", "", False),
+        ("n", "", True),
+        ("n + 1", "", True),
+        ("2", "or n > 2", True),
+    ],
+)
+def test_an_n_that_nothing_reads_is_refused(
+    size: str, goal: str, takes: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "p.bcast"
+    path.write_text(SIZED.replace("SIZE", size).replace("GOAL", goal))
+    check = load_check(str(path), "c", {})
+    if takes:
+        assert compute(check, {}).values["n"] == 2
+        return
+    with pytest.raises(SpecError) as caught:
+        compute(check, {})
+    (found,) = caught.value.diagnostics
+    assert found.code == "C207" and f"role holder({size})" in found.message

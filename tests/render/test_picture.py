@@ -395,3 +395,38 @@ def test_arrows_pass_the_marks_of_others(run: Trace, layout: Layout) -> None:
             pieces = pairwise(arrow.points)
             met += min(away((mark.x, mark.y), a, b) for a, b in pieces) < 9
     assert met <= len(picture.arrows) / 50
+
+
+def test_nobody_lacks_an_act_of_another() -> None:
+    acting = replace(half_heard(), property_name="exactly_once over effects")
+    acts = [
+        replace(
+            step,
+            events=tuple(
+                replace(e, kind="perform", name="a") if e.kind == "indication" else e
+                for e in step.events
+            ),
+        )
+        for step in acting.steps
+    ]
+    for name in ("exactly_once over effects", "all_agree"):
+        run = replace(acting, property_name=name, steps=tuple(acts))
+        items = [item for strip in picture_of(run).strips for item in strip.items]
+        assert items and not any(item.missing for item in items)
+
+
+def test_a_generated_definition_is_not_taken_for_one_about_everybody() -> None:
+    run = replace(half_heard(), property_name="exactly_once over deliveries")
+    assert not any(item.missing for strip in picture_of(run).strips for item in strip.items)
+
+
+def test_what_is_never_done_is_said_at_its_client() -> None:
+    said = "p2, which is correct, submitted a; act a never has its effect."
+    run = replace(
+        half_heard(),
+        property_name="exactly_once over effects",
+        sentence="exactly_once over effects is violated with p = p2, m = a",
+        explanation=Explanation(sentences=(f"Exactly once over effects fails: {said}",)),
+    )
+    (violation,) = picture_of(run).violations
+    assert (violation.lane, violation.text) == ("p2", "act a never has its effect")

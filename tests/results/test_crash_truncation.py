@@ -120,5 +120,5 @@ def test_the_way_that_was_taken_is_the_one_that_is_told() -> None:
     )
     (crash,) = (step for step in found.trace.steps if step.cut)
     (stored,) = (event.name for event in crash.events if event.kind == "store")
-    assert stored == "orders = {a}"
-    assert [event.sentence for event in crash.cut] == ["p1 performs b"]
+    assert stored == "orders = {}"
+    assert [event.sentence for event in crash.cut] == ["p1 performs a"]

@@ -156,8 +156,8 @@ class _Search:
                     self.stopped = self.limits.no_deeper
                 return
             self.next_level()
-            asked = {p.name for p in self.system.properties}
-            decided = bool(asked) and self.violations.keys() >= asked
+            asked = bool(self.system.properties)
+            decided = asked and not self.system.open_properties(self.violations)
             if decided and self.limits.until_decided and self.level and self.stopped is None:
                 self.stopped = DECIDED
 
@@ -176,9 +176,10 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     violation in it is one, but the absence of violations proves nothing.  States that were found
     and not expanded are left out.
     """
-    asked = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
-    if not asked:
+    live = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
+    if not live:
         return answer
+    asked = [p for p in search.system.open_properties(answer.violations) if p in live]
     started = time.monotonic()
     timeout, undecided = search.limits.timeout, {}
 
@@ -197,7 +198,7 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
             graph = graph_of(search.system, states, check, failing=failing)
             edges = graph.edges
             for prop in asked:
-                search.tell(f"liveness: {prop.name}")
+                search.tell(f"liveness: {prop.asked}")
                 path = counterexample(graph, prop, check)
                 if path is not None:
                     violations[prop.name] = path

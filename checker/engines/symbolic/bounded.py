@@ -140,7 +140,7 @@ class _Search:
 
     def about(self, depth: int, index: int) -> None:
         prop = self.system.properties[index]
-        self.tell(depth, f"whether {prop.name} fails")
+        self.tell(depth, f"whether {prop.asked} fails")
         bad = self.name_formula(self.encoding.bad(self.run[-1], index), f"bad {index} {depth}")
         try:
             if self.possible(bad, self.query_seconds):
@@ -151,7 +151,7 @@ class _Search:
             else:
                 self.solver.add(z3.Not(bad))
         except GaveUp as why:
-            reason = f"whether `{prop.name}` fails after {count(depth, 'step')}: {why}"
+            reason = f"whether `{prop.asked}` fails after {count(depth, 'step')}: {why}"
             if self.clock.seconds_left == 0.0:
                 raise GaveUp(reason) from None
             holds = f"; it holds up to {count(depth - 1, 'step')}" if depth else ""

@@ -289,11 +289,11 @@ def describe_fact(system: TransitionSystem, fact: Fact) -> str:
 
             return text(expr)
         case Safe(index):
-            return system.properties[index].name
+            return system.properties[index].asked
         case Faultless():
             return "no run meets an error"
         case Never(index):
-            return f"the premise of {system.properties[index].name} never holds"
+            return f"the premise of {system.properties[index].asked} never holds"
         case SmtFormula(size=size):
             return f"{size} conjuncts found by property-directed reachability"
         case _:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
+from checker.diagnostics.english import listing
+from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 from checker.language.syntax.ast import LARGEST as LARGEST_NUMBER
 from checker.language.typecheck.layers import layers_of, stands_for
@@ -173,6 +175,8 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     written = {s.name: s.value for s in check.settings}
     written |= {name: given_value(check, name, value) for name, value in numbers.items()}
     require_sizes(check, numbers)
+    if "n" in written:
+        require_effect_of_n(check)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, _place(check, written, "n"))
     if "f" not in written:
@@ -200,6 +204,35 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
         message = f"this check is about every {', '.join(check.every)}, and has no finite system"
         hint = f"`bivalence prove` it, or give sizes: `{sizes}`"
         raise refuse("C205", message, check.every_span, hint)
+
+
+def require_effect_of_n(check: typed.Check) -> None:
+    """Raises :class:`SpecError` (C207) where ``check`` gives `n` a value that nothing depends
+    on."""
+    roles = check.protocol.roles
+    if any(role.size is None for role in roles) or "n" in check.every:
+        return
+    below = [stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given)]
+    asked = check.protocol.implements
+    texts = (check, below, asked and asked.properties)
+    for node in nodes(texts):
+        if isinstance(node, typed.Again) or (isinstance(node, typed.Param) and node.name == "n"):
+            return  # a call may read it in the definition
+    span = next((s.value.span for s in check.settings if s.name == "n"), check.span)
+    sizes = [f"`role {role.name}({_size_text(role)})`" for role in roles]
+    message = f"`n` has no effect: the sizes are those of the roles ({listing(sizes)})"
+    hint = f"write `role {roles[-1].name}(k)` with a parameter `k`, and set that"
+    raise refuse("C207", message, span, hint)
+
+
+def _size_text(role: typed.Role) -> str:
+    match role.size:
+        case typed.Literal(_, value, _):
+            return str(value)
+        case typed.Param(_, name, _):
+            return name
+        case _:
+            return "…"
 
 
 def _numbers(check: typed.Check, written: Mapping[str, typed.Expr]) -> dict[str, int]:

@@ -70,15 +70,15 @@ def concretize(
     the cheapest ways fail, others are tried: another handler that leads to the same location, other
     messages that are forged.  Raises :class:`ConcretizationFailed` where none succeeds.
     """
-    found = [p for p in system.properties if p.name == question.property]
-    if not found:
+    prop = system.violated_part(question.property, lasso=question.at_end)
+    if prop is None:
         raise ConcretizationFailed(f"the finite system does not ask {question.property}")
     spent, first = 0, None
     for attempt in range(ATTEMPTS):
         walk = _Walk.begin(automaton, run, system)
         walk.chance = random.Random(attempt) if attempt else None
         try:
-            return _concretize(walk, found[0], run)
+            return _concretize(walk, prop, run)
         except ConcretizationFailed as lost:
             lost.grows = lost.grows or walk.grows
             if lost.grows is not None:

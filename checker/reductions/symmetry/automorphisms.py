@@ -14,7 +14,7 @@ rings, whose processes can only be rotated together, are not reduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from checker.diagnostics.english import listing
@@ -32,7 +32,7 @@ from checker.reductions.reduction_plan import (
 )
 from checker.reductions.symmetry.conditions import Conditions, Fixed, Still
 from checker.reductions.symmetry.matching import Matching
-from checker.reductions.symmetry.renaming import Renaming
+from checker.reductions.symmetry.renaming import Renaming, mentioned_atoms
 
 INITIAL = 4096
 """The maximum number of initial states for which renamings are searched."""
@@ -197,15 +197,21 @@ class _Group:
         """The reasons why processes, and payloads, are not interchangeable."""
         found: dict[str, None] = {}
         number = {a: i for i, c in enumerate(classes) for block in c.blocks for a in block}
+        alike = {one.why for one in self.fixed if self._is_of_one_class(one, number)}
         for sort in sorted({0} | {s for s in self.payloads if s is not None}):
             why: dict[str, None] = {}
             for a, b in combinations(range(len(self.sorts.labels[sort])), 2):
                 pair = (sort, a), (sort, b)
                 if number.get(pair[0], -1) != number.get(pair[1], -2):
                     text = self.hinders(_swap(self.sorts, [pair]))
-                    why |= {text: None} if text else {}
+                    why |= {text: None} if text and text not in alike else {}
             found |= dict.fromkeys(list(why)[:REASONS])
         return list(found)
+
+    def _is_of_one_class(self, one: Fixed, number: Mapping[Atom, int]) -> bool:
+        """Whether what ``one`` names is interchangeable, such as the members of a role."""
+        named = mentioned_atoms(self.sorts, one.type, one.value)
+        return len(named) > 1 and len({number.get(atom, -1 - atom[1]) for atom in named}) == 1
 
 
 def _swap(sorts: Sorts, pairs: list[tuple[Atom, Atom]]) -> Permutation:

@@ -119,12 +119,14 @@ class Conditions:
         if (type_, value) in self.fixed:
             return
         named = sorted(mentioned_atoms(self.sorts, type_, value))
-        if not named:
-            named = sorted(atoms_of(self.sorts, type_))
-        names = ", ".join(f"`{self.sorts.labels[sort][atom]}`" for sort, atom in named)
-        verb = "is" if len(named) == 1 else "are"
+        all_ = named or sorted(atoms_of(self.sorts, type_))
+        names = ", ".join(f"`{self.sorts.labels[sort][atom]}`" for sort, atom in all_)
         where = "in a client's request" if here.request else "in the text"
-        why = here.with_place(f"{names} {verb} named {where}")
+        verb = "is" if len(all_) == 1 else "are"
+        said = f"{names} {verb} named {where}"
+        if not named:
+            said = f"a value {where} tells {names} apart"
+        why = here.with_place(said)
         self.fixed[type_, value] = Fixed(type_, value, why)
 
     def _stay(self, atoms: frozenset[Atom], text: str, here: _Here) -> None:

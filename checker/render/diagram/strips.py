@@ -21,13 +21,19 @@ WORDS = 7.2
 HEIGHT, GAP = 20.0, 5.0
 """The height of a box in a strip, and the gap between two."""
 
+PERFORM = "perform "
+
 NEVER = re.compile(r"(\w+)(?:, which is correct,)? never ([^;.]+)")
 """Matches explanations that something never happens."""
+
+NEVER_ACTED = re.compile(r"\bact [^;.]+? (?:never has|is never) [^;.]+")
+"""Matches explanations that an act is never performed, or never has its effect."""
 
 EVERYBODY = re.compile(
     r"\b(every|all)( \w+)? process|\bno process .* unless|\bagree|\bboth\b|everybody", re.I
 )
-"""Matches definitions in which the indications of one process concern the others."""
+"""Matches definitions in which the indications of one process concern the others.  Those of
+`exactly_once over …` and its like are generated, and about any process."""
 
 
 def strips_of(
@@ -52,14 +58,14 @@ def strips_of(
             y = top + i * (HEIGHT + GAP)
             box = Box(lane.x - wide / 2, y, lane.x + wide / 2, y + HEIGHT)
             again = step is not None and trace.loop is not None and step > trace.loop
-            perform = text.startswith("perform ")
+            perform = text.startswith(PERFORM)
             items.append(Item(step, said, text, identities.of(_bare(text)), perform, box, again))
         found.append(Strip(lane.process, lane.x, tuple(items)))
     return tuple(found)
 
 
 def _bare(text: str) -> str:
-    return text.removeprefix("perform ")
+    return text.removeprefix(PERFORM)
 
 
 def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
@@ -70,7 +76,7 @@ def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[in
             if event.kind == "indication" and event.outermost:
                 found[event.process].append((step.number, event.name))
             elif event.kind == "perform":
-                found[event.process].append((step.number, f"perform {event.name}"))
+                found[event.process].append((step.number, PERFORM + event.name))
     return found
 
 
@@ -79,20 +85,23 @@ def _missing(
 ) -> dict[str, list[str]]:
     """Returns what correct processes never get though the property demands it.
 
-    Where the explanation has goals that are false at the end, those that speak of an indication of
-    a process; else, for properties that speak of every process, what others have.
+    For properties that speak of every process, that is every indication that others have.  Acts are
+    no process's in particular.
     """
     found: dict[str, list[str]] = {p: [] for p in happened}
     whole = trace.ends or trace.loop is not None
     if not whole or trace.word != "violated":
         return found
-    if not EVERYBODY.search(trace.definition):
+    if " over " in trace.property_name or not EVERYBODY.search(trace.definition):
         return found
     correct = {lane.process for lane in lanes if lane.correct}
-    counts = {p: Counter(text for _, text in told) for p, told in happened.items()}
+    counts = {
+        p: Counter(text for _, text in told if not text.startswith(PERFORM))
+        for p, told in happened.items()
+    }
     deliverers = {p for p, count in counts.items() if count}
     wanted = deliverers & correct or deliverers
-    texts = dict.fromkeys(text for p, told in happened.items() if p in wanted for _, text in told)
+    texts = dict.fromkeys(text for p, count in counts.items() if p in wanted for text in count)
     for process in correct & _concerned_processes(trace):
         found[process] = [text for text in texts if not counts[process][text]]
     return found
@@ -179,7 +188,8 @@ def _at_ends(
         return [(told[0].process, told[0].x, shorten(f"never {never[2]}", 30))]
     named = _named_processes(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
-    said = f"{trace.property_name} is violated"
+    acted = NEVER_ACTED.search(" ".join(sentences_of(trace)[:1]))
+    said = acted[0] if acted is not None else f"{trace.property_name} is violated"
     return [(alone[0].process, alone[0].x, said)] if len(alone) == 1 else []
 
 

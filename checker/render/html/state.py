@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checker.render.html.values import value_text
 from checker.results.trace import Change, Json, Step, Trace
+from checker.results.values_when_down import is_reset, recovered_in
 
 SHOWN = ("local", "shared")
 """Kinds of variables that are shown even where they never change."""
@@ -29,7 +30,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A cell, by its place in the list, whose text a step changes; ``forgotten``: by a crash."""
+    """A cell, by its place in the list, whose text a step changes; ``forgotten``: by a
+    crash, from which the process comes back in this step."""
 
     cell: int
     before: str
@@ -72,19 +74,23 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
             text = value_text(value) if first is None else first.before
             places[name, process] = len(cells)
             cells.append(Cell(titles.get(name, name), kind, process, text))
-    deltas = tuple(tuple(_deltas(step, places)) for step in steps)
-    return States(tuple(cells), deltas, places)
+    deltas = []
+    down: dict[int, Delta] = {}  # what the crash of a process resets, which shows when it is back
+    for step in steps:
+        back = [at for at in down if cells[at].process in recovered_in(step)]
+        deltas.append((*map(down.pop, back), *_deltas(step, places)))
+        for change in step.changes:
+            at = places.get((change.variable, change.process))
+            if at is not None and is_reset(step, change):
+                down[at] = Delta(at, change.before, change.after, forgotten=True)
+    return States(tuple(cells), tuple(deltas), places)
 
 
 def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta]:
-    crashed = {event.process for event in step.events if event.kind == "crash"}
-    stored = {(e.process, e.name.partition(" = ")[0]) for e in step.events if e.kind == "store"}
     for change in step.changes:
         place = places.get((change.variable, change.process))
-        if place is not None:
-            lost = change.quiet and change.kind == "local" and change.process in crashed
-            forgotten = lost and (change.process, change.title) not in stored
-            yield Delta(place, change.before, change.after, forgotten)
+        if place is not None and not is_reset(step, change):
+            yield Delta(place, change.before, change.after)
 
 
 def _entries(value: Json, processes: tuple[str, ...]) -> Iterator[tuple[str, Json]]:

@@ -26,7 +26,8 @@ LABEL = 8
 @dataclass(frozen=True, slots=True)
 class Walked:
     """The data of a report on random walks; ``wrong``: how often each kind of fault occurred;
-    ``found``: what is violated, in a sentence, and in which walk.
+    ``found``: what is violated, in a sentence, and in which walk; ``ends``: how often a walk could
+    have stayed forever where it was, ``None`` where no liveness property was looked at.
     """
 
     title: str
@@ -34,7 +35,7 @@ class Walked:
     walks: int
     steps: int
     states: int
-    ends: int
+    ends: int | None
     seconds: float
     wrong: Mapping[str, int]
     coverage: tuple[Covered, ...]
@@ -47,7 +48,9 @@ def walks_view(walked: Walked) -> RenderableType:
     """Renders the whole report, without the trace."""
     rate = f" ({walked.steps / walked.seconds:,.0f} steps/s)" if walked.seconds > 0.01 else ""
     far = f"{count(walked.walks, 'walk')}, {count(walked.steps, 'step')}"
-    ends = f"; {count(walked.ends, 'time')} a walk could have stayed forever where it was"
+    ends = ""
+    if walked.ends is not None:
+        ends = f"; {count(walked.ends, 'time')} a walk could have stayed forever where it was"
     rows = [
         ("walked", f"{far}, {walked.seconds:.1f} s{rate}; seed {walked.seed}"),
         ("seen", f"{count(walked.states, 'distinct state')}{ends}"),

@@ -68,7 +68,8 @@ def decide(search: Explored) -> Verdicts:
         except KeyboardInterrupt as error:
             found.undecided[prop.name] = without_run(error)
     if props and search.exhaustive:
-        _Decision(search, found, [(i, p) for i, p in props if p.name not in violating]).run()
+        left = search.system.open_properties(violating)
+        _Decision(search, found, [(i, p) for i, p in props if p in left]).run()
     found.seconds = time.monotonic() - started
     return found
 
@@ -174,10 +175,10 @@ class _Decision:
         """Fills in the verdicts on ``props``, once there is a graph."""
         for at, (number, prop) in enumerate(props):
             try:
-                self.search.tell(f"liveness: {prop.name}")
+                self.search.tell(f"liveness: {prop.asked}")
                 path = self._violation(number, prop)
                 if path is None and prop.given is not None:
-                    self.search.tell(f"liveness: the premise of {prop.name}")
+                    self.search.tell(f"liveness: the premise of {prop.asked}")
                     if self._run_with(number, prop, prop.given) is None:
                         self.found.unmet.add(prop.name)
             except KeyboardInterrupt as error:

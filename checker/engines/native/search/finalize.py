@@ -88,7 +88,8 @@ class _Runs:
         used = search.kernel.image.reductions.used
         self._concrete = TraceLifter(search.system, search.kernel) if used else None
         failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
-        names = [p.name for p in search.system.properties if p.name in failing]
+        first = {p.asked: p.name for p in reversed(search.system.properties) if p.name in failing}
+        names = [p.name for p in search.system.properties if first.get(p.asked) == p.name]
         try:
             with budgets.raising_when_exhausted(late=True):
                 self._make(names)

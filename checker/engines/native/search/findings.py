@@ -123,8 +123,8 @@ class Findings:
 
     def enough(self, system: TransitionSystem, limits: Limits) -> bool:
         """Whether all queries are decided, and no caller needs the rest."""
-        asked = [prop.name for prop in system.properties]
-        return limits.until_decided and bool(asked) and self.violating.keys() >= set(asked)
+        asked = bool(system.properties) and limits.until_decided
+        return asked and not system.open_properties(self.violating)
 
     def add(self, system: TransitionSystem, report: LevelReport, depth: int) -> None:
         """Adds what was noted at level ``depth``, which need not be complete.

@@ -132,7 +132,7 @@ class _Piece:
         self.counts: dict[int, list[int]] = {}
         self.converters = [converter(v.type) for v in self.system.variables]
         asked = (p for p in self.system.properties if p.kind is PropertyKind.INVARIANT)
-        self.invariants = [(p.name, p.bad) for p in asked]
+        self.invariants = [(p.asked, p.bad) for p in asked]
         self.width = 8 * maker.layout.words
         self.ids: dict[State, str] = {}
         self.wordings = {action.name: _Wording(action) for action in self.system.actions}

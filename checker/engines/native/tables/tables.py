@@ -212,8 +212,8 @@ def _contents(
             for column, variable in zip(columns_of(system), system.variables, strict=True)
         ],
         "properties": [
-            {"name": p.name, "kind": p.kind.value, "definition": p.definition}
-            for p in system.properties
+            {"name": p.asked, "kind": p.kind.value, "definition": p.definition}
+            for p in {p.asked: p for p in system.properties}.values()
         ],
     }
 
