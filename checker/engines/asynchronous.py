@@ -31,18 +31,26 @@ def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
     return True
 
 
+OWNING = "llvmlite."
+"""How the names of modules begin that keep track of what C++ owns."""
+
+
 def may_raise_in(frame: FrameType | None) -> bool:
     """Returns whether an exception has its effect in ``frame``, which is where a thread is now.
 
     It has none in the finaliser of an object and in callbacks of the garbage collector and of weak
     references, where Python ignores it: while a large heap is collected a thread is nearly always
-    there.  Where a block is being entered or left it would leave the block half entered.
+    there.  Where a block is being entered or left it would leave the block half entered, and in
+    llvmlite, between a call that takes ownership of an object and the note of it, the object would
+    be freed twice.
     """
     if frame is not None and frame.f_code.co_filename in NOT_IN:
         return False
     collecting = {_code_of(callback) for callback in gc.callbacks}
     while frame is not None:
         if frame.f_code.co_name == "__del__" or frame.f_code in collecting:
+            return False
+        if str(frame.f_globals.get("__name__")).startswith(OWNING):
             return False
         frame = frame.f_back
     return True

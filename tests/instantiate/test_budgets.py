@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -221,6 +222,9 @@ def test_nothing_is_raised_where_it_has_no_effect() -> None:
         yield
         frames["leaving"] = sys._getframe().f_back
 
+    library: dict[str, Any] = {"__name__": "llvmlite.binding.module", "sys": sys}
+    exec("def call(then): return then()", library)
+    library["call"](lambda: frames.update(owning=sys._getframe()))
     with block():
         pass
     Finalised()
