@@ -10,7 +10,6 @@ import click
 from checker.cli import console
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET
-from checker.model.ir import PropertyKind
 
 if TYPE_CHECKING:
     from checker.render.terminal.walks import Walked
@@ -94,6 +93,8 @@ def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
 
 def _asks_liveness(opened: PreparedCheck, only: tuple[str, ...]) -> bool:
     """Returns whether a liveness property is among those that walks look at."""
+    from checker.model.ir import PropertyKind
+
     asked = (p for p in opened.system.properties if not only or p.asked in only)
     return any(prop.kind is PropertyKind.LIVENESS for prop in asked)
 

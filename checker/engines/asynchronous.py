@@ -71,6 +71,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     _coming.add(number)
     later = threading.Timer(AGAIN, _send_again, (number,))
     later.daemon = True
+    put_off[number] = later
     later.start()
 
 
@@ -81,3 +82,6 @@ def _send_again(number: int) -> None:
 
 _coming: set[int] = set()
 """Signals that will come again."""
+
+put_off: dict[int, threading.Timer] = {}
+"""For each signal, what has sent it again last, or will."""

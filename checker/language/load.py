@@ -158,9 +158,10 @@ def _module(source: Source, library: Library) -> typed.Module:
 def _twice(source: Source, report: Reporter) -> None:
     """Reports what one file, or a file and its imports, declare twice."""
     seen: dict[tuple[str, str], str] = {}
+    modules = ast_items.Interface | ast_items.Protocol | ast_items.Variant
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if not isinstance(item, ast_items.Interface | ast_items.Protocol | ast_items.Check):
+            if not isinstance(item, modules | ast_items.Check):
                 continue
             kind = "check" if isinstance(item, ast_items.Check) else "module"
             if kind == "check" and each is not source:

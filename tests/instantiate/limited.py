@@ -7,12 +7,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checker.engines import asynchronous
 from checker.engines.options import Options
 from checker.results.answer import Limits
 from checker.results.verdict import Report
@@ -129,11 +130,10 @@ def interrupting(after: float | None = 1.0) -> Iterator[None]:
     try:
         yield
     finally:
-        try:
-            timer.cancel()
-            timer.join()
-        except KeyboardInterrupt:  # it was on its way
-            pass
+        timer.cancel()
+        for sender in (timer, *asynchronous.put_off.values()):
+            with suppress(KeyboardInterrupt):  # it was on its way
+                sender.join()
 
 
 def for_ever(*_: Any, **__: Any) -> Any:

@@ -254,7 +254,7 @@ protocol P implements Out {
     SECOND
   }
   upon ARRIVAL { deliver(p, m) }
-  property once : always forall p, q in Proc, m in Msg: not repeated(p, (q, m))
+  property once : always forall p, q in Proc, m in Msg: not repeated(delivered(p), (q, m))
 }
 check c of P { n = 2  faults crash <= 1, recover  clients { p1 go a }  prove once }
 """

@@ -315,11 +315,11 @@ define newest(log: seq<Nat>): Nat =
 protocol P {
   state log : seq<Nat, max 3> = []
   state term : 0..2 = 0
-  procedure take() {
+  procedure drain() {
     term := newest(log)
   }
   upon condition term < 2 {
-    take()
+    drain()
   }
   property low : always forall p in Proc: p.term < 2
 }

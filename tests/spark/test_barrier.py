@@ -86,7 +86,7 @@ def test_a_run_goes_on_with_other_shards(seed: int, tmp_path: Path) -> None:
             compare(answer(system, folder, shards[1], Limits(max_depth=4)), expected)
 
 
-DECIDED_SOON = pytest.mark.parametrize("seed", [6, 10, 19, 26, 28])
+DECIDED_SOON = pytest.mark.parametrize("seed", [2, 3, 13, 15, 37])
 
 
 def ends_where_all_is_decided(

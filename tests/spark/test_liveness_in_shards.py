@@ -110,7 +110,8 @@ def test_random_systems(seed: int, left: list[Remainder], tmp_path: Path) -> Non
     if expected.stopped is None:
         found = answer(system, tmp_path, 1 + seed % 3, Limits())
         compare(found, same)
-        assert judged(system, found) == judged(system, expected)
+        if expected.fault is None:  # with an error of a run the rest may be left open
+            assert judged(system, found) == judged(system, expected)
 
 
 # -- where the driver has no room --------------------------------------------------------------
