@@ -110,8 +110,10 @@ def test_random_systems(seed: int, left: list[Remainder], tmp_path: Path) -> Non
     if expected.stopped is None:
         found = answer(system, tmp_path, 1 + seed % 3, Limits())
         compare(found, same)
-        if expected.fault is None:  # with an error of a run the rest may be left open
-            assert judged(system, found) == judged(system, expected)
+        assert (found.fault is None) == (expected.fault is None)
+        here, known = judged(system, found), judged(system, expected)
+        # Beside an error of a run nothing that is left open counts as holding.
+        assert here == known if expected.fault is None else here.items() <= known.items()
 
 
 # -- where the driver has no room --------------------------------------------------------------
