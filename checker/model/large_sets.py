@@ -27,16 +27,23 @@ def is_finite_set(system: TransitionSystem, variable: Variable) -> bool:
     return all(not s.target.path and _keeps_each_once(s.value, here) for s in stores)
 
 
-def adds_only(value: Expr, here: Expr) -> bool:
-    """Tells whether ``value`` is ``here``, a set or a bag that represents a large one, with one
-    more item, unless it is there already."""
+def inserted(value: Expr) -> tuple[Expr, Expr] | None:
+    """Returns the collection and the item where ``value`` is a set with one more item, or a bag
+    that represents a large one with an item that it lacks."""
     match value:
-        case Apply(op=Op.INSERT, args=(held, _)):
-            return held == here
+        case Apply(op=Op.INSERT, args=(held, what)):
+            return held, what
         case Apply(op=Op.ITE, args=(Apply(op=Op.IN, args=(what, held)), kept, Apply() as more)):
-            return held == kept == here and more.op is Op.BAG_ADD and more.args == (here, what)
+            again = held == kept and more.op is Op.BAG_ADD and more.args == (held, what)
+            return (held, what) if again else None
         case _:
-            return False
+            return None
+
+
+def adds_only(value: Expr, here: Expr) -> bool:
+    """Tells whether ``value`` is ``here``, a set or a large one, with one more item."""
+    added = inserted(value)
+    return added is not None and added[0] == here
 
 
 def _keeps_each_once(value: Expr, here: Expr) -> bool:

@@ -23,6 +23,7 @@ STATEMENTS = (
     "phase := rests", "if phase == asks { phase := leads }", "late := true",
     "if t > term { term := t  phase := rests  voted := none }",
     "var x = late  if x { term := t }", "heard += p",
+    "var k = term  k := t  term := k", "var k = t  if late { k := term }  term := k",
 )  # fmt: skip
 SENDS = (
     "send YES(t) to p",
