@@ -58,7 +58,8 @@ class Handler:
 
 @dataclass(frozen=True)
 class Variable:
-    """``kind``: ``state``, ``stable state``, ``shared state``; ``chosen``: from where it starts."""
+    """``kind``: ``state``, ``stable state``, ``shared state``, ``ghost state``, ``ghost shared
+    state``; ``chosen``: from where it starts."""
 
     name: str
     type: str
@@ -121,7 +122,7 @@ class Protocol:
         for kind, sorts in self.messages:
             fields = ", ".join(f"x{i}: {sort.text}" for i, sort in enumerate(sorts))
             lines.append(f"  message {kind}({fields})" if sorts else f"  message {kind}")
-        shared = [v for v in self.variables if v.kind == "shared state"]
+        shared = [v for v in self.variables if v.kind.endswith("shared state")]
         lines += [v.text for v in shared]
         for role, size in self.roles or (("", 0),):
             lines += [f"  role {role}({size}) {{"] if role else []
