@@ -15,6 +15,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.coverage import coverage_view
 from checker.render.terminal.proof import proof_rows
 from checker.render.terminal.reduction_summary import reduction_rows
+from checker.render.terminal.walk_rows import walk_rows
 from checker.results.answer import DECIDED
 from checker.results.phrases import continuations_text, restarts_text, unless_omitted
 from checker.results.proof import Proof
@@ -99,7 +100,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
-        *(_search(report, verbose) if report.proof is None else proof_rows(report)),
+        *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
@@ -111,6 +112,13 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
+
+
+def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
+    """Yields rows on what was searched, proved or walked."""
+    if report.walks is not None:
+        return walk_rows(report, report.walks)
+    return _search(report, verbose) if report.proof is None else proof_rows(report)
 
 
 def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
