@@ -31,8 +31,8 @@ from checker.results.answer import Unsupported
 FACTOR = 0xD6E8FEB86659FD93
 BITS = (1 << 64) - 1
 
-RATES = (0, 3277, 13107)
-"""How often a fault is drawn where one is enabled, in 65,536: 0, 0.05 and 0.2."""
+RATES = (0, 3277, 13107, 32768)
+"""How often a fault is drawn where one is enabled, in 65,536: 0, 0.05, 0.2 and 0.5."""
 POWERS = 4
 """An action's weight is 4 to the power of a number less than this."""
 

@@ -31,14 +31,18 @@ class Finding:
     grows: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+KEPT = 100_000
+"""The largest number of truth values that are kept."""
+
+
 class Judge:
     """Judges the liveness of completed walks of ``system``, which start behind ``before``; can be
     pickled.
     """
 
-    system: TransitionSystem
-    before: tuple[State, ...] = ()
+    def __init__(self, system: TransitionSystem, before: tuple[State, ...] = ()) -> None:
+        self.system, self.before = system, before
+        self._truths = Truths(system)
 
     def inspection(self) -> Inspection:
         """Returns which walks it has to see: those that might stay where a violation does not show
@@ -60,7 +64,9 @@ class Judge:
 
     def _lasso(self, states: Sequence[State], loop: int) -> tuple[Path, str] | None:
         whole, loop = (*self.before, *states), loop + len(self.before)
-        broken = next(iter(violated_properties(Truths(self.system), whole, loop)), None)
+        if self._truths.count > KEPT:
+            self._truths = Truths(self.system)
+        broken = next(iter(violated_properties(self._truths, whole, loop)), None)
         if broken is None or why_not_admitted(self.system, whole, loop) is not None:
             return None
         return Path(whole, False, loop, broken.values), broken.property.name

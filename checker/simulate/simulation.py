@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Protocol
 
 from checker.engines import budgets
@@ -37,11 +36,11 @@ from checker.simulate.prepared_check import Outgrown, PreparedCheck
 from checker.simulate.random_walks import ReferenceWalker
 from checker.simulate.scenario import prefix_of
 
-RANGE_STEPS, RANGE_WALKS = 8192, 64
-"""A range has about so many steps, and so many walks at most: small enough for Ctrl-C and for
-progress, large enough that little else is done."""
-CLUSTER_RANGES = 64
-"""A task on a cluster has so many such ranges."""
+RANGE_STEPS, CLUSTER_STEPS = 65_536, 4_194_304
+"""A range has about so many steps, here and on a cluster: few enough for progress, and enough that
+little else is done.  What is found does not depend on it."""
+LARGEST_RANGE = 1 << 20
+"""Walks of a range at most."""
 EVERY = 0.2
 """Seconds between two reports of progress."""
 
@@ -245,16 +244,16 @@ class _Simulation:
 
     def _tasks(self, starts: tuple[State, ...]) -> Iterator[WalkTask]:
         plan = self._plan
-        size = max(1, min(RANGE_WALKS, RANGE_STEPS // plan.steps))
-        if plan.cluster is not None:
-            size *= CLUSTER_RANGES
-        for first in count(self._next, size):
-            last = first + size
+        wanted = RANGE_STEPS if plan.cluster is None else CLUSTER_STEPS
+        first = self._next
+        while starts and (plan.walks is None or first <= plan.walks):
+            seen = self._walks.seen
+            each = max(1, seen.steps // seen.walks) if seen.walks else plan.steps
+            last = first + max(1, min(wanted // each, LARGEST_RANGE))
             if plan.walks is not None:
                 last = min(last, plan.walks + 1)
-            if first >= last:
-                return
             yield WalkTask(plan.seed, first, last, plan.steps, starts)
+            first = last
 
     def _take(self, system: TransitionSystem, block: WalkBlock) -> bool:
         """Adds what was seen in a range; returns whether the walks in this system are over."""

@@ -144,6 +144,8 @@ def _expectations(report: Report) -> list[str]:
     verdicts = {v.property for v in report.verdicts}
     said = []
     for e in report.expectations:
+        if report.walks is not None and e.found == Word.UNKNOWN:
+            continue  # walks decide nothing but what they violate
         if not e.met:
             said.append(f"{e.what}: {e.expected}, but found {e.found}")
         elif e.what not in verdicts:
@@ -241,6 +243,8 @@ def conclusion_text(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
+    if report.walks is not None and report.walks.found is None:
+        return f"{said}: no violation found in {count(report.walks.walks, 'walk')}"
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
             return f"{said}: all as expected"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from checker.engines.native.codegen.emit import Fn, Label, Val, Var, const
+from checker.engines.native.codegen.emit import FALSE, Fn, Label, Val, Var, const
 from checker.engines.native.codegen.fields import Mode, Worker
 from checker.engines.native.codegen.record_access import address, field, get, put
 from checker.engines.native.codegen.search_loop import SearchLoop
@@ -65,8 +65,8 @@ class Pause(IntEnum):
     OVER = 3  # the walk is over, and to be looked at
 
 
-RATES = (0, 3277, 13107)
-"""How often a fault is drawn where one is enabled, in 65,536: 0, 0.05 and 0.2."""
+RATES = (0, 3277, 13107, 32768)
+"""How often a fault is drawn where one is enabled, in 65,536: 0, 0.05, 0.2 and 0.5."""
 RATE, START, WEIGHT, STEP, FAULT = 1, 2, 1 << 8, 1 << 32, 1 << 32
 """What tells the draws of a key apart; ``WEIGHT`` and ``STEP`` are counted from there."""
 HEAVIEST = 3
@@ -245,8 +245,10 @@ class WalkLoop(SearchLoop):
 
     def _look(self, fn: Fn, context: Val, worker: Val, control: Val, source: Val) -> None:
         """Judges the last state of the walk; returns where something is found."""
-        ended = self._just(fn, worker, source, self._quiet(fn, context, worker, source))
-        self._return_if_stopped(fn, worker)
+        ended = FALSE
+        if self.live:
+            ended = self._just(fn, worker, source, self._quiet(fn, context, worker, source))
+            self._return_if_stopped(fn, worker)
         fn.call("judge", [context, worker, source, ended], None)
         self._return_if_stopped(fn, worker)
         found = fn.or_(get(fn, worker, Worker.FAULTED), get(fn, worker, Worker.TAPE))
