@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli.cluster_options import CONF, MASTER
 from checker.cli.check import EXPLAIN, only_asked
+from checker.cli.cluster_options import CONF, MASTER
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import VERBOSE, Display, Files, require_outputs, run_and_report
 from checker.cli.settings import LAYOUT, SET, selection, size
@@ -62,8 +62,8 @@ DEFAULT_WALKS = 10_000
     type=click.Choice([AUTO, DEFAULT, ON_CLUSTER, DEFINITION]),
     default=AUTO,
     show_default=True,
-    help="What walks: compiled code here, or on Spark, or the plain interpreter that defines it; all"
-    " make the same walks.",
+    help="What walks: compiled code here, or on Spark, or the plain interpreter that defines it;"
+    " all make the same walks.",
 )
 @click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
 @MASTER
@@ -84,8 +84,8 @@ DEFAULT_WALKS = 10_000
     default=EXPLAIN,
     show_default=True,
     metavar="SECONDS",
-    help="How long to look for the smallest run that violates what a walk has violated, and for what"
-    " would have saved it.",
+    help="How long to look for the smallest run that violates what a walk has violated, and for"
+    " what would have saved it.",
 )
 @click.option("--no-explain", is_flag=True, help="Show the run as it was walked.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
@@ -184,9 +184,7 @@ def _cluster(given: dict[str, Any]) -> Cluster | None:
     return cluster
 
 
-def _scenario(
-    spec: Spec, check: str, options: Options, name: str | None
-) -> typed.Scenario | None:
+def _scenario(spec: Spec, check: str, options: Options, name: str | None) -> typed.Scenario | None:
     """Returns the scenario behind which walks start, of the check or in a file, if one is named."""
     if name is None:
         return None

@@ -34,9 +34,9 @@ class CompletedWalk:
 class FoundWalk:
     """A walk in which something was found.
 
-    ``path``: the execution that violates ``property``, a number; otherwise (``None``) there is
-    something in the last of ``states`` that the interpreter has to look at: a violated invariant, an
-    error, or a violation by staying there.
+    ``path``: the execution that violates ``property``; otherwise (``None``) there is something in
+    the last of ``states`` that the interpreter has to look at: a violated invariant, an error, or a
+    violation by staying there.
     """
 
     number: int
@@ -50,9 +50,9 @@ class WalkBlock:
     """What was seen in a range of walks, up to ``found``.
 
     ``ends``: how often a walk might have stayed where it was; ``taken``: how often each action was
-    taken, in the order of the system's; ``marks``: a bit for each mark that a step of a state of the
-    walks reaches; ``premises``: the numbers of the properties whose premise held; ``complete``: all
-    walks were made, or something was found.
+    taken, in the order of the system's; ``marks``: a bit for each mark that a step of a state of
+    the walks reaches; ``premises``: the numbers of the properties whose premise held; ``complete``:
+    all walks were made, or something was found.
     """
 
     first: int
@@ -72,7 +72,8 @@ class WalkBlock:
         self.steps += other.steps
         self.longest = max(self.longest, other.longest)
         self.ends += other.ends
-        self.taken = [a + b for a, b in zip(self.taken or [0] * len(other.taken), other.taken)]
+        before = self.taken or [0] * len(other.taken)
+        self.taken = [a + b for a, b in zip(before, other.taken, strict=True)]
         self.marks |= other.marks
         self.premises |= other.premises
 
@@ -82,8 +83,9 @@ class Inspection:
     """Which completed walks are looked at by ``judge``, in addition to what every walk is judged
     by.
 
-    ``ends``: each that might stay somewhere; ``cycles``: of each so-many-th walk, whether it ends in
-    a state where it was before (0: of none).  ``judge`` returns the violating path and the property.
+    ``ends``: each that might stay somewhere; ``cycles``: each so-many-th one (a power of two; 0:
+    none) that ends in a state where it was before.  ``judge`` returns the violating path and the
+    property.
     """
 
     ends: bool

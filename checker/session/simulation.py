@@ -17,7 +17,7 @@ from checker.results.verdict import Report
 from checker.session.pipeline import open_check, report_of
 from checker.session.run_engine import marking_interruption
 from checker.simulate.prepared_check import PreparedCheck
-from checker.simulate.simulation import Walks, WalkPlan, simulate
+from checker.simulate.simulation import WalkPlan, Walks, simulate
 
 if TYPE_CHECKING:
     from checker.language.load import Spec

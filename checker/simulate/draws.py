@@ -93,7 +93,7 @@ class WalkDraws:
 
     def weight(self, action: int) -> int:
         """Returns the weight of an action, given by its number."""
-        return 4 ** (joined(self.key, (1 << 8) + action) % POWERS)
+        return 1 << 2 * (joined(self.key, (1 << 8) + action) % POWERS)
 
     def step_key(self, step: int) -> int:
         """Returns the key of step ``step``, counted from 0."""

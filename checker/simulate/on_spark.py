@@ -60,20 +60,16 @@ class SparkWalks:
         from checker.engines.spark.fan_out import ItemFailure, fan_out
 
         expected = 0
-        found = fan_out(self._session, self._make, self._useful(tasks))
-        try:
-            for number, block in found:
-                if isinstance(block, ItemFailure):
-                    raise SpecError((Diagnostic("E029", f"a task failed: {block.reason}"),))
-                self._early[number] = block
-                if block.found is not None:
-                    self._least = min(self._least, block.first)
-                tell()
-                while expected in self._early:
-                    yield self._early.pop(expected)
-                    expected += 1
-        finally:
-            found.close()
+        for number, block in fan_out(self._session, self._make, self._useful(tasks)):
+            if isinstance(block, ItemFailure):
+                raise SpecError((Diagnostic("E029", f"a task failed: {block.reason}"),))
+            self._early[number] = block
+            if block.found is not None:
+                self._least = min(self._least, block.first)
+            tell()
+            while expected in self._early:
+                yield self._early.pop(expected)
+                expected += 1
 
     def _useful(self, tasks: Iterator[WalkTask]) -> Iterator[WalkTask]:
         """Yields ``tasks`` as long as nothing was found in an earlier one."""

@@ -50,9 +50,7 @@ class ReferenceWalker:
         self._lasting = [persistence_for_some(prop) for prop in system.properties]
         self._known: dict[State, Seen] = {}
 
-    def run(
-        self, task: WalkTask, inspection: Inspection, goes_on: Callable[[], bool]
-    ) -> WalkBlock:
+    def run(self, task: WalkTask, inspection: Inspection, goes_on: Callable[[], bool]) -> WalkBlock:
         """Makes the walks of ``task``, while ``goes_on``."""
         block = WalkBlock(task.first, taken=[0] * len(self.system.actions))
         self.walked = 0

@@ -142,7 +142,7 @@ class Walks:
 
 def simulate(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None = None) -> Walks:
     """Walks until something is found, all walks are made, a budget is used up, or it is
-    interrupted.  Walk number k depends on the seed, on k, and on the capacities of the system alone.
+    interrupted.  Walk k depends on the seed, on k, and on the capacities of the system alone.
 
     Raises ``RunFault`` where there is no initial state, or a property can't be evaluated, and
     :class:`Unsupported` where the engine that ``plan`` names can't take the system.
@@ -311,7 +311,7 @@ class InterpretedWalks:
 
     def __init__(self, system: TransitionSystem, inspection: Inspection) -> None:
         self._walker, self._inspection = ReferenceWalker(system), inspection
-    
+
     @property
     def under_way(self) -> int:
         """Steps of ranges that are not given back yet: none, since there is one at a time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -17,8 +18,8 @@ from checker.engines.walks import Inspection
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
-from checker.results.answer import Unsupported
 from checker.resources import specs
+from checker.results.answer import Unsupported
 from checker.simulate.random_walks import replay_walk
 from tests.agreement.generator import Generator
 from tests.agreement.specs import Spec
@@ -118,6 +119,6 @@ def test_every_step_of_a_walk_is_enabled(world: str) -> None:
     assert shown
     for number, states in enumerate(shown, 1):
         assert states[0] in task.starts
-        for state, after in zip(states, states[1:], strict=False):
+        for state, after in pairwise(states):
             assert after in {t.successor for t in interpreter.successors(system, state)}
         assert states == replay_walk(system, 3, number, task.steps, task.starts)

@@ -20,8 +20,8 @@ def walk_rows(report: Report, walks: WalkSummary) -> Iterator[tuple[str, str]]:
     """Yields rows on the walks of ``report``."""
     rate = f" ({walks.steps / report.seconds:,.0f} steps/s)" if report.seconds > 0.01 else ""
     fine = ", fine steps" if report.fine_steps else ""
-    far = f"{count(walks.steps, 'step')} in {report.seconds:.2f} s{rate}, the longest {walks.longest:,}"
-    yield "walked", f"{walks.text}: {far}{fine}"
+    far = f"{count(walks.steps, 'step')} in {report.seconds:.2f} s{rate}"
+    yield "walked", f"{walks.text}: {far}, the longest {walks.longest:,}{fine}"
     if walks.found is not None:
         yield "found", f"in walk {walks.found:,}; the same seed finds it again"
     yield "faults", _faults(walks)

@@ -189,8 +189,8 @@ class WalkLoop(SearchLoop):
         some = {wrong: fn.ne(total.get(), const(0)) for wrong, total in totals.items()}
         wrong = fn.and_(some[True], fn.lt(drawn, get(fn, control, Control.RATE)))
         fn.leave_if(fn.not_(fn.or_(wrong, some[False])), over)
-        action = fn.select(wrong, taken[True].get(), taken[False].get())
-        counter = fn.at(address(fn, control, Control.TAKEN), action)
+        chosen = fn.select(wrong, taken[True].get(), taken[False].get())
+        counter = fn.at(address(fn, control, Control.TAKEN), chosen)
         fn.store(fn.add(fn.load(counter, 64), const(1)), counter)
         place = address(fn, control, Control.PLACE)
         row = self.seen.row(fn, place, fn.select(wrong, const(1), const(2)))
@@ -204,9 +204,7 @@ class WalkLoop(SearchLoop):
         for which in (*cleared, Worker.STOPPED, Worker.PENDING):
             put(fn, worker, which, const(0))
 
-    def _consider_action(
-        self, fn: Fn, context: Val, worker: Val, source: Val, number: int
-    ) -> None:
+    def _consider_action(self, fn: Fn, context: Val, worker: Val, source: Val, number: int) -> None:
         """Finds the candidate among the successors of an action."""
         control = address(fn, worker, CONTROL)
         put(fn, control, Control.SOME, const(0))

@@ -51,13 +51,13 @@ class ThreadedWalks:
         self._began, self._halt = time.monotonic(), False
         self._idle: queue.SimpleQueue[NativeWalker] = queue.SimpleQueue()
         self._walkers: list[NativeWalker] = []
-        self._kernel = kernel
+        self._kernels: list[Kernel] = []
         self._use(kernel)
         self._pool = ThreadPoolExecutor(self._threads)
         self._waiting: deque[Future[WalkBlock]] = deque()
 
     def _use(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+        self._kernels.append(kernel)
         new = [NativeWalker(kernel, self._actions, self._steps) for _ in range(self._threads)]
         self._walkers = new
         for walker in new:
@@ -96,15 +96,14 @@ class ThreadedWalks:
             future.cancel()
         begun = [future for future in self._waiting if not future.cancelled()]
         while wait(begun, timeout=TICK).not_done:
-            self._kernel.stop.tell()
-            for walker in self._walkers:
-                walker.kernel.stop.tell()
+            for kernel in self._kernels:
+                kernel.stop.tell()
         self._pool.shutdown()
         if self._upgrade is not None:
             self._upgrade.close(wait=False)
             self._upgrade = None
-        for walker in self._walkers:
-            walker.kernel.stop.clear()
+        for kernel in self._kernels:
+            kernel.stop.clear()
         self._waiting.clear()
         return [future.result() for future in begun if future.exception() is None]
 
@@ -113,7 +112,7 @@ class ThreadedWalks:
         try:
             return walker.run(task, self._inspection, lambda: self._goes_on(walker))
         finally:
-            if walker.kernel is self._kernel:
+            if walker.kernel is self._kernels[-1]:
                 self._idle.put(walker)
 
     def _goes_on(self, walker: NativeWalker) -> bool:

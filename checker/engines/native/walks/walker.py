@@ -46,16 +46,16 @@ class NativeWalker:
         step = self._control[Control.STEP]
         return int(self._control[Control.TOTAL]) + (0 if step == FRESH else int(step))
 
-    def run(
-        self, task: WalkTask, inspection: Inspection, goes_on: Callable[[], bool]
-    ) -> WalkBlock:
+    def run(self, task: WalkTask, inspection: Inspection, goes_on: Callable[[], bool]) -> WalkBlock:
         """Makes the walks of ``task``; ``goes_on``: whether to continue after native code was told
         to stop.  Raises :class:`Unsupported` where the code has met its limits.
         """
+        walk = self.kernel.walk
+        assert walk is not None, "an image that is built for walks"
         self._prepare(task, inspection)
         block = WalkBlock(task.first)
         while True:
-            pause = self.kernel.walk(self.store.context_address, self.crew.address)
+            pause = walk(self.store.context_address, self.crew.address)
             if pause == Pause.STOPPED:
                 self._forget()
                 if not goes_on():
@@ -124,9 +124,7 @@ class NativeWalker:
         """The states of the current walk up to number ``steps``."""
         words = self._path.words()[: (steps + 1) * self.layout.words]
         size = self.layout.words
-        return tuple(
-            self.layout.unpack(words[at : at + size]) for at in range(0, len(words), size)
-        )
+        return tuple(self.layout.unpack(words[at : at + size]) for at in range(0, len(words), size))
 
     def _found(self) -> FoundWalk:
         if self.crew.get(Worker.TAPE):
