@@ -132,6 +132,10 @@ def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
     yield "scope", scope_text(report)
+    unknown = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
+    if unknown and report.stopped not in (None, DECIDED):
+        named = f"bivalence simulate {report.file}::{report.check}"
+        yield "deeper", f"`{named}` looks deeper, without a guarantee"
 
 
 def unmet(report: Report) -> list[Expected]:
