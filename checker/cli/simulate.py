@@ -122,6 +122,7 @@ def simulate(
     runs where a walk might stay forever. The same seed walks the same ways again.
     """
     from checker.cli.settings import one_target, settings_of
+    from checker.engines import budgets
     from checker.session import pipeline
     from checker.session.simulation import simulate_check
 
@@ -135,7 +136,8 @@ def simulate(
         engine=AUTO if plan.cluster is not None else plan.engine,
         explain=None if no_explain or (quiet and not outputs) else explaining,
     )
-    asked = one_target(name)
+    with budgets.within(given["timeout"]), budgets.raising_when_exhausted():
+        asked = one_target(name)
 
     def ask(spec: Spec, check: str, meter: Meter) -> Report:
         walked = replace(plan, after=_scenario(spec, check, options, after))

@@ -149,3 +149,16 @@ def test_a_search_that_ends_at_a_limit_names_it(capsys: Out) -> None:
     assert main(["check", EAGER, "--only", "no_creation", "--max-states", "5", "-q"]) == 3
     out = plain(capsys.readouterr().out)
     assert f"`bivalence simulate {EAGER}` looks deeper, without a guarantee" in out
+
+
+@pytest.mark.parametrize("command", ["check", "simulate"])
+def test_a_trace_of_one_property_alone_is_replayed(
+    command: str, capsys: Out, tmp_path: Path
+) -> None:
+    """The system has only the histories that this property reads."""
+    file = tmp_path / "trace.json"
+    words = [command, EAGER, "--only", "uniform_agreement", "--trace-out", str(file), "-q"]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert main(["replay", str(file)]) == 1
+    assert "uniform_agreement" in capsys.readouterr().out

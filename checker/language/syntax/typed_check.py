@@ -132,7 +132,7 @@ class Check:
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
-    the check's own lemmas.
+    the check's own lemmas.  ``only``: the properties that are left of it, where not all are asked.
     """
 
     name: str
@@ -163,6 +163,7 @@ class Check:
     when: Expr | None = None
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    only: tuple[str, ...] = ()
 
     @property
     def condition(self) -> Expr | None:
