@@ -1,6 +1,6 @@
 """Random walks by the interpreter, step by step as :mod:`checker.simulate.draws` defines them.
 
-Slow, and the definition of what machine code does.  :func:`replay_walk` makes one walk of a seed.
+Slow, and the definition of what machine code does.
 """
 
 from __future__ import annotations
@@ -167,11 +167,3 @@ class ReferenceWalker:
             except RunFault:
                 continue
         return frozenset(found)
-
-
-def replay_walk(
-    system: TransitionSystem, seed: int, number: int, steps: int, starts: tuple[State, ...]
-) -> tuple[State, ...]:
-    """Returns the states of a walk, up to its end or to where something is found."""
-    task = WalkTask(seed, number, number + 1, steps, starts)
-    return ReferenceWalker(system).walk(task, number, WalkBlock(number))[0]

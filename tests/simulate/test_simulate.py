@@ -15,10 +15,10 @@ from checker.results.replay import replay
 from checker.session.pipeline import Options, open_check, read_spec
 from checker.simulate import simulation
 from checker.simulate.draws import Hashes, WalkDraws
-from checker.simulate.random_walks import ReferenceWalker, replay_walk
+from checker.simulate.random_walks import ReferenceWalker
 from checker.simulate.simulation import WalkPlan, Walks, simulate
 from tests.simulate.opening import library, spec
-from tests.simulate.walked_blocks import task_of, walked
+from tests.simulate.walked_blocks import replay_walk, task_of, walked
 
 EAGER = "broadcast/eager_reliable.bcast::crash_one"
 WITHOUT_RELAY = "broadcast/eager_reliable_without_relay.bcast::crash_one"

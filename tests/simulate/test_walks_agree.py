@@ -20,13 +20,12 @@ from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.resources import specs
 from checker.results.answer import Unsupported
-from checker.simulate.random_walks import replay_walk
 from tests.agreement.generator import Generator
 from tests.agreement.specs import Spec
 from tests.finite_checks import finite_checks
 from tests.properties.test_buchi_automaton import random_formula
 from tests.simulate.opening import library, spec
-from tests.simulate.walked_blocks import task_of, walked
+from tests.simulate.walked_blocks import replay_walk, task_of, walked
 
 WORLDS = {
     "crashes": "broadcast/eager_reliable.bcast::crash_one",
