@@ -54,8 +54,8 @@ class Judge:
     def __call__(self, walk: CompletedWalk) -> tuple[Path, str] | None:
         """Returns an admissible execution that ``walk`` is, or begins, and the property that it
         violates: one that stays where it might, or repeats the cycle at its end."""
-        if walk.end is not None:
-            found = self._lasso(walk.states[: walk.end + 1], walk.end)
+        for end in walk.ends:
+            found = self._lasso(walk.states[: end + 1], end)
             if found is not None:
                 return found
         first = walk.states.index(walk.states[-1])

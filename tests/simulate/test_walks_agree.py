@@ -100,7 +100,7 @@ def first_check(path: str) -> str:
 class Everything(Inspection):
     """Every walk is looked at."""
 
-    def wants(self, number: int, end: int | None, recurs: Callable[[], bool]) -> bool:
+    def wants(self, number: int, ends: tuple[int, ...], recurs: Callable[[], bool]) -> bool:
         return True
 
 
