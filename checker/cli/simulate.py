@@ -44,6 +44,7 @@ DEFAULT_WALKS = 10_000
 )
 @click.option(
     "--steps",
+    "most_steps",
     type=click.IntRange(1, MOST_STEPS),
     default=200,
     show_default=True,
@@ -158,7 +159,7 @@ def _plan(given: dict[str, Any]) -> WalkPlan:
     return WalkPlan(
         random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed,
         walks,
-        given["steps"],
+        given["most_steps"],
         given["timeout"],
         given["threads"],
         given["memory"],

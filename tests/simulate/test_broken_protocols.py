@@ -7,6 +7,7 @@ import pytest
 from checker.results.replay import replay
 from checker.session.pipeline import Options, open_check, read_spec
 from checker.simulate.simulation import WalkPlan, simulate
+from tests.simulate.opening import spec
 
 BROKEN = (
     ("broadcast/eager_reliable_without_relay", "crash_one", "agreement"),
@@ -30,8 +31,8 @@ BROKEN = (
 
 @pytest.mark.parametrize(("file", "check", "asked"), BROKEN, ids=[f"{b[0]}-{b[1]}" for b in BROKEN])
 def test_what_breaks_it_is_found(file: str, check: str, asked: str) -> None:
-    spec = read_spec(f"specs/{file}.bcast").only([asked])
-    opened = open_check(spec, check, Options())
+    narrow = read_spec(f"specs/{file}.bcast").only([asked])
+    opened = open_check(narrow, check, Options())
     walks = simulate(opened, WalkPlan(1, 5000))
     (path,) = walks.finding.violations.values()
     (name,) = walks.finding.violations
@@ -42,8 +43,10 @@ def test_what_breaks_it_is_found(file: str, check: str, asked: str) -> None:
 
 def test_a_run_that_repeats_forever_is_judged_exactly() -> None:
     """A detector that is impatient forever never stops to suspect: no walk ends anywhere."""
-    spec = read_spec("specs/detectors/increasing_timeout.bcast").only(["eventual_strong_accuracy"])
-    opened = open_check(spec, "impatient_for_ever", Options())
+    narrow = read_spec("specs/detectors/increasing_timeout.bcast").only(
+        ["eventual_strong_accuracy"]
+    )
+    opened = open_check(narrow, "impatient_for_ever", Options())
     walks = simulate(opened, WalkPlan(1, 5000))
     (path,) = walks.finding.violations.values()
     assert path.loop is not None and path.loop < len(path.states) - 1
@@ -54,8 +57,27 @@ def test_a_run_that_repeats_forever_is_judged_exactly() -> None:
 
 def test_a_long_walk_violates_nothing() -> None:
     """What has to happen eventually may still happen."""
-    spec = read_spec("specs/consensus/ben_or.bcast").only(["termination"])
-    opened = open_check(spec, "unlucky_coins", Options())
+    narrow = read_spec("specs/consensus/ben_or.bcast").only(["termination"])
+    opened = open_check(narrow, "unlucky_coins", Options())
     walks = simulate(opened, WalkPlan(1, 200, 10))
     assert walks.seen.longest == 10
+    assert not walks.finding.violations
+
+
+TOGGLES = """
+protocol Toggles {
+  state on = false
+  state moved = false
+  upon condition not moved { moved := true }
+  upon condition moved { on := not on }
+  property all_move "Everybody moves." : forall p in Proc: eventually p.moved
+}
+check two of Toggles { n = 2  prove all_move }
+"""
+
+
+def test_a_run_that_repeats_unfairly_violates_nothing() -> None:
+    """One process moves on and on, and the other one never does: fairness rules that out."""
+    walks = simulate(spec(TOGGLES), WalkPlan(1, 256 * 40, 3))
+    assert walks.seen.walks == 256 * 40
     assert not walks.finding.violations
