@@ -162,3 +162,39 @@ def test_a_trace_of_one_property_alone_is_replayed(
     capsys.readouterr()
     assert main(["replay", str(file)]) == 1
     assert "uniform_agreement" in capsys.readouterr().out
+
+
+def test_what_the_scenario_violates_is_found_at_once(capsys: Out, tmp_path: Path) -> None:
+    file = tmp_path / "counts.bcast"
+    file.write_text(
+        """
+protocol Counts {
+  state x : 0..5 = 0
+  upon condition x < 5 as counts { x += 1 }
+  property small : always forall p in Proc: p.x != 1
+}
+check one of Counts {
+  n = 1
+  prove small
+  scenario twice {
+    p1: counts
+    p1: counts
+  }
+}
+"""
+    )
+    assert main(["simulate", str(file), "--after", "twice", "--no-explain"]) == 1
+    out = plain(capsys.readouterr().out)
+    assert "small: VIOLATED" in out
+    assert "no violation" not in out
+    assert "0 walks" in out
+
+
+def test_no_property_is_asked(capsys: Out, tmp_path: Path) -> None:
+    file = tmp_path / "counts.bcast"
+    file.write_text(
+        "protocol Counts {\n  state x : 0..5 = 0\n  upon condition x < 5 { x += 1 }\n}\n"
+        "check one of Counts { n = 1 }\n"
+    )
+    assert main(["simulate", str(file), "--walks", "7"]) == 3
+    assert "no property was asked; no error in 7 walks" in plain(capsys.readouterr().out)

@@ -239,6 +239,8 @@ def excuses(report: Report) -> Iterator[str]:
 
 def conclusion_text(report: Report) -> str:
     """Returns the outcome in one sentence."""
+    if not report.verdicts and report.walks is not None:
+        return f"no property was asked; no error in {count(report.walks.walks, 'walk')}"
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
     if not report.verdicts:
@@ -247,7 +249,7 @@ def conclusion_text(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
-    if report.walks is not None and report.walks.found is None:
+    if report.walks is not None and not report.has_counterexample:
         return f"{said}: no violation found in {count(report.walks.walks, 'walk')}"
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
