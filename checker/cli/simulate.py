@@ -85,7 +85,7 @@ def simulate(
 
 
 def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
-    known = list(dict.fromkeys(prop.asked for prop in opened.system.properties))
+    known = list(dict.fromkeys(prop.asked for prop in opened.system.asked_properties))
     for name in only:
         if name not in known:
             raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")
@@ -95,7 +95,7 @@ def _asks_liveness(opened: PreparedCheck, only: tuple[str, ...]) -> bool:
     """Returns whether a liveness property is among those that walks look at."""
     from checker.model.ir import PropertyKind
 
-    asked = (p for p in opened.system.properties if not only or p.asked in only)
+    asked = (p for p in opened.system.asked_properties if not only or p.asked in only)
     return any(prop.kind is PropertyKind.LIVENESS for prop in asked)
 
 
@@ -110,6 +110,7 @@ def _summary(title: str, opened: PreparedCheck, walks: Walks, only: tuple[str, .
         walks=walks.walks,
         steps=walks.steps,
         states=len(walks.states),
+        left=walks.left,
         ends=walks.ends if _asks_liveness(opened, only) else None,
         seconds=walks.seconds,
         wrong=walks.wrong,

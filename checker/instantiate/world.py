@@ -120,7 +120,7 @@ class Later:
 class World:
     """The state of an instantiation.
 
-    ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
+    ``bounds``: those of the check, as invariants; ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked.
     """
@@ -147,6 +147,7 @@ class World:
     seen: set[str] = field(default_factory=set)
     coverage: bool = False
     later: dict[int, Later] = field(default_factory=dict)
+    bounds: tuple[ir.Property, ...] = ()
 
     # ---- names and places ---------------------------------------------------------------------
 

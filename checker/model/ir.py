@@ -554,6 +554,9 @@ def fairness_of(action: Action) -> Fairness:
 
 # ---- properties -------------------------------------------------------------------------------
 
+BEYOND = "@beyond "
+"""Prefix of the names of the invariants that say that no state is beyond a bound of the check."""
+
 
 class PropertyKind(StrEnum):
     INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
@@ -663,6 +666,11 @@ class Property:
         """The name by which the check asks for it."""
         return self.part_of or self.name
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether it is no property, but says that the bound ``definition`` is never exceeded."""
+        return self.name.startswith(BEYOND)
+
 
 @dataclass(frozen=True, slots=True)
 class Justice:
@@ -765,10 +773,15 @@ class TransitionSystem:
         fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]
         return next(iter(fitting or parts), None)
 
+    @property
+    def asked_properties(self) -> tuple[Property, ...]:
+        """The properties that the check asks for: all but those about its bounds."""
+        return tuple(prop for prop in self.properties if not prop.is_bound)
+
     def open_properties(self, violated: Collection[str]) -> tuple[Property, ...]:
-        """Returns the properties of which no part is among ``violated``."""
+        """Returns the properties that the check asks for of which no part is among ``violated``."""
         decided = {prop.asked for prop in self.properties if prop.name in violated}
-        return tuple(prop for prop in self.properties if prop.asked not in decided)
+        return tuple(prop for prop in self.asked_properties if prop.asked not in decided)
 
 
 CRASHING = ", crashing inside"

@@ -33,6 +33,7 @@ from checker.results.trace import ERRORS
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.proving.provable import require_provable
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of
@@ -75,6 +76,7 @@ def prove_check(
     """
     with budgets.within(budget):
         check = load_check(spec, name, options.settings).with_lemmas()
+        require_provable(check)
     path = str(spec)
     started = time.monotonic()
     with budgets.within(budget):

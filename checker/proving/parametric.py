@@ -48,6 +48,7 @@ from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, variants_of
+from checker.proving.provable import require_provable
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
 
@@ -95,6 +96,7 @@ def prove_every(
     with budgets.within(limits.timeout, limits.memory):
         spec = read_spec(spec)
         written = load_check(spec, name, options.settings)
+        require_provable(written)
     started = time.monotonic()
     with budgets.within(limits.timeout, limits.memory):
         try:

@@ -20,6 +20,7 @@ from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
+from checker.results.bounds import beyond
 from checker.results.answer import Answer, Listener, Path, Progress, stop_reason
 from checker.results.events import acting
 from checker.results.replay import replay
@@ -55,7 +56,8 @@ class Walks:
     """The result of random simulation.  ``answer`` has the reached coverage marks.
 
     ``wrong``: how often each kind of fault occurred; ``ends``: how often a walk could have stayed
-    forever in its state, and its liveness was judged; ``stopped``: why there are fewer walks than
+    forever in its state, and its liveness was judged; ``left``: how many walks ended beyond a bound
+    of the check; ``stopped``: why there are fewer walks than
     requested.
     """
 
@@ -66,6 +68,7 @@ class Walks:
     marks: set[int] = field(default_factory=set)
     wrong: Counter[str] = field(default_factory=Counter)
     ends: int = 0
+    left: int = 0
     longest: int = 0
     seconds: float = 0.0
     found: WalkFinding | None = None
@@ -182,7 +185,8 @@ class _Walk:
         self._marks: set[int] = set()
         self._wrong: Counter[str] = Counter()
         self._ends = 0
-        names = {p.asked for p in self._system.properties}
+        self._left = False
+        names = {p.asked for p in self._system.asked_properties}
         wanted = names if not plan.only else names & set(plan.only)
         self._invariants = [p for p in invariants(self._system) if p.asked in wanted]
         self._liveness = [
@@ -215,6 +219,7 @@ class _Walk:
             if broken is not None:
                 return broken
             if not moving or len(self._states) > self._plan.steps:
+                self._left = bool(beyond(self._system, state))
                 return None, ""
             chosen = draw_transition(self._system, moving, self._chance, self._rate)
             if chosen is None:
@@ -252,6 +257,7 @@ class _Walk:
         walks.steps += length
         walks.longest = max(walks.longest, length)
         walks.ends += self._ends
+        walks.left += self._left
 
 
 def could_stay(system: TransitionSystem, found: Sequence[Transition], state: State) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.world import spec as s
-from tests.world.asking import questions
+from tests.world.asking import limit, questions
 from tests.world.carrying import CARRIED, Carried
 from tests.world.features import LARGE
 from tests.world.protocol import (
@@ -53,7 +53,11 @@ class Draw:
 
     def spec(self) -> Spec:
         top = self.top()
-        return Spec(top, self.world(), questions(self.random, top, crash=self.has("crash")))
+        crash = self.has("crash") and not self.has("bound")
+        found = Spec(top, self.world(), questions(self.random, top, crash=crash))
+        if self.has("bound"):
+            found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
+        return found
 
     # -- the world ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ EVENTS = (
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
+LIMITS = ("bound",)
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -31,6 +32,7 @@ FEATURES = (
     *STATE,
     *ORACLES,
     *ROLES,
+    *LIMITS,
     *CARRIED,
     *STATEMENTS,
 )

@@ -178,7 +178,7 @@ class Question:
 class World:
     """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
     role to another, where they are not like the others; ``early``: timeouts that come too
-    early, at most."""
+    early, at most; ``limit``: what is so in all states from which anything follows."""
 
     n: int = 2
     crash: int = 0
@@ -197,6 +197,7 @@ class World:
     oracles: tuple[str, ...] = ()
     between_handlers: bool = False
     clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
+    limit: Question | None = None
 
     def lines(self, request: str) -> list[str]:
         bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
@@ -216,6 +217,8 @@ class World:
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []
         lines += [f"  given {oracle} as oracle" for oracle in self.oracles]
         lines += ["  crash points between_handlers"] if self.between_handlers else []
+        if self.limit is not None:
+            lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
         told = [f"{p} {request} {', '.join(values)}" for p, values in self.clients]
         return [*lines, f"  clients {{ {'  '.join(told)} }}"]
 

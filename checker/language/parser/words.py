@@ -130,6 +130,7 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "_BOUND",
         "PROPERTY",
         "INVARIANT",
         "NAME",
@@ -186,12 +187,14 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
+    "_BOUND": "`bound`",
+    "HOLDS_WITHIN": "",
     "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
 _KEYWORDS = (
-    "allow always atomic cancel check choose clients condition const define detector either "
+    "allow always atomic bound cancel check choose clients condition const define detector either "
     "else enum eventually exists expect faults forall from given idempotent implements import "
     "indication init interface invariant links may message perform procedure property protocol "
     "prove receive record recover request require requires role scenario send shared skip "

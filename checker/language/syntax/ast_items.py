@@ -383,6 +383,15 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
+class StateBound:
+    """``bound formula``; ``text``: the formula as it is written."""
+
+    formula: ast.Expr
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Allow:
     what: ast.Name
     span: Span
@@ -422,6 +431,7 @@ CheckItem = (
     | Client
     | Prove
     | Expect
+    | StateBound
     | Allow
     | Scenario
 )

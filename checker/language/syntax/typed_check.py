@@ -132,7 +132,7 @@ class Check:
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
-    the check's own lemmas.
+    the check's own lemmas.  ``bounds``: of ``bound e``, each as the invariant ``always e``.
     """
 
     name: str
@@ -163,6 +163,12 @@ class Check:
     when: Expr | None = None
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    bounds: tuple[PropertyDef, ...] = ()
+
+    @property
+    def observed(self) -> tuple[PropertyDef, ...]:
+        """Returns all that is asked of states and executions: the properties and the bounds."""
+        return (*self.prove, *self.bounds)
 
     @property
     def condition(self) -> Expr | None:

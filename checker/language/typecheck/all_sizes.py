@@ -12,6 +12,9 @@ from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
 
 
+NO_PROOF = "a proof is about all states and runs, and {} leaves some out"
+
+
 @dataclass(frozen=True, slots=True)
 class Every:
     """``names``: the universally quantified parameters; ``when``: the condition on them."""
@@ -78,3 +81,6 @@ def require_general(
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
             home.report.add("C021", message, item.span, hint="give it a check with sizes")
+        elif isinstance(item, ast_items.StateBound):
+            message, hint = NO_PROOF.format("a `bound`"), "leave it out, or give the check sizes"
+            home.report.add("C031", message, item.span, hint=hint)

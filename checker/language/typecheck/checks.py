@@ -8,6 +8,7 @@ from typing import TypeVar
 from checker.language.library import Library
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
+from checker.language.typecheck.bounds import bounds_of
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
@@ -19,7 +20,7 @@ from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, sugges
 from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
-VERDICTS = ("holds", "violated", "vacuous", "unknown")
+VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")
 
 
@@ -67,6 +68,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         when=every.when,
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
+        bounds=bounds_of(_of(decl, ast_items.StateBound), library.home(protocol.name)),
     )
 
 

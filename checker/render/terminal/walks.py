@@ -27,7 +27,8 @@ LABEL = 8
 class Walked:
     """The data of a report on random walks; ``wrong``: how often each kind of fault occurred;
     ``found``: what is violated, in a sentence, and in which walk; ``ends``: how often a walk could
-    have stayed forever where it was, ``None`` where no liveness property was looked at.
+    have stayed forever where it was, ``None`` where no liveness property was looked at; ``left``:
+    how many walks ended beyond a bound of the check.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Walked:
     seconds: float
     wrong: Mapping[str, int]
     coverage: tuple[Covered, ...]
+    left: int = 0
     stopped: str = ""
     found: str = ""
     walk: int = 0
@@ -56,6 +58,8 @@ def walks_view(walked: Walked) -> RenderableType:
         ("seen", f"{count(walked.states, 'distinct state')}{ends}"),
         ("faults", _faults(walked.wrong)),
     ]
+    if walked.left:
+        rows.append(("bound", f"{count(walked.left, 'walk')} ended beyond a bound of the check"))
     if walked.stopped:
         rows.append(("stopped", walked.stopped))
     rows.append(("so", _conclusion(walked)))
