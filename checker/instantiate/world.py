@@ -120,9 +120,9 @@ class Later:
 class World:
     """The state of an instantiation.
 
-    ``bounds``: those of the check, as invariants; ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
+    ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
-    branches and crash points are marked.
+    branches and crash points are marked; ``bounds``: those of the check, as invariants.
     """
 
     check: typed.Check

@@ -26,6 +26,7 @@ from checker.instantiate.capacity_estimation import (
 )
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
+from checker.proving.provable import require_provable
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
@@ -33,7 +34,6 @@ from checker.results.trace import ERRORS
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, notes, why_nothing_explored
-from checker.proving.provable import require_provable
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of

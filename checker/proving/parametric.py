@@ -34,6 +34,7 @@ from checker.parametric.automaton.automaton import (
 from checker.parametric.automaton.correct_senders import strengthen
 from checker.parametric.automaton.wording import Words
 from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
     conditions,
     defaults,
@@ -48,7 +49,6 @@ from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, variants_of
-from checker.proving.provable import require_provable
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
 

@@ -110,8 +110,8 @@ class PropertyVerdict:
     ``expected`` is the word that the check expects, or ``None`` where it expects nothing in
     particular (then only ``holds`` passes).  ``reason`` is a sentence.  ``others``: further
     counterexamples, each of another equivalence class, where they were requested; ``of_others``
-    says whether there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.  ``within``:
-    the bounds of the check that some execution exceeds, where the verdict is about no more.
+    says whether there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.
+    ``within``: the bounds of the check that some execution exceeds, where it is about no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
     """

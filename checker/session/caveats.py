@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
@@ -31,6 +31,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
         *_warnings(check),
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
+        *_of_roles(check),
         *_of_world(check, made),
     )
 
@@ -271,6 +272,19 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         bound = evaluate_size(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
         yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+    if check.recovering:
+        yield f"only processes of {_roles(check.recovering)} come back"
+
+
+def _of_roles(check: typed.Check) -> Iterator[str]:
+    """Yields which kinds of faults only some roles have."""
+    for kind in dict.fromkeys(clause.kind for clause in check.role_faults if clause.alone):
+        roles = [clause.role for clause in check.role_faults if clause.kind == kind]
+        yield f"{kind} faults are those of processes of {_roles(roles)} only"
+
+
+def _roles(names: Sequence[str]) -> str:
+    return f"role{'s' * (len(names) > 1)} {listing((f'`{name}`' for name in names), 'and')}"
 
 
 def _whole(check: typed.Check, made: Instantiated) -> str:

@@ -112,11 +112,13 @@ class _Telling:
     def world(self, expr: Expr) -> str:
         """Returns why ``expr`` is false; empty where it is no condition of the world."""
         if isinstance(expr, Apply) and expr.op is Op.OR:
-            parts = [self.world(part) for part in expr.args]
+            parts = [self.world(part) for part in expr.args if _reads(part)]
             return " and ".join(dict.fromkeys(parts)) if all(parts) else ""
         if isinstance(expr, Apply) and expr.op is Op.AND:
             return next((self.world(p) for p in expr.args if _is_false(p, self.scope)), "")
-        read = [node.variable for node in nodes(expr) if isinstance(node, Read)]
+        read = _reads(expr)
+        if not read and isinstance(expr, Apply) and expr.op is Op.IN:
+            return f"no process of the role of {self.who(expr)} does that in this check"
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return self.waiting(read)
         if expr == FALSE or (self._negated(expr) and not read):
@@ -271,6 +273,11 @@ class _Telling:
         if self.action.kind in (ActionKind.STEP, ActionKind.REQUEST, ActionKind.TIMEOUT):
             return ""
         return "steps that are possible now come first" if read else ""
+
+
+def _reads(expr: Expr) -> list[str]:
+    """Returns the variables that ``expr`` reads."""
+    return [node.variable for node in nodes(expr) if isinstance(node, Read)]
 
 
 def _times(number: str, one: str, more: str) -> str:

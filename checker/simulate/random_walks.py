@@ -20,8 +20,8 @@ from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.results.bounds import beyond
 from checker.results.answer import Answer, Listener, Path, Progress, stop_reason
+from checker.results.bounds import beyond
 from checker.results.events import acting
 from checker.results.replay import replay
 from checker.results.trace import Trace

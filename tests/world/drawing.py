@@ -57,7 +57,22 @@ class Draw:
         found = Spec(top, self.world(), questions(self.random, top, crash=crash))
         if self.has("bound"):
             found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
+        if self.has("role_faults"):
+            found = replace(found, world=self.by_role(found.world))
         return found
+
+    def by_role(self, world: World) -> World:
+        """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
+        draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
+        for kind in ("crash", "byzantine", "omission"):
+            if self.has(kind):
+                roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
+                of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
+                alone |= {kind} if self.chance(70) else set()
+        sums = {kind: sum(most for k, _, most in of_roles if k == kind) for kind in alone}
+        back = (draw.choice(ROLES),) if world.recover and self.chance(50) else ()
+        found = replace(world, of_roles=tuple(of_roles), alone=frozenset(alone), recovering=back)
+        return replace(found, **sums)
 
     # -- the world ------------------------------------------------------------------------------
 

@@ -201,8 +201,10 @@ def _can_be_correct(graph: Graph, here: int, asked: list[str]) -> bool:
     """Whether a run that has come here can be one in which all ``asked`` are correct."""
     state = graph.states[here]
     faulty = state["byzantine"] | state["omitted"] | state["doomed"]
-    if not graph.model.world.recover:
-        faulty |= state["down"]
+    back = graph.model.world.recovering or graph.model.roles
+    for p in state["down"]:
+        if not graph.model.world.recover or graph.model.role[p] not in back:
+            faulty |= {p}
     return not faulty & set(asked)
 
 

@@ -178,7 +178,9 @@ class Question:
 class World:
     """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
     role to another, where they are not like the others; ``early``: timeouts that come too
-    early, at most; ``limit``: what is so in all states from which anything follows."""
+    early, at most; ``limit``: what is so in all states from which anything follows;
+    ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not have those
+    that are ``alone``; ``recovering``: the roles that come back, if not all."""
 
     n: int = 2
     crash: int = 0
@@ -198,11 +200,16 @@ class World:
     between_handlers: bool = False
     clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
     limit: Question | None = None
+    of_roles: tuple[tuple[str, str, int], ...] = ()
+    alone: frozenset[str] = frozenset()
+    recovering: tuple[str, ...] = ()
 
     def lines(self, request: str) -> list[str]:
         bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
-        faults = [f"{fault} <= {bound}" for fault, bound in bounds if bound]
-        faults += ["recover"] if self.recover else []
+        faults = [f"{f} <= {bound}" for f, bound in bounds if bound and f not in self.alone]
+        faults += [f"{fault} <= {bound} of {role}" for fault, role, bound in self.of_roles]
+        if self.recover:
+            faults += [f"recover of {role}" for role in self.recovering] or ["recover"]
         if self.partition:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])

@@ -23,10 +23,11 @@ def begin(model: Model) -> Callable[[Way], None]:
             frozenset(some)
             for k in range(model.world.byzantine + 1)
             for some in combinations(model.processes, k)
+            if model.has_room("byzantine", some)
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = 0
+        state["crashes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["performed", ""] = ()
@@ -306,6 +307,7 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
+            room &= model.has_room("omission", {*state["omitted"], p})
             if world.omission and room and p not in state["byzantine"]:
 
                 def omits(way: Way, p: str = p, lose: Callable[[Way], None] = lost) -> None:
@@ -346,7 +348,8 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
         if p in state["byzantine"]:
             continue
         if p in state["down"]:
-            if model.world.recover:
+            roles = model.world.recovering or model.roles
+            if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
         elif Way(model, state).may_crash(p):
             promise = ("doom", p) if p in state["doomed"] else None

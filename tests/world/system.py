@@ -6,7 +6,7 @@ are of: ``("var", path, name, process)``, ``("net", sender, receiver)``, ``("res
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -64,6 +64,15 @@ class Model:
                 elif used.protocol is not None:
                     self._stack(below, used.protocol)
         self.layers[path] = Layer(path, protocol)
+
+    def has_room(self, kind: str, faulty: Collection[str]) -> bool:
+        """Whether all of ``faulty`` may be so, as far as roles are limited; one that crashes again
+        is there again."""
+        world, limited = self.world, [each for each in self.world.of_roles if each[0] == kind]
+        roles = {role for _, role, _ in limited}
+        if kind in world.alone and any(self.role[p] not in roles for p in faulty):
+            return False
+        return all(sum(self.role[p] == role for p in faulty) <= most for _, role, most in limited)
 
     def variable(self, path: Path, name: str) -> Variable:
         return next(v for v in self.layers[path].protocol.variables if v.name == name)

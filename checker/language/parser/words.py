@@ -161,6 +161,7 @@ _WORDS = {
     "SETOP": "`union`",
     "QUANTIFIER": "`forall`",
     "_FAULT_BOUND": "`<=`",
+    "_OF_ROLE": "`of`",
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
+from checker.language.syntax.ast_limits import StateBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +304,11 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
+    """``kind <= bound of role``."""
+
     kind: ast.Name
     bound: ast.Expr | None
+    role: ast.Name | None
     span: Span
 
 
@@ -379,15 +383,6 @@ class Expect:
     what: ast.Name
     value: str | int
     value_span: Span
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class StateBound:
-    """``bound formula``; ``text``: the formula as it is written."""
-
-    formula: ast.Expr
-    text: str
     span: Span
 
 

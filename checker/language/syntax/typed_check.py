@@ -53,6 +53,18 @@ class LinkRule:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleFault:
+    """``faults kind <= bound of role``; ``alone``: no clause without a role is about this kind, so
+    that nobody of a role without a clause is faulty in this way."""
+
+    kind: str
+    role: str
+    bound: Expr
+    alone: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
@@ -133,6 +145,9 @@ class Check:
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
     the check's own lemmas.  ``bounds``: of ``bound e``, each as the invariant ``always e``.
+    ``role_faults``: bounds of single roles; ``crash`` and the like are those of all processes, the
+    sum where a check bounds single roles only.  ``recovering``: the roles whose
+    members may recover, where that is not everybody.
     """
 
     name: str
@@ -164,6 +179,8 @@ class Check:
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
     bounds: tuple[PropertyDef, ...] = ()
+    role_faults: tuple[RoleFault, ...] = ()
+    recovering: tuple[str, ...] = ()
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

@@ -11,7 +11,6 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
 
-
 NO_PROOF = "a proof is about all states and runs, and {} leaves some out"
 
 

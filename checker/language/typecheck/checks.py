@@ -56,6 +56,8 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         recover=faults.recover,
         omission=faults.omission,
         byzantine=faults.byzantine,
+        role_faults=faults.of_roles,
+        recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),

@@ -107,6 +107,9 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
     if check.recover:
         span = check.crash.span if check.crash is not None else check.span
         yield Leaves("T003", "processes that come back", span, "`faults crash <= f`")
+    for clause in check.role_faults:
+        message, hint = "a bound of the faults of one role", f"`faults {clause.kind} <= f`"
+        yield Leaves("T003", message, clause.span, hint)
     if check.omission is not None:
         message = "processes that omit to send or to receive"
         yield Leaves("T003", message, check.omission.span, "`crash` or `byzantine`")
