@@ -87,6 +87,8 @@ class Draw:
             clients = draw.choice(
                 ([("p1", ("a", "b"))], [("p1", ("a",)), ("p2", ("b",))], [("p1", ("a", "a"))])
             )
+        if self.has("inputs"):
+            clients = [(p, (("a", "b"), *values[1:])) for p, values in clients]
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
         timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""

@@ -179,7 +179,7 @@ class World:
     """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
     role to another, where they are not like the others; ``early``: timeouts that come too
     early, at most; ``limit``: what is so in all states from which anything follows;
-    ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not have those
+    ``clients``: what each asks for, or those of which one is drawn at first; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not have those
     that are ``alone``; ``recovering``: the roles that come back, if not all."""
 
     n: int = 2
@@ -198,7 +198,7 @@ class World:
     noise: int | None = None
     oracles: tuple[str, ...] = ()
     between_handlers: bool = False
-    clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
+    clients: tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...] = (("p1", ("a",)),)
     limit: Question | None = None
     of_roles: tuple[tuple[str, str, int], ...] = ()
     alone: frozenset[str] = frozenset()
@@ -226,8 +226,12 @@ class World:
         lines += ["  crash points between_handlers"] if self.between_handlers else []
         if self.limit is not None:
             lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
-        told = [f"{p} {request} {', '.join(values)}" for p, values in self.clients]
+        told = [f"{p} {request} {', '.join(map(_wish, values))}" for p, values in self.clients]
         return [*lines, f"  clients {{ {'  '.join(told)} }}"]
+
+
+def _wish(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else f"any of {{{', '.join(value)}}}"
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,10 @@ def begin(model: Model) -> Callable[[Way], None]:
         for p in model.processes:
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
+            wishes = [v for client, values in model.world.clients if client == p for v in values]
+            state["wishes", p] = tuple(
+                wish if isinstance(wish, str) else way.pick(wish) for wish in wishes
+            )
         model.detector.begin(way)
         model.oracle.begin(way)
         for layer in model.layers.values():
@@ -127,7 +131,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
 
 
 def _client(model: Model, state: State, p: str) -> Iterator[Step]:
-    workload = [v for client, values in model.world.clients if client == p for v in values]
+    workload = state["wishes", p]
     position = state["asked", p]
     if position == len(workload):
         return

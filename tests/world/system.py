@@ -45,7 +45,8 @@ class Model:
         self.roles = _members(spec)
         self.processes = tuple(p for members in self.roles.values() for p in members)
         self.role = {p: role for role, members in self.roles.items() for p in members}
-        payloads = {v for _, values in spec.world.clients for v in values}
+        wishes = [wish for _, values in spec.world.clients for wish in values]
+        payloads = {v for wish in wishes for v in ([wish] if isinstance(wish, str) else wish)}
         payloads |= {"forged"} if spec.world.byzantine else set()
         self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from lark import Token, Tree
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_items
+from checker.language.syntax import ast, ast_clauses, ast_items
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -238,9 +238,9 @@ class Builder:
     def _make_last(self, tree: Any) -> Any:
         return self._build(tree.children[-1])
 
-    def _make_state_bound(self, tree: Any) -> ast_items.StateBound:
+    def _make_state_bound(self, tree: Any) -> ast_clauses.StateBound:
         formula = self._build(tree.children[0])
-        return ast_items.StateBound(formula, self._source(formula.span), self._span(tree))
+        return ast_clauses.StateBound(formula, self._source(formula.span), self._span(tree))
 
     def _make_expect(self, tree: Any) -> ast_items.Expect:
         what, value = tree.children
@@ -268,6 +268,7 @@ def nodes(module: ModuleType) -> dict[str, Maker]:
 MAKERS: dict[str, Maker] = {
     **nodes(ast),
     **nodes(ast_items),
+    **nodes(ast_clauses),
     "name": Builder._make_name,
     "to_role": Builder._make_to_role,
     "operator": Builder._make_operator,

@@ -189,6 +189,7 @@ _WORDS = {
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
     "_BOUND": "`bound`",
+    "_ANY_OF": "`any of`",
     "HOLDS_WITHIN": "",
     "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
-from checker.language.syntax.ast_limits import StateBound
+from checker.language.syntax.ast_clauses import AnyOf, StateBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +366,7 @@ class CrashPoints:
 class Client:
     process: ast.Name
     verb: ast.Name
-    items: tuple[ast.Expr, ...]
+    items: tuple[ast.Expr | AnyOf, ...]
     span: Span
 
 

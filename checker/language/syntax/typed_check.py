@@ -15,7 +15,8 @@ class Client:
     """``process`` makes the request ``op``.
 
     ``args`` are closed expressions; payloads of type ``Msg`` are :class:`Named`.  ``span``: where
-    the request is written; ``process_span``: where the process is.
+    the request is written; ``process_span``: where the process is.  Of ``any of …`` there are no
+    ``args``, but ``alternatives``, each with its arguments, or the set ``domain`` of them.
     """
 
     process: str
@@ -23,6 +24,13 @@ class Client:
     args: tuple[Expr, ...]
     span: Span
     process_span: Span
+    alternatives: tuple[tuple[Expr, ...], ...] = ()
+    domain: Expr | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether what is requested is chosen when a run starts."""
+        return self.domain is not None or bool(self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)

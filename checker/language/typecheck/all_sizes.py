@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast_items, typed
+from checker.language.syntax import ast_clauses, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
@@ -80,6 +80,6 @@ def require_general(
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
             home.report.add("C021", message, item.span, hint="give it a check with sizes")
-        elif isinstance(item, ast_items.StateBound):
+        elif isinstance(item, ast_clauses.StateBound):
             message, hint = NO_PROOF.format("a `bound`"), "leave it out, or give the check sizes"
             home.report.add("C031", message, item.span, hint=hint)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_clauses, typed
 from checker.language.typecheck.expressions import safe
 from checker.language.typecheck.properties import nodes, temporal
 from checker.language.typecheck.scope import Hole, Home, Scope
@@ -15,14 +15,14 @@ from checker.language.typecheck.types import BOOL
 _Kind = TypeVar("_Kind")
 
 
-def bounds_of(items: list[ast_items.StateBound], home: Home) -> tuple[typed.PropertyDef, ...]:
+def bounds_of(items: list[ast_clauses.StateBound], home: Home) -> tuple[typed.PropertyDef, ...]:
     """Returns each bound as the invariant that it is never exceeded; errors go to the report of
     ``home``."""
     found = (_bound_of(item, number, home) for number, item in enumerate(items, 1))
     return tuple(bound for bound in found if bound is not None)
 
 
-def _bound_of(item: ast_items.StateBound, number: int, home: Home) -> typed.PropertyDef | None:
+def _bound_of(item: ast_clauses.StateBound, number: int, home: Home) -> typed.PropertyDef | None:
     scope = Scope(home, "property")
     try:
         if temporal(item.formula):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from checker.language.library import Library
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
 from checker.language.typecheck.bounds import bounds_of
 from checker.language.typecheck.clients import clients_of
@@ -70,7 +70,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         when=every.when,
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
-        bounds=bounds_of(_of(decl, ast_items.StateBound), library.home(protocol.name)),
+        bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
     )
 
 

@@ -65,6 +65,10 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
     for choice in protocol.choices:
         message = f"`{choice.name}` is shared: what it starts as can't be counted"
         yield Leaves("T001", message, choice.span, "`init choose` of a variable of the role")
+    for client in check.clients:
+        if client.is_choice:
+            message = "what is requested is chosen when the run starts"
+            yield Leaves("T020", message, client.span, "a value that is written out")
     for layer in protocol.layers:
         message = f"the layer `{layer.name}` has a state of its own"
         yield Leaves("T001", message, layer.span, "`send M to all` instead of a layer below")

@@ -1,5 +1,4 @@
-"""The syntax tree of what limits the states of a check; see
-:mod:`checker.language.syntax.ast_items`."""
+"""The syntax tree of some clauses of a check; see :mod:`checker.language.syntax.ast_items`."""
 
 from __future__ import annotations
 
@@ -15,4 +14,12 @@ class StateBound:
 
     formula: ast.Expr
     text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """``any of domain``, in a client's request."""
+
+    domain: ast.Expr
     span: Span
