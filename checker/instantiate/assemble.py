@@ -14,7 +14,15 @@ from checker.instantiate.faults import byzantine, crash_points, crashes, stable_
 from checker.instantiate.network import links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
-from checker.instantiate.protocol import actions, coverage_marks, initial, receptions, stack, yields
+from checker.instantiate.protocol import (
+    actions,
+    coverage_marks,
+    handler_budgets,
+    initial,
+    receptions,
+    stack,
+    yields,
+)
 from checker.instantiate.protocol.sizes import Sizes, compute
 from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
@@ -93,6 +101,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     coverage_marks.register_messages(made)
     receptions.find(made, formulas)
     initial.declare_state(made)
+    handler_budgets.declare(made)
     byzantine.declare(made)
     partitions.declare(made)
     yields.declare(made)

@@ -27,6 +27,7 @@ def judge(
     allow_unused: bool = False,
     idle: str = "",
     world: tuple[str, ...] = (),
+    budgets: str = "",
 ) -> tuple[PropertyVerdict, ...]:
     """Returns the verdict on each property of ``system``, in order.
 
@@ -36,7 +37,8 @@ def judge(
     own, called ``ERRORS``.
 
     ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
-    make no request, where they don't; ``world``: what the check states of what is (not) assumed.
+    make no request, where they don't; ``world``: what the check states of what is (not) assumed;
+    ``budgets``: how often handlers may run in it.
     """
     words = expected or {}
     within = bounds_met(system, answer)
@@ -60,6 +62,7 @@ def judge(
             why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
             word, reason = _without_trace(answer, prop, why, within)
             if word in (Word.HOLDS, Word.WITHIN, Word.VACUOUS):
+                reason += f", with {budgets}" if budgets else ""
                 reason += unless_omitted(answer.omission)
             found.append(_Finding(word, reason))
         verdict = _joined(system, parts, found, words.get(name), world, answer.up_to)

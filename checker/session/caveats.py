@@ -32,6 +32,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
         *_of_roles(check),
+        *(f"only so far: {_budget(budget, made)}" for budget in check.budgets),
         *_of_world(check, made),
     )
 
@@ -84,6 +85,10 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         )
     if check.byzantine is not None:
         found.append("no fairness is assumed for a Byzantine process, or for its messages")
+    found += [
+        f"with {_budget(budget, made)}: once that is used up, `{budget.handler}` is not enabled"
+        for budget in check.budgets
+    ]
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
     return (*found, *_noise(check, made))
@@ -274,6 +279,16 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         yield f"a crashed process may come back, with its `stable` state only; at most {often}"
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} come back"
+
+
+def budgets_of_handlers(check: typed.Check, made: Instantiated) -> str:
+    """Returns how often handlers may run, in words: ``at most 2 elects``; empty without budgets."""
+    return listing((_budget(budget, made) for budget in check.budgets), "and")
+
+
+def _budget(budget: typed.HandlerBudget, made: Instantiated) -> str:
+    number = evaluate_size(budget.bound, made.sizes.values)
+    return f"at most {number} {budget.handler}{' per process' * budget.per_process}"
 
 
 def _of_roles(check: typed.Check) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from checker.diagnostics.english import listing
 from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
+from checker.instantiate.protocol.handler_budgets import BUDGET
 from checker.instantiate.time.timing import CLOCK, NOISE, STABLE
 from checker.instantiate.world import (
     BYZANTINE,
@@ -252,6 +253,11 @@ class _Telling:
         who = self.who(expr)
         return f"the crash of {who} is foreseen already" if self._negated(expr) else ""
 
+    def taken(self, expr: Expr) -> str:
+        (name,) = dict.fromkeys(_reads(expr))
+        most = _times(self.bound(expr), "time", "times")
+        return f"`{name.partition(' ')[2]}` is used up (at most {most})"
+
     def timer(self, expr: Expr) -> str:
         for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
             if isinstance(node, ir.Index) and isinstance(node.base, Read):
@@ -306,5 +312,6 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     NOISE: _Telling.early,
     CLOCK: _Telling.clock,
     DOOMED: _Telling.doomed,
+    BUDGET: _Telling.taken,
 }
 """What is said of a condition that reads a variable of the world, by its name."""

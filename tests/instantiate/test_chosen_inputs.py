@@ -23,11 +23,12 @@ interface Agree {
   indication decide(v: 0..2)
   property validity "Only what was proposed is decided." :
     always forall p in Proc, v in 0..2:
-      v in decided(p) => exists q in Proc: v in proposed(q) or (exists w in 0..2: (v, w) in exchanged(q))
+      v in decided(p) => exists q in Proc, w in 0..2: v in proposed(q) or (v, w) in exchanged(q)
   property agreement "No two decide differently." :
     always forall p, q in Proc, v, w in 0..2: v in decided(p) and w in decided(q) => v == w
   property comes "Who proposes decides." :
-    forall p in Proc, v in 0..2: correct(p) and v in proposed(p) ~> exists w in 0..2: w in decided(p)
+    forall p in Proc, v in 0..2:
+      correct(p) and v in proposed(p) ~> exists w in 0..2: w in decided(p)
   property alike "All propose the same." :
     always forall p, q in Proc, v, w in 0..2: v in proposed(p) and w in proposed(q) => v == w
 }

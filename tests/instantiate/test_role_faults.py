@@ -140,9 +140,12 @@ def test_bounds_of_roles_can_be_set(tmp_path: Path) -> None:
 
 
 def refused(faults: str) -> list[str]:
-    with pytest.raises(SpecError) as raised:
+    def made() -> None:
         (check,) = load_text(log(faults), "log.bcast").checks
         instantiate(check, {}, ask)
+
+    with pytest.raises(SpecError) as raised:
+        made()
     return [f"{d.code} {d.message}" for d in raised.value.diagnostics]
 
 

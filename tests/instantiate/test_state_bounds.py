@@ -11,7 +11,10 @@ from checker.engines.options import Options
 from checker.language.load import load_text
 from checker.results.answer import Limits
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.pipeline import run_check
+from checker.session.pipeline import open_check, run_check
+from checker.simulate.random_walks import WalkPlan, simulate
+from checker.simulate.session import SteppingSession
+from checker.simulate.why_not import why_not
 
 CLIMBING = """
 protocol Climbing {
@@ -202,3 +205,38 @@ def test_a_proof_under_a_bound_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as raised:
         prove_check(str(path), "c", Options(), ("induction",), 10.0, None)
     assert [d.code for d in raised.value.diagnostics] == ["C031"]
+
+
+def stepping(folder: Path, bound: str, *steps: str) -> SteppingSession:
+    path = folder / "bounds.bcast"
+    path.write_text(climbing(bound, "low, done"), encoding="utf-8")
+    session = SteppingSession(open_check(str(path), "c", Options()))
+    for words in steps:
+        session.say(words)
+    return session
+
+
+def test_stepping_ends_beyond_and_says_why(tmp_path: Path) -> None:
+    session = stepping(tmp_path, "bound p.term <= 0", "the start", "p1: climbs")
+    assert session.state is not None and not session.choices.ways
+    beyond = "the state is beyond the bound `p.term <= 0`: no step from it is followed"
+    assert session.beyond() == beyond and not session.ends() and not session.stays()
+    said = why_not("p2: climbs", session.system, session.state, session.trace())
+    assert said == (beyond,)
+
+
+@pytest.mark.parametrize("claim", ["it ends", "it continues", "done violated", "done holds"])
+def test_a_scenario_that_leaves_the_bound_claims_nothing_of_whole_runs(
+    claim: str, tmp_path: Path
+) -> None:
+    steps = "scenario leaves {\n p1: climbs\n then low holds\n then CLAIM\n}\n}"
+    text = climbing("bound p.term <= 0", "low, done").rstrip().removesuffix("}")
+    (found,) = report(tmp_path, text + steps.replace("CLAIM", claim)).scenarios
+    assert not found.met and "beyond the bound `p.term <= 0`" in found.reason
+
+
+def test_random_walks_end_beyond(tmp_path: Path) -> None:
+    path = tmp_path / "bounds.bcast"
+    path.write_text(climbing("bound p.term <= 1", "low"), encoding="utf-8")
+    walks = simulate(open_check(str(path), "c", Options()), WalkPlan(1, 20, 50, None, ()), None)
+    assert walks.found is None and walks.left == 20 and walks.longest <= 3

@@ -57,6 +57,9 @@ class Draw:
         found = Spec(top, self.world(), questions(self.random, top, crash=crash))
         if self.has("bound"):
             found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
+        if self.has("budget"):
+            world = replace(found.world, budget=self.random.choice((0, 1, 1, 2)))
+            found = replace(found, world=replace(world, each=self.chance(40)))
         if self.has("role_faults"):
             found = replace(found, world=self.by_role(found.world))
         return found
@@ -148,6 +151,9 @@ class Draw:
         handlers += self.receptions()
         handlers += self.happenings()
         variables += [self.once(i) for i in range(self.flags)]
+        if self.has("budget"):
+            first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
+            handlers[first] = replace(handlers[first], called="acts")
         roles: tuple[tuple[str, int], ...] = ()
         if self.has("roles"):
             sizes = ((1, 1), (1, 1), (1, 2) if not LARGE & self.features else (1, 1))

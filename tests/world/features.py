@@ -17,7 +17,7 @@ EVENTS = (
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
-LIMITS = ("bound", "role_faults", "inputs")
+LIMITS = ("bound", "role_faults", "inputs", "budget")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -59,6 +59,7 @@ NEEDS = {
     "clocks": ("named_timer",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
+    "budget": ("condition",),
 }
 """What a feature can't be had without."""
 

@@ -170,6 +170,11 @@ def _condition(
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
+        if handler.called and way.model.world.budget is not None:
+            key = ("taken", p if way.model.world.each else "")
+            way.state[key] = way.state.get(key, 0) + 1
+            if way.state[key] > way.model.world.budget:
+                raise NoWay
         way.run(p, lambda: way.top_level(at, handler.body))
 
     return does

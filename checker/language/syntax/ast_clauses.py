@@ -18,6 +18,16 @@ class StateBound:
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerBudget:
+    """``at most bound handler``, of all processes together, or of each."""
+
+    bound: ast.Expr
+    handler: ast.Name
+    per_process: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class AnyOf:
     """``any of domain``, in a client's request."""
 

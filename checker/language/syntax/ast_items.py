@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
-from checker.language.syntax.ast_clauses import AnyOf, StateBound
+from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, StateBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +427,7 @@ CheckItem = (
     | Prove
     | Expect
     | StateBound
+    | HandlerBudget
     | Allow
     | Scenario
 )

@@ -73,6 +73,17 @@ class RoleFault:
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerBudget:
+    """``at most bound handler``: how often handlers of this name run, of all processes together, or
+    of each."""
+
+    handler: str
+    bound: Expr
+    per_process: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
@@ -189,6 +200,7 @@ class Check:
     bounds: tuple[PropertyDef, ...] = ()
     role_faults: tuple[RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
+    budgets: tuple[HandlerBudget, ...] = ()
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

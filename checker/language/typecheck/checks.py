@@ -9,6 +9,7 @@ from checker.language.library import Library
 from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
 from checker.language.typecheck.bounds import bounds_of
+from checker.language.typecheck.budgets import budgets_of
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
@@ -57,6 +58,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         omission=faults.omission,
         byzantine=faults.byzantine,
         role_faults=faults.of_roles,
+        budgets=budgets_of(_of(decl, ast_clauses.HandlerBudget), protocol, given, home),
         recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,

@@ -69,6 +69,9 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
         if client.is_choice:
             message = "what is requested is chosen when the run starts"
             yield Leaves("T020", message, client.span, "a value that is written out")
+    for budget in check.budgets:
+        message = f"how often `{budget.handler}` happens"
+        yield Leaves("T020", message, budget.span, "no `at most`")
     for layer in protocol.layers:
         message = f"the layer `{layer.name}` has a state of its own"
         yield Leaves("T001", message, layer.span, "`send M to all` instead of a layer below")
