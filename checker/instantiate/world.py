@@ -148,6 +148,7 @@ class World:
     coverage: bool = False
     later: dict[int, Later] = field(default_factory=dict)
     bounds: tuple[ir.Property, ...] = ()
+    ghost_code: list[ir.EffectDef] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -333,6 +334,12 @@ class World:
         if high < low:
             raise refuse("E003", f"the range {low}..{high} is empty", hi.span)
         return IntT(low, high)
+
+
+def is_effect(world: World, emit: ir.Emit) -> bool:
+    """Tells whether a crash can fall beside ``emit``: not beside what belongs to something else."""
+    kind = world.effects[emit.effect].kind
+    return kind not in (ir.EffectKind.ASSIGN, ir.EffectKind.GHOST)
 
 
 _ZERO = ir.Const(IntT(0, 0), 0)

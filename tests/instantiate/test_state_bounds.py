@@ -12,8 +12,9 @@ from checker.language.load import load_text
 from checker.results.answer import Limits
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.pipeline import open_check, run_check
-from checker.simulate.random_walks import WalkPlan, simulate
+from checker.session.simulation import simulate_check
 from checker.simulate.session import SteppingSession
+from checker.simulate.simulation import WalkPlan, simulate
 from checker.simulate.why_not import why_not
 
 CLIMBING = """
@@ -235,8 +236,13 @@ def test_a_scenario_that_leaves_the_bound_claims_nothing_of_whole_runs(
     assert not found.met and "beyond the bound `p.term <= 0`" in found.reason
 
 
-def test_random_walks_end_beyond(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_random_walks_end_beyond(engine: str, tmp_path: Path) -> None:
+    """To leave the bound is no violation; a walk that has done so has come to its end."""
     path = tmp_path / "bounds.bcast"
-    path.write_text(climbing("bound p.term <= 1", "low"), encoding="utf-8")
-    walks = simulate(open_check(str(path), "c", Options()), WalkPlan(1, 20, 50, None, ()), None)
-    assert walks.found is None and walks.left == 20 and walks.longest <= 3
+    path.write_text(climbing("bound p.term <= 1", "low, tops"), encoding="utf-8")
+    opened = open_check(str(path), "c", Options())
+    walks = simulate(opened, WalkPlan(1, walks=20, steps=50, engine=engine, threads=1))
+    assert walks.found is None and walks.seen.walks == 20 and walks.seen.longest == 3
+    report = simulate_check(str(path), "c", Options(explain=None), walks.plan, None)
+    assert {verdict.word for verdict in report.verdicts} == {Word.UNKNOWN}
