@@ -555,9 +555,6 @@ def fairness_of(action: Action) -> Fairness:
 
 # ---- properties -------------------------------------------------------------------------------
 
-BEYOND = "@beyond "
-"""Prefix of the names of the invariants that say that no state is beyond a bound of the check."""
-
 
 class PropertyKind(StrEnum):
     INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
@@ -669,7 +666,7 @@ class Property:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it is no property, but says that the bound ``definition`` is never exceeded."""
+        """Whether it only says that the bound ``definition`` is never exceeded."""
         return self.name.startswith(BEYOND)
 
 
@@ -781,11 +778,12 @@ class TransitionSystem:
         return tuple(prop for prop in self.properties if not prop.is_bound)
 
     def open_properties(self, violated: Collection[str]) -> tuple[Property, ...]:
-        """Returns the properties that the check asks for of which no part is among ``violated``."""
+        """Returns those of ``asked_properties`` of which no part is among ``violated``."""
         decided = {prop.asked for prop in self.properties if prop.name in violated}
         return tuple(prop for prop in self.asked_properties if prop.asked not in decided)
 
 
+BEYOND = "@beyond "  # what the names of properties that are bounds begin with
 CRASHING = ", crashing inside"
 """Suffix of the name of the variant of an action whose process crashes inside it."""
 

@@ -33,3 +33,23 @@ class AnyOf:
 
     domain: ast.Expr
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``then what word``."""
+
+    what: ast.Name
+    word: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario: its steps, those that it repeats forever, and the claims about the execution."""
+
+    name: ast.Name
+    steps: tuple[ast.Name, ...]
+    again: tuple[ast.Name, ...]
+    claims: tuple[Claim, ...]
+    span: Span

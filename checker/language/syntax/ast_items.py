@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
-from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, StateBound
+from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,26 +390,6 @@ class Expect:
 @dataclass(frozen=True, slots=True)
 class Allow:
     what: ast.Name
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """``then what word``."""
-
-    what: ast.Name
-    word: ast.Name
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A scenario: its steps, those that it repeats forever, and the claims about the execution."""
-
-    name: ast.Name
-    steps: tuple[ast.Name, ...]
-    again: tuple[ast.Name, ...]
-    claims: tuple[Claim, ...]
     span: Span
 
 

@@ -74,7 +74,7 @@ def require_general(
     if every.span is None:
         return
     for item in items:
-        if isinstance(item, ast_items.Scenario):
+        if isinstance(item, ast_clauses.Scenario):
             message = "a scenario is a run of so many processes, and this check is about all sizes"
             home.report.add("C021", message, item.name.span, hint="give it a check with sizes")
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:

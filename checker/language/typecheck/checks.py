@@ -67,7 +67,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         detector=detector,
         given=given,
         warnings=stack_of(protocol, given, world, library),
-        scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
+        scenarios=scenarios_of(_of(decl, ast_clauses.Scenario), {n.text for n in asked}, report),
         every=every.names,
         when=every.when,
         every_span=every.span,
