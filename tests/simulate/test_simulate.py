@@ -218,3 +218,27 @@ def test_walks_start_where_a_scenario_ends() -> None:
     assert len(path.states) >= 4
     prop = next(p for p in opened.system.properties if p.name == "uniform_agreement")
     assert replay(opened.system, path, prop).word == "violated"
+
+
+# ---- within bounds ----------------------------------------------------------------------------
+
+BOUNDED = """
+protocol Counts {
+  state x : 0..9 = 0
+  upon condition x < 9 { x += 1 }
+  property small : always forall p in Proc: p.x <= 3
+  property high : forall p in Proc: eventually p.x == 9
+}
+check one of Counts { n = 1  prove small, high  BOUND }
+"""
+
+
+@pytest.mark.parametrize("engine", [DEFAULT, DEFINITION])
+def test_walks_stay_within_the_bounds_of_the_check(engine: str) -> None:
+    """To leave a bound violates nothing, and a run that would end beyond it ends nowhere."""
+    within = BOUNDED.replace("BOUND", "bound forall p in Proc: p.x <= 2")
+    walks = simulate(spec(within), WalkPlan(1, 20, engine=engine))
+    assert (walks.seen.walks, walks.seen.longest, walks.seen.ends) == (20, 3, 0)
+    assert not walks.finding.violations
+    free = simulate(spec(BOUNDED.replace("BOUND", "")), WalkPlan(1, 20, engine=engine))
+    assert list(free.finding.violations) == ["small"]

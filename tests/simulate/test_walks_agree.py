@@ -111,7 +111,7 @@ def test_every_step_of_a_walk_is_enabled(world: str) -> None:
     shown: list[tuple[interpreter.State, ...]] = []
     task = task_of(system, 3, 4, 20)
     kernel = compile_image(build(system, walks=True), Effort.QUICK)
-    walker = NativeWalker(kernel, len(system.actions), task.steps)
+    walker = NativeWalker(kernel, system, task.steps)
     keep = Everything(True, 0, lambda walk: shown.append(walk.states))
     found = walker.run(task, keep, bool).found
     shown += [] if found is None else [found.states]

@@ -32,6 +32,6 @@ def walked(
     """What machine code sees, and what the interpreter does."""
     inspection = Judge(system).inspection()
     kernel = compile_image(build(system, walks=True), effort)
-    here = NativeWalker(kernel, len(system.actions), task.steps)
+    here = NativeWalker(kernel, system, task.steps)
     there = ReferenceWalker(system)
     return here.run(task, inspection, bool), there.run(task, inspection, lambda: True)

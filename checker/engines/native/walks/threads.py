@@ -49,7 +49,7 @@ class ThreadedWalks:
         image = build(system, walks=True)
         self._threads = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
         self._threads = min(self._threads, _fitting(image, steps, memory))
-        self._inspection, self._steps, self._actions = inspection, steps, len(system.actions)
+        self._inspection, self._steps, self._system = inspection, steps, system
         kernel, improvable = first_kernel(image)
         self._upgrade = PendingOptimisation(image) if improvable else None
         self._began, self._halt = time.monotonic(), False
@@ -63,7 +63,7 @@ class ThreadedWalks:
 
     def _use(self, kernel: Kernel) -> None:
         self._kernels.append(kernel)
-        new = [NativeWalker(kernel, self._actions, self._steps) for _ in range(self._threads)]
+        new = [NativeWalker(kernel, self._system, self._steps) for _ in range(self._threads)]
         self._walkers = new
         for walker in new:
             self._idle.put(walker)

@@ -12,6 +12,7 @@ from checker.engines.native.search.findings import TOO_NESTED
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.store import Store
 from checker.engines.walks import CompletedWalk, FoundWalk, Inspection, WalkBlock, WalkTask
+from checker.model.ir import TransitionSystem
 from checker.results.answer import State, Unsupported
 
 MASK = (1 << 64) - 1
@@ -20,12 +21,15 @@ MASK = (1 << 64) - 1
 class NativeWalker:
     """One worker: its record, and the states of its current walk.
 
-    ``actions``: how many the system has; ``room``: steps for which there is memory.
+    ``steps``: for which there is memory.
     """
 
-    def __init__(self, kernel: Kernel, actions: int, steps: int) -> None:
-        self.kernel, self.actions, self.steps = kernel, actions, steps
+    def __init__(self, kernel: Kernel, system: TransitionSystem, steps: int) -> None:
+        self.kernel, self.steps = kernel, steps
+        self.actions = actions = len(system.actions)
         self.store = Store(kernel, 1, None)
+        bounds = [i for i, prop in enumerate(system.properties) if prop.is_bound]
+        self.store.know((), bounds)  # to leave a bound is no violation
         self.crew = self.store.workers[0]
         self.layout, self.shape = kernel.image.layout, kernel.image.shape
         self.width = 8 * self.layout.words
