@@ -64,6 +64,15 @@ def test_a_long_walk_violates_nothing() -> None:
     assert not walks.finding.violations
 
 
+def test_figure_8_of_raft_is_found() -> None:
+    """Some twenty steps, in a system that no search comes to the end of."""
+    opened = open_check(read_spec("specs/replication/raft.bcast"), "figure_8", Options())
+    walks = simulate(opened, WalkPlan(1, 50_000, 60))
+    path = walks.finding.violations["leader_completeness"]
+    (prop,) = opened.system.properties
+    assert replay(opened.system, path, prop).word == "violated"
+
+
 TOGGLES = """
 protocol Toggles {
   state on = false
