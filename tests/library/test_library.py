@@ -167,6 +167,7 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("path", "name"), _each("expectations"))
 def test_expectations(path: Path, name: str) -> None:
     report = _native(path, name)
