@@ -37,6 +37,7 @@ from checker.session.load import (
 from checker.session.run_engine import require_supported, run_folder, unknown_report
 from checker.session.state_tables import export_tables, require_exportable
 from checker.session.trace_header import header_of, settings_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -343,6 +344,7 @@ def _report(
         omission=answer.omission,
         restarts=answer.restarts,
         scenarios=() if _is_overridden(options) else _scenarios(path, check, made, options),
+        world=world_line(check, made.sizes),
     )
 
 

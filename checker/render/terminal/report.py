@@ -99,6 +99,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
+        *((("world", report.world),) if report.world else ()),
         *(_search(report, verbose) if report.proof is None else proof_rows(report)),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
