@@ -178,12 +178,12 @@ def _properties(
         if name.text in made:
             continue
         found = written.get(name.text) or find_property(name.text, protocol, interfaces)
+        if found is None and ("implements" in lost or name.text in report.broken):
+            continue
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
-        elif found is None and ("implements" in lost or name.text in report.broken):
-            continue
         elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces) | written.keys())
             if protocol.implements is None and not hint:

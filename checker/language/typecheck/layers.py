@@ -48,6 +48,8 @@ def check_given(
     stack = list(layers_of(protocol, given))
     for one in given:
         meant = [layer for layer in stack if one.layer in _names(layer)]
+        if not meant and one.layer in _lost(protocol, given, library):
+            continue
         if not meant:
             known = {n for layer in stack for n in _names(layer)}
             hint = suggestion(one.layer, known) or f"`{protocol.name}` uses no layers"
@@ -68,6 +70,16 @@ def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) 
             report.add("C016", message, one.span, hint=hint)
             return True
     return False
+
+
+def _lost(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...], library: Library
+) -> frozenset[str]:
+    """Returns the names of layers, at any depth, that could not be resolved, which is reported
+    where they stand."""
+    below = (stands_for(layer, given) for layer in layers_of(protocol, given))
+    whole = {p.name for p in (protocol, *below) if p is not None}
+    return frozenset(name for each in whole for name in library.home(each).lost)
 
 
 def _names(layer: typed.Layer) -> set[str]:
