@@ -19,6 +19,11 @@ it."""
 IN_EVERY_RUN = "every fair run contains it"
 """The reason why something has no counterfactual."""
 
+RECORD = "@received."
+"""Part of the names of variables that hold the senders from which a process has received a
+message."""
+NO_HANDLER = "no handler takes it"
+
 START = "start"
 """The kind of step 0."""
 
@@ -146,6 +151,20 @@ class Step:
     state: Mapping[str, Json]
     cut: tuple[Event, ...] = ()
     reads: tuple[str, ...] = ()
+
+    @property
+    def untaken(self) -> str:
+        """The process that receives a message here that no handler takes and nothing counts; empty
+        where there is none."""
+        if len(self.events) != 1 or self.events[0].kind not in ("receive", "forge"):
+            return ""
+        (event,) = self.events
+        record = RECORD + event.message.partition("(")[0]
+        if any(name.endswith(record) for name in self.state):
+            return ""
+        if any(not change.quiet for change in self.changes):
+            return ""
+        return event.process if event.kind == "receive" else event.peers[0]
 
 
 @dataclass(frozen=True, slots=True)

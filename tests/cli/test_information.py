@@ -18,7 +18,9 @@ Patch = pytest.MonkeyPatch
 
 def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
     (tmp_path / "interfaces").mkdir()
-    (tmp_path / "interfaces" / "all.bcast").write_text("interface I {}")
+    (tmp_path / "interfaces" / "all.bcast").write_text(
+        "interface I {\n  request ask(k: 0..1)\n  indication\n    say()\n}\n"
+    )
     text = (
         "\n//\n// Flooding,\n// and how.\n//\n// More.\n"
         "protocol A {}\ncheck one of A {}\n// check no of A\ncheck two of A {}"
@@ -34,6 +36,9 @@ def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
         "",
         "b.bcast",
         "  B: no checks",
+        "",
+        "interfaces, which every spec sees:",
+        "  I: request ask(k: 0..1), indication say()",
     ]
 
 

@@ -39,6 +39,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
     own = _own_properties(decl, protocol, library)
+    prove = _properties(asked, protocol, own, library, faults.recover)
     return typed.Check(
         name=decl.name.text,
         protocol=protocol,
@@ -47,7 +48,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, own, library, faults.recover),
+        prove=prove,
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -61,7 +62,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         timing=timing,
         detector=detector,
         given=given,
-        warnings=stack_of(protocol, given, world, library),
+        warnings=stack_of(protocol, given, world, library, prove),
         scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
         every=every.names,
         when=every.when,

@@ -10,6 +10,7 @@ from checker.language.library import DETECTORS, Library
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.interfaces import has_same_operators
 from checker.language.typecheck.scope import Reporter, suggestion
+from checker.language.typecheck.untaken import untaken_messages
 
 ORACLE = "oracle"
 _LEADERS = "LeaderDetector"
@@ -123,10 +124,16 @@ def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Prot
 
 
 def stack_of(
-    protocol: typed.Protocol, given: tuple[typed.Given, ...], world: World, library: Library
+    protocol: typed.Protocol,
+    given: tuple[typed.Given, ...],
+    world: World,
+    library: Library,
+    asked: tuple[typed.PropertyDef, ...],
 ) -> tuple[Diagnostic, ...]:
-    """Reports layers without implementation and environments that lack something; gives
-    warnings."""
+    """Reports layers without implementation and environments that lack something; gives warnings.
+
+    ``asked``: the properties of the check.
+    """
     report = library.report
     heard = False
     told: set[str] = set()
@@ -152,9 +159,14 @@ def stack_of(
     seen = {p.name: p for p in present}
     for each in seen.values():
         _timers(each, world, report)
-    if world.recover or not world.crash:
-        return ()
-    return tuple(w for p in seen.values() for w in _never_back(p, world.span))
+    never_back = world.crash and not world.recover
+    formulas = tuple(p.formula for p in asked)
+    whole = not report.found  # a handler with an error is not there
+    own = [p for p in seen.values() if whole and not p.shipped]
+    return (
+        *(w for p in seen.values() if never_back for w in _never_back(p, world.span)),
+        *(w for p in own for w in untaken_messages(p, formulas)),
+    )
 
 
 def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> None:
