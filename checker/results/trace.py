@@ -320,7 +320,7 @@ class Trace:
 
     ``word`` is the verdict (``violated`` or ``error``; ``run`` where nothing was asked),
     ``sentence`` says what is violated and for which values, ``ends`` whether the execution is
-    complete: quiescent, no fairness constraint is enabled any more.
+    complete: no fairness constraint is enabled any more, or only such whose steps change nothing.
 
     ``loop``: the execution is infinite, from the last state back to the one of that number, or,
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
@@ -349,6 +349,24 @@ class Trace:
     values: tuple[tuple[str, Json], ...] = ()
     at: At | None = None
     explanation: Explanation | None = None
+
+    @property
+    def still_acts(self) -> bool:
+        """Whether something still happens where the execution stays forever."""
+        return self.closing is None and any(entry.how == "taken" for entry in self.ledger)
+
+    @property
+    def in_transit(self) -> tuple[str, ...]:
+        """The messages between correct processes that are in transit at the end; others count as
+        never sent, or never received."""
+        faulty = {fate.process for fate in self.fates if fate.crashed or fate.faulty}
+        texts = (message.text for message in self.in_flight)
+        return tuple(text for text in texts if faulty.isdisjoint(text.split()[-3:]))
+
+    @property
+    def quiescent(self) -> bool:
+        """Whether nothing happens any more where the execution ends, and nothing is in transit."""
+        return self.ends and not self.in_transit and not self.still_acts
 
     @property
     def length(self) -> int:

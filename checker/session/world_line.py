@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.instantiate.protocol.sizes import Sizes, evaluate_size
 from checker.language.syntax import typed
 from checker.language.syntax.constant_text import constant_text
@@ -75,7 +75,7 @@ def _links(check: typed.Check) -> Iterator[str]:
 
 def _kinds(linked: typed.Check | typed.LinkRule) -> str:
     kinds = linked.links if isinstance(linked, typed.Check) else linked.kinds
-    return " ".join(
+    return listing(
         f"{kind.name} {linked.capacity}" if kind.has_capacity else kind.name for kind in kinds
     )
 

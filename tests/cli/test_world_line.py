@@ -43,7 +43,7 @@ protocol Alone { state done = false  upon condition not done { done := true } }
         (
             "Relay",
             "faults crash <= 1, recover  links fair_loss, bounded 2  clients { all broadcasts a }",
-            "3 processes, at most 1 crash with recovery, fair_loss bounded 2 links,"
+            "3 processes, at most 1 crash with recovery, fair_loss and bounded 2 links,"
             " all broadcast a",
         ),
         (
@@ -98,4 +98,6 @@ def test_one_check_tells_its_world_and_several_on_request(capsys: Out, tmp_path:
 def test_a_proof_for_all_sizes_tells_its_world(capsys: Out) -> None:
     assert main(["prove", f"{specs()}/byzantine/echo.bcast::for_every_n"]) == 0
     out = capsys.readouterr().out
-    assert "world     n processes, at most f are Byzantine, authenticated stubborn links\n" in out
+    assert (
+        "world     n processes, at most f are Byzantine, authenticated and stubborn links\n" in out
+    )

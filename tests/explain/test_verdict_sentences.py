@@ -163,7 +163,8 @@ CASES = {
         "served",
         "`served` fails: p1 submitted a and never delivers it.",
         "The network splits: {p2, p3} cut off.",
-        "After step 4 the system is quiescent.",
+        "After step 4 no fairness assumption requires another step: WRITE(a) from p1 to p2 and"
+        " WRITE(a) from p1 to p3 are in transit and need not arrive.",
     ),
     "state": (
         "exactly_once/failover.bcast::without_numbers",

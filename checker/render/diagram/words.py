@@ -11,7 +11,6 @@ from checker.diagnostics.english import listing
 from checker.render.diagram.identity import WORD, Identities
 from checker.render.diagram.parts import Line
 from checker.render.terminal.columns import shorten
-from checker.render.terminal.lasso import still_acts
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
 from checker.results.phrases import detector_output_text
 from checker.results.trace import FAULTY, NO_HANDLER, Event, Step, Trace
@@ -244,7 +243,7 @@ def ends_of(trace: Trace) -> str:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
         return "and so on forever"
-    if trace.loop is not None and (still_acts(trace) or not trace.ends):
+    if trace.loop is not None and (trace.still_acts or not trace.ends):
         return "it stays like this forever"
     return "nothing is left to do" if trace.ends else "the run may go on"
 

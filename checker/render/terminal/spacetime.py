@@ -354,7 +354,8 @@ class _Page:
             said = f"an error of the run: {trace.failure.code}"
         elif trace.ends:
             violated = f"; {trace.property_name} is violated" if trace.property_name else ""
-            said = f"the system is quiescent{violated}"
+            rests = "the system is quiescent" if trace.quiescent else "the run may end here"
+            said = f"{rests}{violated}"
         elif trace.closing is not None or not trace.property_name:
             return
         else:
