@@ -150,7 +150,8 @@ def _scenarios(report: Report) -> Iterator[str]:
         if told.met:
             yield f"{told.name}: passed ({count(told.steps, 'step')})"
             continue
-        yield f"{told.name}: FAILED, line {told.line}: {told.reason}"
+        after = f", after {count(told.steps, 'step')}" if told.steps and told.possible else ""
+        yield f"{told.name}: FAILED, line {told.line}{after}: {told.reason}"
         if told.possible:
             yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
 
