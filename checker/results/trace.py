@@ -13,7 +13,7 @@ from checker.results.domains import AtLeast, Natural, OneOf, Positive, Sha256
 FORMAT = 4
 """Version of the trace document; 4 has what steps read of others, and the initial choices."""
 
-ERRORS = "errors of the run"
+ERRORS = "run-time errors"
 """The name under which an error of the execution is reported where no property's verdict carries
 it."""
 IN_EVERY_RUN = "every fair run contains it"
@@ -34,7 +34,7 @@ EVENTS = tuple(
 FAIRNESS = (*FairnessKind, "justice")
 HONOURED = ("taken", "disabled", "holds")
 ROLES = ("", "premise", "goal")
-LEFT_OUT = ("fault", "message")
+LEFT_OUT = ("fault", "timeout", "message")
 OUTCOMES = ("holds", "violated", "unknown")
 """The closed vocabularies of traces."""
 
@@ -276,12 +276,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The outcome of the same check without one fault or one message of the execution, and with no
-    other faults than the execution's.
+    """The outcome of the same check without one fault, timeout or message of the execution, and
+    with no other faults than the execution's.
 
-    ``kind``: ``fault`` or ``message``; ``what`` in words (``the crash of p1``); ``step``: where it
-    is in the execution; ``outcome``: ``holds`` (no such execution violates the property),
-    ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still violates it.
+    ``kind``: ``fault``, ``timeout`` or ``message``; ``what`` in words (``the crash of p1``);
+    ``step``: where it is in the execution; ``outcome``: ``holds`` (no such execution violates the
+    property), ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still
+    violates it.
     """
 
     kind: Annotated[str, OneOf(LEFT_OUT)]

@@ -245,7 +245,9 @@ def ends_of(trace: Trace) -> str:
         return "and so on forever"
     if trace.loop is not None and (trace.still_acts or not trace.ends):
         return "it stays like this forever"
-    return "nothing is left to do" if trace.ends else "the run may go on"
+    if trace.quiescent:
+        return "nothing is left to do"
+    return "the run may end here" if trace.ends else "the run may go on"
 
 
 def width_of(line: Line) -> float:

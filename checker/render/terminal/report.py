@@ -205,7 +205,7 @@ def scope_text(report: Report) -> str:
     of_sizes = f" for {sizes}" if sizes else ""
     if report.stopped == DECIDED:
         return f"search stopped early{of_sizes}: all properties are already decided"
-    return f"NOT exhaustive{of_sizes}: {report.stopped or 'an error of the run stopped it'}"
+    return f"NOT exhaustive{of_sizes}: {report.stopped or 'a run-time error stopped it'}"
 
 
 def assumptions(report: Report) -> tuple[str, ...]:

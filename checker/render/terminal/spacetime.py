@@ -351,7 +351,7 @@ class _Page:
         """Yields the end of the diagram, where the violation becomes apparent."""
         trace = self._trace
         if trace.failure is not None:
-            said = f"an error of the run: {trace.failure.code}"
+            said = f"a run-time error: {trace.failure.code}"
         elif trace.ends:
             violated = f"; {trace.property_name} is violated" if trace.property_name else ""
             rests = "the system is quiescent" if trace.quiescent else "the run may end here"

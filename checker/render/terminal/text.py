@@ -185,7 +185,7 @@ def _failure(trace: Trace) -> RenderableType | None:
     failure = trace.failure
     if failure is None:
         return None
-    title = Text("then an error of the run", style="bold red")
+    title = Text("then a run-time error", style="bold red")
     rows = [(Text("what", style="dim"), Text(f"{failure.message} ({failure.code})"))]
     if failure.during:
         rows.append((Text("during", style="dim"), Text(failure.during)))
