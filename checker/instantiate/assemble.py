@@ -13,7 +13,15 @@ from checker.instantiate.faults import byzantine, crash_points, crashes, stable_
 from checker.instantiate.network import links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
-from checker.instantiate.protocol import actions, coverage_marks, initial, receptions, stack, yields
+from checker.instantiate.protocol import (
+    actions,
+    coverage_marks,
+    ghosts,
+    initial,
+    receptions,
+    stack,
+    yields,
+)
 from checker.instantiate.protocol.sizes import Sizes, compute
 from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
@@ -21,7 +29,7 @@ from checker.instantiate.time import timing
 from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model.build import start_numbers
-from checker.model.ir import Property, TransitionSystem
+from checker.model.ir import EffectDef, Property, TransitionSystem
 from checker.model.transforms.any_order import in_any_order
 from checker.model.transforms.simplify_liveness import simplify_liveness
 from checker.model.verify import verify
@@ -61,9 +69,11 @@ def instantiate(
     """
     start_numbers()
     sizes = compute(check, overrides)
-    check = unfold(check, sizes.values)
+    check = ghosts.without_unread(unfold(check, sizes.values))
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
+    if fine and ghosts.has_any(check):
+        made.effects.update(_ghost_code(check, sizes, capacities or {}, ask))
     properties = _declare(made, ask)
     _draft(made)
     system = effects_fine.lower_effects(made) if fine else effects_coarse.lower_effects(made)
@@ -82,6 +92,17 @@ def instantiate(
     verify(finished)
     early = (f"{i.path}{name}" for i in links.senders(made) for name in counted_messages(made, i))
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))
+
+
+def _ghost_code(
+    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], ask: Ask
+) -> dict[str, EffectDef]:
+    """Returns the effects that ghost code becomes, which are known when all is drafted, and queued
+    where effects are steps."""
+    first = stack.start(check, sizes, capacities, True)
+    _declare(first, ask)
+    _draft(first)
+    return {code.name: code for code in first.ghost_code}
 
 
 def _declare(made: World, ask: Ask) -> tuple[Property, ...]:

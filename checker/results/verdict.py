@@ -12,6 +12,7 @@ from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weig
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
 from checker.results.proof import Proof
 from checker.results.trace import ERRORS, At, Trace
+from checker.results.walks import WalkSummary
 
 __all__ = [
     "ERRORS",
@@ -206,8 +207,8 @@ class Report:
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
-    they took.  ``world``: processes, faults, links and clients in one line; empty where the check
-    was not instantiated.
+    they took.  ``walks``: of a report on random walks, what they were.  ``world``: processes,
+    faults, links and clients in one line; empty where the check was not instantiated.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -243,6 +244,7 @@ class Report:
     omission: Probability | None = None
     restarts: tuple[Restart, ...] = ()
     proof: Proof | None = None
+    walks: WalkSummary | None = None
     world: str = ""
 
     @property

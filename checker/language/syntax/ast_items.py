@@ -128,6 +128,7 @@ class State:
     shared: bool
     stable: bool
     span: Span
+    ghost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

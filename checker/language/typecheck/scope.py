@@ -116,6 +116,8 @@ class Home:
     types: dict[str, typed.Type] = field(default_factory=dict)
     params: dict[str, typed.Type] = field(default_factory=dict)
     states: dict[str | None, dict[str, typed.Type]] = field(default_factory=dict)
+    ghosts: set[tuple[str | None, str]] = field(default_factory=set)
+    """The role and name of each ghost."""
     messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
     roles: tuple[str, ...] = ("",)
     layers: dict[str, typed.Layer] = field(default_factory=dict)
