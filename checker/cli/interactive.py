@@ -185,7 +185,9 @@ class Exploring:
             raise NotPossible("nothing can be lost here: the links lose nothing, or are empty")
         if not rest.isdigit():
             numbers = ", ".join(str(self._ways.index(way) + 1) for way in losses)
-            raise NotPossible(f"`drop` needs the number, in this list, of a step about a message: {numbers}")
+            raise NotPossible(
+                f"`drop` needs the number, in this list, of a step about a message: {numbers}"
+            )
         chosen = self._choice_of_number(rest)
         self._take(chosen if chosen.kind == "lose" else _loss_of(chosen, losses))
 

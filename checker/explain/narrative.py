@@ -341,7 +341,7 @@ def _world(trace: Trace) -> Iterator[str]:
             f"{who} at step{'s' if len(steps) > 1 else ''} {listing(steps)}"
             for who, steps in waited.items()
         ]
-        yield f"A timer ran out for {listing(times)}."
+        yield f"A timer expired: {listing(times)}."
 
 
 # ---- infinite executions ----------------------------------------------------------------------

@@ -170,13 +170,13 @@ CASES = {
         "exactly_once/failover.bcast::without_numbers",
         "at_most_once",
         "`at_most_once` fails: b1.written is 2, not at most 1.",
-        "A timer ran out for producer1 at step 1.",
+        "A timer expired: producer1 at step 1.",
     ),
     "two at once": (
         "time/leases.bcast::beyond_the_bound",
         "one_holder",
         "`one_holder` fails: h1.holding is true and h2.holding is true.",
-        "A timer ran out for g1 at step 11.",
+        "A timer expired: g1 at step 11.",
     ),
 }
 

@@ -329,6 +329,12 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
         return "a guard is written `when e`"
     if found in ("++", "--") and last:
         return f"write `{last} {found[0]}= 1`"
+    if last == "to" and found == "all":
+        return "a message is sent by `send M(x) to all`"
+    if last == "all" and found.isidentifier():
+        return f"write `forall {found} in Proc: …`"
+    if last == "check" and names == {"EQUAL"}:
+        return f"what is asked stands behind `prove`: `prove {found}`"
     if found == "," and "PROVE" in names:
         return "the parts of a check need no commas"
     if "STRING" in names and last == "import":
