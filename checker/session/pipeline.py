@@ -36,7 +36,7 @@ from checker.session.load import (
 )
 from checker.session.run_engine import require_supported, run_folder, unknown_report
 from checker.session.state_tables import export_tables, require_exportable
-from checker.session.trace_header import header_of, settings_of
+from checker.session.trace_header import header_of, narrowed_to, settings_of
 from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ def _instantiate_from_trace(
     header = trace.header
     path = header.file if base_folder is None else f"{base_folder}/{header.file}"
     settings, grown = settings_of(header)
-    check = load_check(path, header.check, settings)
+    spec, only = read_spec(path), narrowed_to(header)
+    check = load_check(spec.only(only) if only else spec, header.check, settings)
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
 
 

@@ -16,6 +16,8 @@ from checker.results.trace import Header, Source, Trace
 
 GROWN = "capacity of "
 """Prefix, in a header's settings, of the capacities with which its system was instantiated."""
+ONLY = "only of properties"
+"""The header's setting of the properties to which the check was narrowed."""
 
 
 def header_of(
@@ -27,6 +29,8 @@ def header_of(
     """
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
+    if check.narrowed:
+        settings[ONLY] = ", ".join(check.narrowed)
     return Header(
         version(),
         path,
@@ -44,9 +48,14 @@ def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
     for name, value in header.settings.items():
         if name.startswith(GROWN):
             grown[name.removeprefix(GROWN)] = int(value)
-        else:
+        elif name != ONLY:
             asked[name] = value
     return asked, grown
+
+
+def narrowed_to(header: Header) -> tuple[str, ...]:
+    """Returns the properties to which the check of a trace was narrowed; empty for all."""
+    return tuple(name for name in header.settings.get(ONLY, "").split(", ") if name)
 
 
 def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:

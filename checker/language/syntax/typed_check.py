@@ -132,7 +132,8 @@ class Check:
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
-    the check's own lemmas.
+    the check's own lemmas.  ``narrowed``: the only properties that are asked of those written;
+    empty where all are.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Check:
     when: Expr | None = None
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    narrowed: tuple[str, ...] = ()
 
     @property
     def condition(self) -> Expr | None:
