@@ -25,6 +25,7 @@ def world_line(check: typed.Check, sizes: Sizes | None) -> str:
         *_time(check, sizes),
         *_layers(check),
         *_clients(check),
+        *_bounds(check, sizes),
     )
     return ", ".join(parts)
 
@@ -45,18 +46,26 @@ def _bound(expr: typed.Expr, sizes: Sizes | None) -> str:
 def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
     """Yields each kind of faults that there may be."""
     kinds = (
-        (check.crash, ("crashes", "crash")),
-        (check.omission, ("omits messages", "omit messages")),
-        (check.byzantine, ("is Byzantine", "are Byzantine")),
+        ("crash", check.crash, ("crashes", "crash")),
+        ("omission", check.omission, ("omits messages", "omit messages")),
+        ("byzantine", check.byzantine, ("is Byzantine", "are Byzantine")),
     )
-    for expr, verb in kinds:
+    for kind, expr, verb in kinds:
         bound = "0" if expr is None else _bound(expr, sizes)
         if bound == "0":
             continue
+        whose = [
+            f"at most {_bound(clause.bound, sizes)} of {clause.role}"
+            for clause in check.role_faults
+            if clause.kind == kind
+        ]
+        of_roles = f" ({'; '.join(whose)})" if whose else ""
         if expr is check.crash and check.recover:
-            yield f"at most {bound} {'crash' if bound == '1' else 'crashes'} with recovery"
+            back = f" of {listing(check.recovering)}" if check.recovering else ""
+            many = "crash" if bound == "1" else "crashes"
+            yield f"at most {bound} {many}{of_roles} with recovery{back}"
         else:
-            yield f"at most {bound} {verb[bound != '1']}"
+            yield f"at most {bound} {verb[bound != '1']}{of_roles}"
         if expr is check.crash and check.crash_points == "between_handlers":
             yield "crashes between handlers only"
     if check.splits:
@@ -117,3 +126,11 @@ def _clients(check: typed.Check) -> Iterator[str]:
 def _arguments(args: tuple[typed.Expr, ...]) -> str:
     said = ", ".join(constant_text(arg) for arg in args)
     return f"({said})" if len(args) > 1 else said
+
+
+def _bounds(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
+    """Yields what limits the executions and the states that are explored."""
+    for budget in check.budgets:
+        each = " per process" if budget.per_process else ""
+        yield f"at most {_bound(budget.bound, sizes)} {budget.handler}{each}"
+    yield from (f"only states with {' '.join(bound.text.split())}" for bound in check.bounds)

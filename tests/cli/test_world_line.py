@@ -28,6 +28,10 @@ protocol Votes {
   role voter(2) { state done = false
     upon condition not done { done := true  send VOTE to all coordinator } }
 }
+protocol Elects {
+  state x : 0..9 = 0
+  upon condition x < 9 as elects { x += 1 }
+}
 protocol Alone { state done = false  upon condition not done { done := true } }
 """
 
@@ -66,6 +70,17 @@ protocol Alone { state done = false  upon condition not done { done := true } }
             " partially synchronous with noise 2",
         ),
         ("Alone", "n = 1", "1 process, no faults"),
+        (
+            "Votes",
+            "faults crash <= 1 of voter, recover",
+            "1 coordinator, 2 voters, at most 1 crash (at most 1 of voter) with recovery,"
+            " perfect links",
+        ),
+        (
+            "Elects",
+            "n = 2  at most 2 elects  bound p.x  <= 3",
+            "2 processes, no faults, at most 2 elects, only states with p.x <= 3",
+        ),
     ],
 )
 def test_the_world_is_told_in_one_line(of: str, clauses: str, wanted: str, tmp_path: Path) -> None:
