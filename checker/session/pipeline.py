@@ -43,6 +43,7 @@ from checker.session.load import (
 from checker.session.run_engine import require_supported, run_folder, unknown_report
 from checker.session.state_tables import export_tables, require_exportable
 from checker.session.trace_header import asked_alone, header_of, settings_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -355,6 +356,7 @@ def report_of(
         restarts=answer.restarts,
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
+        world=world_line(check, made.sizes),
     )
 
 
