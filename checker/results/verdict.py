@@ -268,6 +268,11 @@ class Report:
         return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
 
     @property
+    def has_counterexample(self) -> bool:
+        """Whether something is violated, or meets an error."""
+        return any(verdict.trace is not None for verdict in self.verdicts)
+
+    @property
     def exit_code(self) -> Annotated[int, OneOf((0, 1, 2, 3, 4))]:
         """0 where everything is as expected, otherwise the worst of what is wrong.
 

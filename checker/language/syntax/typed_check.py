@@ -163,7 +163,8 @@ class Check:
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
-    the check's own lemmas.  ``bounds``: of ``bound e``, each as the invariant ``always e``.
+    the check's own lemmas.  ``only``: the properties that are left of it, where not all are asked.
+    ``bounds``: of ``bound e``, each as the invariant ``always e``.
     ``role_faults``: bounds of single roles; ``crash`` and the like are those of all processes, the
     sum where a check bounds single roles only.  ``recovering``: the roles whose
     members may recover, where that is not everybody.
@@ -197,6 +198,7 @@ class Check:
     when: Expr | None = None
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    only: tuple[str, ...] = ()
     bounds: tuple[PropertyDef, ...] = ()
     role_faults: tuple[RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()

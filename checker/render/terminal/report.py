@@ -134,6 +134,10 @@ def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
     yield "scope", scope_text(report)
+    unknown = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
+    if unknown and report.stopped not in (None, DECIDED):
+        named = f"bivalence simulate {report.file}::{report.check}"
+        yield "deeper", f"`{named}` looks deeper, without a guarantee"
 
 
 def unmet(report: Report) -> list[Expected]:
@@ -237,6 +241,8 @@ def excuses(report: Report) -> Iterator[str]:
 
 def conclusion_text(report: Report) -> str:
     """Returns the outcome in one sentence."""
+    if not report.verdicts and report.walks is not None:
+        return f"no property was asked; no error in {count(report.walks.walks, 'walk')}"
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
     if not report.verdicts:
@@ -245,7 +251,7 @@ def conclusion_text(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
-    if report.walks is not None and report.walks.found is None:
+    if report.walks is not None and not report.has_counterexample:
         return f"{said}: no violation found in {count(report.walks.walks, 'walk')}"
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
