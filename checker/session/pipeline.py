@@ -341,7 +341,11 @@ def report_of(
         bytes_per_state=answer.bytes_per_state,
         notes=(
             *notes(check, made, options.fine_steps),
-            *(uncounted_steps(check, options.fine_steps) if answer.up_to is not None else ()),
+            *(
+                uncounted_steps(check, options.fine_steps)
+                if _counts_steps(verdicts, answer)
+                else ()
+            ),
             *answer.remarks,
         ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
@@ -358,6 +362,12 @@ def report_of(
         walks=answer.walks,
         world=world_line(check, made.sizes),
     )
+
+
+def _counts_steps(verdicts: tuple[PropertyVerdict, ...], answer: Answer) -> bool:
+    """Returns whether it matters what one step is: up to a number of them, or up to one beyond a
+    bound of the check."""
+    return answer.up_to is not None or any(verdict.within for verdict in verdicts)
 
 
 def _scenarios(
