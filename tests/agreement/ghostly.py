@@ -59,6 +59,35 @@ def asked_too(text: str) -> str:
     return text.replace("  prove ", "  prove watching, ")
 
 
+CLAIMS = (
+    "always forall p in Proc: p.many <= 1",
+    "always forall p in Proc: p.many > 0 => p.flag or p in p.heard",
+    "always forall p, q in Proc: p.mirror => q.many > 0",
+    "always forall p in Proc: p in crowd => p.flag",
+    "always forall p, q in Proc, m in Msg: (q, m) in delivered(p) => p.many > 0",
+    "always forall p in Proc: p.many > 0 => exists q in Proc, m in Msg: (q, m) in delivered(p)",
+    "always forall p, q in Proc: p in q.heard => p.many > 0 or #trail > 0",
+    "always forall p, q in Proc: (p, true) in trail and q in p.heard => q in crowd",
+    "always #trail >= 2 => trail[0] != trail[1]",
+    "always #trail >= 2 => exists p, q in Proc: p in q.heard",
+    "forall p in Proc: correct(p) ~> p.many > 0",
+    "forall p in Proc: correct(p) => eventually always p.mirror",
+    "forall p in Proc: correct(p) and p in crowd ~> #trail == 4",
+)
+"""Claims about ghosts, some of which hold in some specs."""
+
+
+def about_ghosts(spec: Spec, seed: int) -> str:
+    """The text of ``spec``, which has no roles, with ghosts, and with claims about them."""
+    draw = random.Random(seed)
+    names = [f"g{i}" for i in range(len(CLAIMS))]
+    lines = [f"  property {n} : {c}" for n, c in zip(names, CLAIMS, strict=True)]
+    text = with_ghosts(replace(spec, questions=()), seed)
+    chosen = draw.sample(names, 5)
+    text = text.replace("}\ncheck c of", "\n".join((*lines, "}", "check c of")))
+    return text.replace("  prove \n", f"  prove {', '.join(chosen)}\n")
+
+
 def _reading(top: Protocol) -> str:
     roles = [role for role, _ in top.roles] or ["Proc"]
     return " and ".join(f"(forall w in {r}: w.many >= 0 or w.mirror)" for r in roles)
