@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
@@ -85,7 +85,16 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         found.append("no fairness is assumed for a Byzantine process, or for its messages")
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+    free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
+    if free:
+        shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
+        found.append(f"no process ever has to take {shown}, which is written `may`")
     return (*found, *_noise(check, made))
+
+
+def _handlers(protocol: typed.Protocol) -> Iterator[typed.Handler]:
+    for role in protocol.roles:
+        yield from role.handlers
 
 
 def piles_up(system: TransitionSystem, answer: Answer) -> str:
