@@ -25,7 +25,13 @@ from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_rea
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 from checker.session import run_engine
-from checker.session.caveats import not_promised, notes, uncounted_steps, why_nothing_explored
+from checker.session.caveats import (
+    budgets_of_handlers,
+    not_promised,
+    notes,
+    uncounted_steps,
+    why_nothing_explored,
+)
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -314,6 +320,7 @@ def report_of(
             allow_unused=check.allow_unused,
             idle=why_nothing_explored(check),
             world=not_promised(check, made),
+            budgets=budgets_of_handlers(check, made),
         )
     return Report(
         file=path,

@@ -64,7 +64,7 @@ def why_not_admitted(system: TransitionSystem, states: Sequence[State], loop: in
 
 def invariants(system: TransitionSystem) -> tuple[Property, ...]:
     """Returns the properties that a single state can violate."""
-    return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
+    return tuple(p for p in system.asked_properties if p.kind is PropertyKind.INVARIANT)
 
 
 def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:

@@ -76,6 +76,11 @@ NATIVE_ONLY = {
     "for_every_n/one_communication_step-three": "three are the fewest of which one is a third",
     "for_every_n/one_step_consensus-three": "`one_communication_step-three` is much the same",
     "links/sliding_window-reordering": "the four checks of the alternating bit are asked of both",
+    "replication/raft-any_candidate": "`vote_forgotten` is asked of both",
+    "replication/raft-any_predecessor": "`vote_forgotten` is asked of both",
+    "replication/raft-figure_8": "`vote_forgotten` is asked of both",
+    "replication/raft-one_term": "`vote_forgotten` is asked of both",
+    "replication/raft-two_terms": "`vote_forgotten` is asked of both",
     "time/leases-asked_again": "`within_the_bound` is asked of both",
     "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
     "time/leases-within_the_bound": "`beyond_the_bound` and `no_drift` are asked of both",
@@ -108,6 +113,8 @@ COARSE_ONLY = {
     "for_every_n/hybrid_broadcast-four_with_a_liar": "`three_with_a_liar` is asked so, too",
     "for_every_n/naive_voting-five": "`one_communication_step-three` is asked so, too",
     "for_every_n/naive_voting-four": "`one_communication_step-three` is asked so, too",
+    "replication/raft-figure_8": "`vote_forgotten` is asked by fine steps, too",
+    "replication/raft-two_terms": "`vote_forgotten` is asked by fine steps, too",
     "total_order/from_consensus-over_a_real_consensus": "over oracles fine steps are asked, too",
     "total_order/from_consensus-without_subtracting": "over oracles fine steps are asked, too",
 }
@@ -160,6 +167,7 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("path", "name"), _each("expectations"))
 def test_expectations(path: Path, name: str) -> None:
     report = _native(path, name)

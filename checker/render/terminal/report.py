@@ -24,6 +24,7 @@ from checker.results.verdict import Expected, PropertyVerdict, Report, Word, mee
 STYLES = {
     Word.PROVED: "bold green",
     Word.HOLDS: "green",
+    Word.WITHIN: "yellow",
     Word.BOUNDED: "yellow",
     Word.VIOLATED: "red",
     Word.VACUOUS: "yellow",
@@ -67,7 +68,8 @@ def _sizes(report: Report) -> str:
 def _table(report: Report) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("property", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
+    whole = not any(verdict.within for verdict in report.verdicts)
+    table.add_column("verdict", no_wrap=whole, overflow="fold")
     table.add_column("expected", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
     counted = any(verdict.queries for verdict in report.verdicts)
@@ -78,7 +80,7 @@ def _table(report: Report) -> RenderableType:
     for verdict in report.verdicts:
         table.add_row(
             Text(verdict.property, style="bold"),
-            Text(verdict.label().upper(), style=STYLES[verdict.word]),
+            Text(verdict.loud_label(), style=STYLES[verdict.word]),
             _expectation_text(verdict, report.expected_word(verdict)),
             Text(_why(verdict, report.proof)),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
@@ -269,6 +271,8 @@ def verdict_count_text(word: Word, number: int) -> str:
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"
+        case Word.WITHIN:
+            return f"{number} {'holds' if number == 1 else 'hold'} within a bound"
         case Word.BOUNDED:
             held = "holds" if number == 1 else "hold"
             return f"{number} {held} for so many steps"
