@@ -345,3 +345,24 @@ def test_a_trace_says_which_variable_is_a_ghost(tmp_path: Path) -> None:
     assert dict(once.trace.variables)["mine"] == "ghost"
     told = {c.title for step in once.trace.steps for c in step.changes if c.kind == "ghost"}
     assert told == {"ghost mine", "ghost ours"}
+
+
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_bound_may_read_a_ghost_that_no_property_reads(
+    tmp_path: Path, engine: str, fine: bool
+) -> None:
+    found = {}
+    for bound in ("", "bound p.g <= 3", "bound p.x <= 3"):
+        text = f"""
+protocol P {{
+  state x : 0..9 = 0
+  ghost state g : 0..9 = 0
+  upon condition x < 9 {{ x += 1  g := x }}
+  property small : always forall p in Proc: p.x < 9
+}}
+check c of P {{ n = 1  {bound}  prove small }}
+"""
+        report = run(tmp_path, text, engine, fine)
+        found[bound] = words(report)["small"], report.distinct_states
+    assert found["bound p.g <= 3"] == found["bound p.x <= 3"] != found[""]

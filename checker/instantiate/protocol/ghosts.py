@@ -51,8 +51,8 @@ def has_any(check: typed.Check) -> bool:
 
 
 def _read_by(check: typed.Check) -> frozenset[Name]:
-    """Returns the ghosts that the properties read, or what is written to such a ghost."""
-    kept = {r for prop in check.prove for r in _read(prop.formula)}
+    """Returns the ghosts that properties and bounds read, or what is written to such a ghost."""
+    kept = {r for prop in check.observed for r in _read(prop.formula)}
     code = [n for n in nodes(check.protocol) if isinstance(n, typed.Ghost)]
     size = -1
     while size < len(kept):
