@@ -92,7 +92,7 @@ COLUMN = {
         Use.PROVEN,
         "What decides whether a step fails is read by it, so it is not dead; and a step that can"
         " fail is never left out as one of dead parts only. Guessed capacities may suffice longer:"
-        " they are no errors of the run.",
+        " they are no run-time errors.",
         LIVE,
         AGREE + "test_dead_parts",
     ),
