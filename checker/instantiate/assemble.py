@@ -13,7 +13,15 @@ from checker.instantiate.faults import byzantine, crash_points, crashes, stable_
 from checker.instantiate.network import links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
-from checker.instantiate.protocol import actions, coverage_marks, initial, receptions, stack, yields
+from checker.instantiate.protocol import (
+    actions,
+    coverage_marks,
+    initial,
+    receptions,
+    returns,
+    stack,
+    yields,
+)
 from checker.instantiate.protocol.sizes import Sizes, compute
 from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
@@ -98,6 +106,9 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     timing.declare(made)
     detectors.declare(made)
     oracles.declare(made)
+    if returns.returning(made):
+        actions.declare_clients(made)
+        returns.declare(made)
     properties = ask(made, made.check.prove)
     crashes.declare(made)
     if made.fine:

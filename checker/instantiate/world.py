@@ -122,7 +122,8 @@ class World:
 
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
-    branches and crash points are marked.
+    branches and crash points are marked.  ``observed``: for the variable of each observation of
+    operations its first value after an operation has returned.
     """
 
     check: typed.Check
@@ -146,6 +147,7 @@ class World:
     stored: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     coverage: bool = False
+    observed: dict[str, int] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
 
     # ---- names and places ---------------------------------------------------------------------

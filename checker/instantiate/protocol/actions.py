@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.instantiate import fairness
-from checker.instantiate.protocol import calls, receptions
+from checker.instantiate.protocol import calls, receptions, returns
 from checker.instantiate.protocol.dispatch import guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import refuse
@@ -95,20 +95,37 @@ def unique(world: World, name: str) -> str:
 
 def clients(world: World) -> None:
     """Drafts an action for each operator that clients request: a process's next request."""
-    interface = world.check.protocol.implements
-    by_op: dict[str, list[tuple[int, int, typed.Client]]] = {}
-    position: dict[int, int] = {}
-    for client in world.check.clients:
-        for process in _who(world, client):
-            turn = position.get(process, 0)
-            position[process] = turn + 1
-            by_op.setdefault(client.op, []).append((process, turn, client))
-    if not by_op or interface is None:
+    if world.check.protocol.implements is None:
         return
-    turns = MapT(world.proc, IntT(0, max(position.values())))
-    world.add(CLIENT, turns, default(turns), VariableKind.WORLD, "requests made")
+    declare_clients(world)
+    by_op: dict[str, list[Request]] = {}
+    for request in requests_of(world):
+        by_op.setdefault(request[2].op, []).append(request)
     for op, requests in by_op.items():
         _request(world, op, requests)
+
+
+Request = tuple[int, int, typed.Client]
+"""A process, how many requests its client has made before, and the request."""
+
+
+def requests_of(world: World) -> list[Request]:
+    """Returns all requests that clients make."""
+    found: list[Request] = []
+    made: dict[int, int] = {}
+    for client in world.check.clients:
+        for process in _who(world, client):
+            found.append((process, made.get(process, 0), client))
+            made[process] = made.get(process, 0) + 1
+    return found
+
+
+def declare_clients(world: World) -> None:
+    """Declares how many requests each client has made, unless that is declared already."""
+    requests = requests_of(world)
+    if requests and CLIENT not in world.variables:
+        turns = MapT(world.proc, IntT(0, 1 + max(turn for _, turn, _ in requests)))
+        world.add(CLIENT, turns, default(turns), VariableKind.WORLD, "requests made")
 
 
 def _who(world: World, client: typed.Client) -> list[int]:
@@ -132,7 +149,7 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     turn = _column(which, world.read(CLIENT).type, [build.integer(t) for _, t, _ in requests])
     args = []
     for index, (_, type_) in enumerate(fields):
-        values = [_argument(c, index, type_, env) for _, _, c in requests]
+        values = [argument(c, index, type_, env) for _, _, c in requests]
         args.append(_column(which, type_, values))
     held = ir.Local(world.proc, fresh("self"))
     bound = tuple(ir.Local(t, fresh(n)) for n, t in fields)
@@ -154,7 +171,8 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     takes = build.disj(*(condition for condition, _, _ in ways))
     (_, handler, inner), *others = ways
     said = () if others else spelled_conditions((handler.when,), inner)
-    where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
+    ready = conj(world.may_step(self), returns.waits_for_none(world, self))
+    where = conj(ready, equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     name, promised = unique(world, f"request {op}"), world.reliable(self)
     constraint = fairness.client(self)
@@ -163,7 +181,9 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     world.drafts.append(Draft(action, self))
 
 
-def _argument(client: typed.Client, index: int, type_: Type, env: Env) -> ir.Const:
+def argument(client: typed.Client, index: int, type_: Type, env: Env) -> ir.Const:
+    """Returns an argument of a client's request; raises :class:`SpecError` (C204) where it is no
+    constant of ``type_``."""
     value = build.coerce(lower(client.args[index], env, type_), type_)
     if not isinstance(value, ir.Const):
         raise refuse("C204", "a client's argument must be a constant", client.span)

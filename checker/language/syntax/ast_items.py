@@ -15,12 +15,22 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """``returns name(fields)``: the indication by which a request returns."""
+
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorDecl:
-    """``kind``: ``request`` or ``indication``."""
+    """``kind``: ``request`` or ``indication``; ``returns``: how a request returns, if it does."""
 
     kind: str
     name: ast.Name
     fields: tuple[ast.Field, ...]
+    returns: Returned | None
     span: Span
 
 
@@ -92,6 +102,27 @@ InterfaceItem = OperatorDecl | PropertyList | TypeAlias | PropertyDecl
 class Interface:
     name: ast.Name
     items: tuple[InterfaceItem, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of an object; ``type`` ``None``: it has no result."""
+
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    type: ast.Type | None
+    body: ast.Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A sequential specification; ``types``: the names that stand for types of its users."""
+
+    name: ast.Name
+    types: tuple[ast.Name, ...]
+    items: tuple[Operation | State | TypeAlias | Constant | Definition, ...]
     span: Span
 
 
@@ -368,7 +399,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Prove:
-    """The names may be of the form ``x over y``."""
+    """The names may be of the form ``x over y`` or ``x as y``."""
 
     names: tuple[ast.Name, ...]
     span: Span
@@ -435,7 +466,7 @@ class Check:
     span: Span
 
 
-Item = Import | Interface | Protocol | Variant | Check | TypeAlias | Constant | Definition
+Item = Import | Interface | Object | Protocol | Variant | Check | TypeAlias | Constant | Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from checker.language.library import Library
@@ -13,6 +14,7 @@ from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
 from checker.language.typecheck.layers import World, check_given, stack_of
+from checker.language.typecheck.objects import consistency_property, is_consistency, of_clients
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
@@ -39,7 +41,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
     own = _own_properties(decl, protocol, library)
-    return typed.Check(
+    made = typed.Check(
         name=decl.name.text,
         protocol=protocol,
         settings=tuple(settings.values()),
@@ -68,6 +70,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
     )
+    return replace(made, warnings=made.warnings + of_clients(made, report))
 
 
 _Item = TypeVar("_Item")
@@ -177,6 +180,10 @@ def _properties(
     for name in asked:
         if name.text in made:
             continue
+        if is_consistency(name.text):
+            consistent = consistency_property(name, _seen_here(name, protocol, library))
+            made.update({} if consistent is None else {name.text: consistent})
+            continue
         found = written.get(name.text) or find_property(name.text, protocol, interfaces)
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
@@ -193,6 +200,12 @@ def _properties(
         else:
             made[name.text] = found
     return tuple(made.values())
+
+
+def _seen_here(at: ast.Name, protocol: typed.Protocol, library: Library) -> Home:
+    """Returns the declarations of ``protocol``, and the objects of the file of ``at``."""
+    home = library.home(protocol.name)
+    return replace(home, objects={**home.objects, **library.around(at.span.file).objects})
 
 
 def _own_properties(
@@ -213,7 +226,7 @@ def _own_properties(
         n: find_property(n, protocol, interfaces) for n in property_names(protocol, interfaces)
     }
     others = (*protocol.invariants, *(p for p in known.values() if p is not None))
-    return own_properties(written, library.home(protocol.name), others)
+    return own_properties(written, _seen_here(decl.name, protocol, library), others)
 
 
 def _once(

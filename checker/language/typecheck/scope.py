@@ -126,6 +126,8 @@ class Home:
     constants: dict[str, typed.Expr] = field(default_factory=dict)
     definitions: dict[str | None, dict[str, Definition]] = field(default_factory=dict)
     procedures: dict[str | None, dict[str, ast_items.Procedure]] = field(default_factory=dict)
+    objects: dict[str, tuple[ast_items.Object, Home]] = field(default_factory=dict)
+    """The objects in sight, each with what its file declares."""
     acts: typed.Type | None = None
     """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)

@@ -1,0 +1,44 @@
+"""Lists the operations that the clients of a check call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.instantiate.protocol import calls, returns
+from checker.instantiate.protocol.actions import argument, requests_of
+from checker.instantiate.protocol.expressions import Env
+from checker.instantiate.world import World
+from checker.model import ir
+from checker.model.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation that the client of ``process`` calls as its request number ``turn``, from 1 on.
+
+    ``op`` and ``args`` are those of the request; ``returns`` the indication by which it returns.
+    """
+
+    process: int
+    turn: int
+    op: str
+    args: tuple[ir.Const, ...]
+    returns: str
+
+
+def calls_of(world: World) -> tuple[Call, ...]:
+    """Returns the operations of all clients, by process and in the order in which it calls them."""
+    names = {request.name: request.returns for request in returns.returning(world)}
+    env = Env(world, world.instances[0], None)
+    found = []
+    for process, before, client in requests_of(world):
+        answer = names.get(client.op)
+        if answer is not None:
+            fields = calls.fields_of(world, ("", "request", client.op))
+            args = tuple(argument(client, i, type_, env) for i, (_, type_) in enumerate(fields))
+            found.append(Call(process, before + 1, client.op, args, answer))
+    return tuple(sorted(found, key=lambda call: (call.process, call.turn)))
+
+
+Result = Value
+"""What an operation returns; ``None`` also where it returns nothing."""

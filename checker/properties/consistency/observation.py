@@ -1,0 +1,160 @@
+"""Adds to a system what an automaton of calls and returns has seen, as a history variable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import CLIENT, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import entry, equal, integer
+from checker.model.evaluate import misfit
+from checker.model.ir import Block, Expr, VariableKind
+from checker.model.types import IntT, MapT
+from checker.properties.consistency.automaton import Automaton, Event, TooMany, automaton_of
+from checker.properties.consistency.calls import Call, calls_of
+from checker.properties.consistency.monitors import monitor_of
+from checker.properties.consistency.sequential_object import SequentialObject, TooSmall
+
+LARGEST_TABLE = 1 << 20
+"""The largest number of entries of the table of an automaton."""
+
+
+def variable_of(asked: typed.Consistent) -> str:
+    """Returns the name of the variable that observes ``asked``."""
+    return f"@{asked.kind}.{asked.object.name}"
+
+
+def reads(world: World, asked: typed.Consistent) -> Expr:
+    """Returns whether all is correct up to now, or whether any operation has returned."""
+    now = world.read(variable_of(asked))
+    assert isinstance(now.type, IntT)
+    if asked.asks == "returned":
+        return build.negation(build.below(now, integer(world.observed[variable_of(asked)])))
+    return build.below(now, integer(now.type.hi))
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the automaton of ``asked`` has seen; ``columns``: the position of each event in a row of
+    its table."""
+
+    world: World
+    asked: typed.Consistent
+    calls: tuple[Call, ...]
+    automaton: Automaton
+    columns: dict[Event, int]
+
+    def declare(self) -> None:
+        """Declares the variable."""
+        kind, name = self.asked.kind.replace("_", " "), self.asked.object.name
+        type_ = IntT(0, self.automaton.violated)
+        variable, title = variable_of(self.asked), f"{kind} as {name}"
+        self.world.add(variable, type_, 0, VariableKind.HISTORY, title)
+        self.world.observed[variable] = self.automaton.first_returned
+
+    def at_request(self, op: str, process: Expr) -> Block:
+        """Returns what a call of ``op`` changes."""
+        if not any(call.op == op for call in self.calls):
+            return ()
+        return self._note(self._column("call", op, process, self._turn(process)), None)
+
+    def at_return(self, indication: str, process: Expr, result: Expr | None) -> Block:
+        """Returns what the return by ``indication`` with ``result`` changes."""
+        found = [call for call in self.calls if call.returns == indication]
+        if not found:
+            return ()
+        base = self._column("other", found[0].op, process, self._turn(process))
+        return self._note(base, self._result(found[0].op, result))
+
+    def _turn(self, process: Expr) -> Expr:
+        return entry(self.world.read(CLIENT), process)
+
+    def _column(self, kind: str, op: str, process: Expr, turn: Expr) -> Expr:
+        """Returns the column of the event of ``kind`` for the request number ``turn``, which is of
+        ``op``."""
+        turns = turn.type
+        columns = [[0] * (turns.hi + 1) for _ in self.world.sizes.processes]
+        for number, call in enumerate(self.calls):
+            if call.op == op:
+                columns[call.process][call.turn] = self.columns[Event(kind, number)]
+        row = MapT(turns, IntT(0, len(self.columns) - 1))
+        table = ir.Const(MapT(self.world.proc, row), tuple(tuple(each) for each in columns))
+        return ir.Index(row.value, ir.Index(row, table, process), turn)
+
+    def _result(self, op: str, result: Expr | None) -> Expr:
+        """Returns by how many columns ``result`` is behind that of any other."""
+        values = results_of(self.columns, self.calls, op)
+        if result is None:
+            return integer(len(values))
+        chosen: Expr = integer(0)
+        for offset, value in reversed(list(enumerate(values, start=1))):
+            if misfit(result.type, value, None) is None:
+                same = equal(result, ir.Const(result.type, value))
+                range_ = IntT(0, len(values))
+                chosen = ir.Apply(range_, ir.Op.ITE, (same, integer(offset), chosen))
+        return chosen
+
+    def _note(self, column: Expr, more: Expr | None) -> Block:
+        name = variable_of(self.asked)
+        now, width = self.world.read(name), len(self.columns)
+        flat = tuple(
+            self.automaton.after(state, event)
+            for state in range(self.automaton.violated + 1)
+            for event in self.columns
+        )
+        keys = IntT(0, len(flat) - 1)
+        row = ir.Apply(IntT(0, len(flat) - width), ir.Op.MUL, (now, integer(width)))
+        at: Expr = ir.Apply(keys, ir.Op.ADD, (row, column))
+        if more is not None:
+            at = ir.Apply(keys, ir.Op.ADD, (at, more))
+        table = ir.Const(MapT(keys, now.type), flat)
+        return (ir.Assign(ir.Target(now.type, name, True), ir.Index(now.type, table, at)),)
+
+
+def results_of(columns: dict[Event, int], calls: tuple[Call, ...], op: str) -> list[object]:
+    """Returns the results of ``op`` that events name, in the order of their columns."""
+    first = next(number for number, call in enumerate(calls) if call.op == op)
+    return [e.result for e in columns if e.kind == "return" and e.operation == first]
+
+
+def observation_of(world: World, asked: typed.Consistent) -> Observation:
+    """Returns the observation for ``asked``; raises :class:`SpecError` (C211) where it is too
+    large."""
+    calls = calls_of(world)
+    of = SequentialObject(world, asked.object, calls)
+    losses = world.crash_bound if world.recovers else 0
+    while True:
+        try:
+            automaton = automaton_of(monitor_of(asked.kind, of), calls, losses)
+            break
+        except TooSmall as small:
+            of.grow(small.name)
+        except TooMany:
+            raise _too_many(asked, calls) from None
+    columns = _columns(automaton, calls)
+    if len(columns) * (automaton.violated + 1) > LARGEST_TABLE:
+        raise _too_many(asked, calls)
+    return Observation(world, asked, calls, automaton, columns)
+
+
+def _columns(automaton: Automaton, calls: tuple[Call, ...]) -> dict[Event, int]:
+    """Returns the columns of the table: of each operation its call, its return with any other
+    result, and its return with each result that some operation of the kind has."""
+    seen = {op: {} for op in dict.fromkeys(call.op for call in calls)}
+    for edges in automaton.edges:
+        for event in edges:
+            if event.kind == "return":
+                seen[calls[event.operation].op][event.result] = None
+    events = []
+    for number, call in enumerate(calls):
+        events += [Event("call", number), Event("other", number)]
+        events += [Event("return", number, result) for result in seen[call.op]]
+    return {event: column for column, event in enumerate(events)}
+
+
+def _too_many(asked: typed.Consistent, calls: tuple[Call, ...]) -> Exception:
+    message = f"{len(calls)} operations can be ordered in too many ways to decide this"
+    hint = "let the clients call fewer, or with fewer arguments that differ"
+    return refuse("C211", message, asked.span, hint)
