@@ -700,7 +700,8 @@ class MarkKind(StrEnum):
 class MarkInfo:
     """The meaning of a mark; ``names`` and ``types`` are of its arguments.
 
-    ``required``: never reached means vacuous.
+    ``required``: never reached means vacuous.  ``returns``: of a request that returns, the
+    indication by which it does.
     """
 
     kind: MarkKind
@@ -709,6 +710,7 @@ class MarkInfo:
     types: tuple[Type, ...] = ()
     required: bool = False
     place: SourceLocation | None = None
+    returns: str = ""
 
 
 class EffectKind(StrEnum):

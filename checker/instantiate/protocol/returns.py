@@ -24,6 +24,11 @@ def returning(world: World) -> tuple[typed.Operator, ...]:
     return tuple(request for request in requests if request.returns is not None)
 
 
+def returned_by(world: World, op: str) -> str:
+    """Returns the indication by which the request ``op`` returns; empty where it does not."""
+    return next((r.returns for r in returning(world) if r.name == op and r.returns), "")
+
+
 def declare(world: World) -> None:
     """Declares which operations are outstanding, where there are any."""
     requests = returning(world)

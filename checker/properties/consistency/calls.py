@@ -16,7 +16,8 @@ from checker.model.types import Value
 class Call:
     """An operation that the client of ``process`` calls as its request number ``turn``, from 1 on.
 
-    ``op`` and ``args`` are those of the request; ``returns`` the indication by which it returns.
+    ``op`` and ``args`` are those of the request; ``returns`` the indication by which it returns,
+    which has so many arguments: its ``results``.
     """
 
     process: int
@@ -24,6 +25,7 @@ class Call:
     op: str
     args: tuple[ir.Const, ...]
     returns: str
+    results: int
 
 
 def calls_of(world: World) -> tuple[Call, ...]:
@@ -36,7 +38,8 @@ def calls_of(world: World) -> tuple[Call, ...]:
         if answer is not None:
             fields = calls.fields_of(world, ("", "request", client.op))
             args = tuple(argument(client, i, type_, env) for i, (_, type_) in enumerate(fields))
-            found.append(Call(process, before + 1, client.op, args, answer))
+            results = len(calls.fields_of(world, ("", "indication", answer)))
+            found.append(Call(process, before + 1, client.op, args, answer, results))
     return tuple(sorted(found, key=lambda call: (call.process, call.turn)))
 
 

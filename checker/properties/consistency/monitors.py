@@ -195,26 +195,26 @@ def _is_done(program: Program, position: int) -> bool:
     return all(called.result is None for called in program[position:])
 
 
-def _reachable(of: SequentialObject) -> list[State]:
-    """Returns the states that the operations lead to, in any order, each any number of times as
-    long as that gives no more than operations applied once."""
+def reachable(of: SequentialObject) -> list[State]:
+    """Returns the states that the operations lead to, each applied at most once, in any order; the
+    first one first."""
     first = (of.initial(), frozenset[int]())
-    seen, todo = {first}, [first]
-    while todo:
-        at, applied = todo.pop()
+    seen = {first: None}
+    todo = [first]
+    for at, applied in todo:
         for operation in range(len(of.calls)):
             if operation not in applied:
                 for after, _ in of.outcomes(at, operation):
                     found = (after, applied | {operation})
                     if found not in seen:
-                        seen.add(found)
+                        seen[found] = None
                         todo.append(found)
     return list(dict.fromkeys(at for at, _ in seen))
 
 
 def _results(of: SequentialObject) -> list[list[Result]]:
     """Returns for each operation all results that it has in any state."""
-    states = _reachable(of)
+    states = reachable(of)
     everything = range(len(of.calls))
     return [
         list(dict.fromkeys(result for at in states for _, result in of.outcomes(at, operation)))
@@ -294,7 +294,7 @@ class OneWriter:
 def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
     """Returns the operations that write, with the state after each; raises :class:`SpecError`
     (C032) where the object is no register, or several processes write."""
-    states = _reachable(of)
+    states = reachable(of)
     found: dict[int, State] = {}
     for number, call in enumerate(of.calls):
         outcomes = [of.outcomes(at, number) for at in states]

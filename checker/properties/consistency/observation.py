@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.world import CLIENT, World
+from checker.instantiate.world import CLIENT, Observed, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import entry, equal, integer
 from checker.model.evaluate import misfit
 from checker.model.ir import Block, Expr, VariableKind
-from checker.model.types import IntT, MapT
+from checker.model.reading import Specification
+from checker.model.types import IntT, MapT, Value
 from checker.properties.consistency.automaton import Automaton, Event, TooMany, automaton_of
-from checker.properties.consistency.calls import Call, calls_of
-from checker.properties.consistency.monitors import monitor_of
+from checker.properties.consistency.calls import Call, Result, calls_of
+from checker.properties.consistency.monitors import monitor_of, reachable
 from checker.properties.consistency.sequential_object import SequentialObject, TooSmall
 
 LARGEST_TABLE = 1 << 20
@@ -31,7 +33,7 @@ def reads(world: World, asked: typed.Consistent) -> Expr:
     now = world.read(variable_of(asked))
     assert isinstance(now.type, IntT)
     if asked.asks == "returned":
-        return build.negation(build.below(now, integer(world.observed[variable_of(asked)])))
+        return build.negation(build.below(now, integer(world.observed[variable_of(asked)].first_returned)))
     return build.below(now, integer(now.type.hi))
 
 
@@ -45,6 +47,7 @@ class Observation:
     calls: tuple[Call, ...]
     automaton: Automaton
     columns: dict[Event, int]
+    of: Specification
 
     def declare(self) -> None:
         """Declares the variable."""
@@ -52,7 +55,7 @@ class Observation:
         type_ = IntT(0, self.automaton.violated)
         variable, title = variable_of(self.asked), f"{kind} as {name}"
         self.world.add(variable, type_, 0, VariableKind.HISTORY, title)
-        self.world.observed[variable] = self.automaton.first_returned
+        self.world.observed[variable] = Observed(self.automaton.first_returned, self.of)
 
     def at_request(self, op: str, process: Expr) -> Block:
         """Returns what a call of ``op`` changes."""
@@ -136,7 +139,26 @@ def observation_of(world: World, asked: typed.Consistent) -> Observation:
     columns = _columns(automaton, calls)
     if len(columns) * (automaton.violated + 1) > LARGEST_TABLE:
         raise _too_many(asked, calls)
-    return Observation(world, asked, calls, automaton, columns)
+    return Observation(world, asked, calls, automaton, columns, _specification(asked, of))
+
+
+def _specification(asked: typed.Consistent, of: SequentialObject) -> Specification:
+    """Returns the object as far as the calls explore it, for what is said of a violation."""
+    states = {at: number for number, at in enumerate(reachable(of))}
+    outcomes = {}
+    for (at, call), found in of.known.items():
+        if at in states and all(after in states for after, _ in found):
+            some = tuple((states[after], _parts(of.calls[call], r)) for after, r in found)
+            outcomes[states[at], call] = some
+    said = tuple((c.process, c.op, tuple(arg.value for arg in c.args)) for c in of.calls)
+    return Specification(asked.kind, asked.object.name, said, outcomes)
+
+
+def _parts(call: Call, result: Result) -> tuple[Value, ...]:
+    """Returns the arguments of the indication that returns ``result``."""
+    if call.results == 0:
+        return ()
+    return (result,) if call.results == 1 else cast("tuple[Value, ...]", result)
 
 
 def _columns(automaton: Automaton, calls: tuple[Call, ...]) -> dict[Event, int]:

@@ -40,7 +40,7 @@ class SequentialObject:
         self._instantiate()
 
     def _instantiate(self) -> None:
-        self._known: dict[tuple[State, int], tuple[Outcome, ...]] = {}
+        self.known: dict[tuple[State, int], tuple[Outcome, ...]] = {}
         self._system = _system(self.world, self.of, self.calls, self.capacities)
 
     def initial(self) -> State:
@@ -58,9 +58,9 @@ class SequentialObject:
         """Returns the states and results to which the operation number ``call`` may lead; none:
         it can't take effect there.  Raises :class:`SpecError` (C210) for an error of the run."""
         key = state, call
-        if key not in self._known:
-            self._known[key] = self._run(state, call)
-        return self._known[key]
+        if key not in self.known:
+            self.known[key] = self._run(state, call)
+        return self.known[key]
 
     def _run(self, state: State, call: int) -> tuple[Outcome, ...]:
         action = self._system.actions[call]
