@@ -175,10 +175,15 @@ class Library:
             source = next(s for s in self.sources if s.spec.file == file)
             specs = [each.spec for each in reversed(source.all())]
             home = file_home(specs, self.report)
-            if self.prelude is not None:
-                home.objects = {**self.prelude.objects, **home.objects}
             self._files[file] = home
+            shipped = self._shipped() if self.prelude is None else self.prelude.objects
+            home.objects = {**shipped, **home.objects}
         return self._files[file]
+
+    def _shipped(self) -> dict[str, tuple[ast_items.Object, Home]]:
+        """Returns the objects of all files of the tool, which see one another."""
+        found = (decl for source in self.sources for decl in source.objects())
+        return {decl.name.text: (decl, self.around(decl.name.span.file)) for decl in found}
 
     # ---- interfaces ---------------------------------------------------------------------------
 
