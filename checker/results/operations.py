@@ -15,8 +15,8 @@ from checker.results.trace import Interval
 @dataclass(frozen=True, slots=True)
 class Performed:
     """An operation that ``process`` called in step ``called`` with ``args``, in the words
-    ``call``; ``returned``: the step in which it returned ``result`` (``shown``: in words), ``None``
-    while it is outstanding.  ``begin`` and ``end`` order all calls and returns of the execution."""
+    ``call``; ``returned``: the step in which it returned ``result`` (``shown``: in words) by the
+    indication ``answer``, ``None`` while it is outstanding.  ``begin`` and ``end`` order all calls and returns of the execution."""
 
     process: int
     op: str
@@ -28,6 +28,7 @@ class Performed:
     end: int | None = None
     result: tuple[Value, ...] = ()
     shown: str = ""
+    answer: str = ""
 
 
 def performed(system: TransitionSystem, run: Run) -> tuple[Performed, ...]:
@@ -52,7 +53,7 @@ def performed(system: TransitionSystem, run: Run) -> tuple[Performed, ...]:
             one = found[which]
             found[which] = Performed(
                 process, one.op, one.args, one.call, one.called, one.begin, step, number,
-                tuple(args), ", ".join(texts),
+                tuple(args), ", ".join(texts), info.text,
             )  # fmt: skip
     return tuple(found)
 
@@ -68,6 +69,13 @@ def _events(moments: tuple) -> Iterator[tuple]:
 def intervals(system: TransitionSystem, run: Run) -> tuple[Interval, ...]:
     """Returns the operations of ``run`` as a trace has them."""
     return tuple(
-        Interval(system.processes[one.process], one.call, one.called, one.shown, one.returned)
+        Interval(
+            system.processes[one.process],
+            one.call,
+            one.called,
+            "" if one.returned is None else f"{one.answer}({one.shown})",
+            one.shown,
+            one.returned,
+        )
         for one in performed(system, run)
     )

@@ -168,11 +168,13 @@ class ProcessOutcome:
 @dataclass(frozen=True, slots=True)
 class Interval:
     """An operation of a process: ``call``, in words, in the step ``called``; it returned ``result``
-    (empty: nothing) in the step ``returned``, ``None`` where it has not returned."""
+    (empty: nothing) in the step ``returned``, ``None`` where it has not returned, by the indication
+    ``answer``."""
 
     process: str
     call: str
     called: Natural
+    answer: str = ""
     result: str = ""
     returned: Natural | None = None
 
