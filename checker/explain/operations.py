@@ -23,9 +23,11 @@ MOST = 4
 """So many constraints are told; of more only how many there are."""
 
 
-def operation_sentences(system: TransitionSystem, prop: Property, run: Run) -> tuple[str, ...]:
-    """Returns why the operations of ``run`` are not those of the object that ``prop`` names; empty
-    where it is about something else."""
+def operation_sentences(
+    system: TransitionSystem, prop: Property, run: Run, title: str
+) -> tuple[str, ...]:
+    """Returns why the operations of ``run`` are not those of the object that ``prop`` names, which
+    is called ``title``; empty where it is about something else."""
     of = None if prop.reading is None else _specification(prop.reading.root)
     if of is None:
         return ()
@@ -33,7 +35,8 @@ def operation_sentences(system: TransitionSystem, prop: Property, run: Run) -> t
     numbers = _numbers(of, found)
     if None in numbers or not any(one.returned is not None for one in found):
         return ()
-    return tuple(_Telling(system, of, found, tuple(n for n in numbers if n is not None)).told())
+    known = tuple(number for number in numbers if number is not None)
+    return tuple(_Telling(system, of, found, known, title).told())
 
 
 def _specification(node: Node) -> Specification | None:
@@ -65,6 +68,7 @@ class _Telling:
     of: Specification
     found: tuple[Performed, ...]
     numbers: tuple[int, ...]
+    title: str
 
     def told(self) -> Iterator[str]:
         last = self._last()
@@ -73,7 +77,7 @@ class _Telling:
         told = f"{self._name(last)} returned{self._result(one)}"
         if self._has_order(pairs):
             # A register of one writer: a read may return only what is written then.
-            yield f"`{self.of.kind} as {self.of.object}` fails: {told}."
+            yield f"{self.title} fails: {told}."
             yield from self._of_one_writer(last)
             return
         if self._has_order(()):
@@ -82,11 +86,11 @@ class _Telling:
                 if not self._has_order(fewer):
                     pairs = fewer
             first, *rest = self._constraints(pairs, last, told)
-            yield f"`{self.of.name}` fails: {first}."
+            yield f"{self.title} fails: {first}."
             yield from rest
         else:
             none = f"no order of the operations gives it this result, nor any {self.of.object}"
-            yield f"`{self.of.name}` fails: {told}, and {none}."
+            yield f"{self.title} fails: {told}, and {none}."
 
     def _constraints(self, pairs: list[Pair], last: int, told: str) -> list[str]:
         before = [a for a, b in pairs if b == last]

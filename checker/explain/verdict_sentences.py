@@ -20,7 +20,7 @@ def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) 
 
     Where the reading of ``prop`` does not give these, the first sentence is that of the trace.
     """
-    of_operations = operation_sentences(system, prop, run)
+    of_operations = operation_sentences(system, prop, run, _property_title(prop))
     if of_operations:
         return of_operations[:LONGEST]
     found = facts(system, prop, run)
@@ -37,4 +37,5 @@ def _property_title(prop: Property) -> str:
     written where it may be anything."""
     at = prop.place
     shipped = at is None or display_name(at.file) != at.file or " over " in prop.asked
-    return title(prop.asked) if shipped else f"`{prop.asked}`"
+    noun = shipped and " as " not in prop.asked
+    return title(prop.asked) if noun else f"`{prop.asked}`"

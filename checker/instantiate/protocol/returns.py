@@ -7,11 +7,11 @@ process crashes never returns; a client whose process has recovered makes its ne
 
 from __future__ import annotations
 
-from checker.instantiate.world import World
+from checker.instantiate.world import PENDING, REQUEST, World
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.ir import TRUE, Block, Expr, VariableKind
-from checker.model.types import IntT, MapT, default
+from checker.model.ir import FALSE, TRUE, Block, Expr, VariableKind
+from checker.model.types import BOOL, IntT, MapT, default
 
 OUTSTANDING = "@outstanding"
 """For each process the number of the request that has not returned yet; 0: there is none."""
@@ -41,7 +41,22 @@ def waits_for_none(world: World, process: Expr) -> Expr:
     """Returns whether no operation of ``process`` is outstanding."""
     if OUTSTANDING not in world.variables:
         return TRUE
-    return build.equal(_target(world, process)[0], build.integer(0))
+    none = build.equal(_target(world, process)[0], build.integer(0))
+    return build.conj(none, build.negation(_is_about_to_call(world, process)))
+
+
+def _is_about_to_call(world: World, process: Expr) -> Expr:
+    """Returns whether a request is among the pending effects of ``process``, where effects are
+    steps: a busy process may make its next request as if all of them had happened (see
+    :mod:`checker.instantiate.effects.unhindered`)."""
+    if not world.fine or PENDING not in world.variables:
+        return FALSE
+    queue = build.entry(world.read(PENDING), process)
+    effect = ir.Local(build.element(queue.type), build.fresh("_effect"))
+    names = enumerate(world.effects)
+    calls = (ir.IsCase(effect, i) for i, name in names if name.startswith(REQUEST))
+    domain = ir.Members(queue, effect.type)
+    return ir.Quant(ir.Quantifier.EXISTS, effect.name, domain, build.disj(*calls), BOOL)
 
 
 def at_request(world: World, op: str, process: Expr) -> Block:
