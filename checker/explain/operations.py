@@ -110,7 +110,9 @@ class _Telling:
         needed = [
             i
             for i, one in enumerate(self.found)
-            if i not in told and one.shown and not self._has_order(pairs) 
+            if i not in told
+            and one.shown
+            and not self._has_order(pairs)
             and self._has_order(pairs, without=i)
         ]
         said = [f"{self._name(i)} returned{self._result(self.found[i])}" for i in needed]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.language.parser.build import rule_of
 from checker.language.library import Library, Source, open_source, prelude, read
+from checker.language.parser.build import rule_of
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.objects import check_object

@@ -183,9 +183,9 @@ class _Words:
                 return self.cause(expr, first, second, env)
             case typed.Consistent():
                 text, now = spell(expr, env), lower(expr, env)
-                of = self.world.observed[variable_of(expr)].of
+                against = self.world.observed[variable_of(expr)].of
                 ways = ("is so", "is not so", "is never so")
-                return Atom(now, "operations", (), *ways, text, text, of=of)
+                return Atom(now, "operations", (), *ways, text, text, of=against)
             case typed.Operation(
                 _, "==", (typed.Opinion(_, kind, owner, _), typed.Display(_, (one,), _)), _
             ):

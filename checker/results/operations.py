@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from checker.model.interpreter import Event
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.model.types import Value
-from checker.results.rerun import Run
+from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
 from checker.results.trace import Interval
 
@@ -16,7 +17,8 @@ from checker.results.trace import Interval
 class Performed:
     """An operation that ``process`` called in step ``called`` with ``args``, in the words
     ``call``; ``returned``: the step in which it returned ``result`` (``shown``: in words) by the
-    indication ``answer``, ``None`` while it is outstanding.  ``begin`` and ``end`` order all calls and returns of the execution."""
+    indication ``answer``, ``None`` while it is outstanding.  ``begin`` and ``end`` order all calls
+    and returns of the execution."""
 
     process: int
     op: str
@@ -38,9 +40,10 @@ def performed(system: TransitionSystem, run: Run) -> tuple[Performed, ...]:
     moments = run.moments if run.closing is None else (*run.moments, run.closing)
     for number, step, event in _events(moments):
         info = system.marks[event.mark]
-        if not event.args or not isinstance(event.args[0], int):
+        if info.kind not in (MarkKind.CRASH, MarkKind.REQUEST, MarkKind.INDICATION):
             continue
         process, *args = event.args
+        assert isinstance(process, int)
         texts = [show(t, v) for t, v in zip(info.types[1:], args, strict=True)]
         if info.kind is MarkKind.CRASH:
             outstanding.pop(process, None)
@@ -58,7 +61,7 @@ def performed(system: TransitionSystem, run: Run) -> tuple[Performed, ...]:
     return tuple(found)
 
 
-def _events(moments: tuple) -> Iterator[tuple]:
+def _events(moments: tuple[Moment, ...]) -> Iterator[tuple[int, int, Event]]:
     number = 0
     for step, moment in enumerate(moments):
         for event in moment.events:

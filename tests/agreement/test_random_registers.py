@@ -135,7 +135,9 @@ def every_history(system: TransitionSystem) -> set[tuple[tuple[object, ...], ...
     return {history for _, history in seen}
 
 
-def history_of(system: TransitionSystem, events: tuple[Event, ...]) -> tuple[tuple[object, ...], ...]:
+def history_of(
+    system: TransitionSystem, events: tuple[Event, ...]
+) -> tuple[tuple[object, ...], ...]:
     found: list[tuple[object, ...]] = []
     for event in events:
         info = system.marks[event.mark]

@@ -1,8 +1,8 @@
 """A second definition of linearizability and its relatives: all orders are tried.
 
-A history is a list of events ``("call", number)`` and ``("return", number, result)``; ``operations``
-says who called what.  The objects are written here once more, in Python, from the page of
-`docs/language.md` alone.
+A history is a list of events ``("call", number)`` and ``("return", number, result)``; and
+``operations`` says who called what.  The objects are written here once more, in Python, from the
+page of `docs/language.md` alone.
 """
 
 from __future__ import annotations
@@ -93,17 +93,18 @@ def _orders(
     called = [event[1] for event in history if event[0] == "call"]
     returned = {event[1] for event in history if event[0] == "return"}
     pending = [number for number in called if number not in returned]
+    pairs = [(a, b) for a in called for b in called if a != b and before(a, b)]
     for size in range(len(pending) + 1):
         for more in itertools.combinations(pending, size):
             for order in itertools.permutations((*sorted(returned), *more)):
                 places = {number: place for place, number in enumerate(order)}
-                if not any(
-                    before(b, a) for a, b in itertools.combinations(order, 2) if places[a] < places[b]
-                ):
+                if all(places[a] < places[b] for a, b in pairs if a in places and b in places):
                     yield order
 
 
-def _explains(name: str, operations: Sequence[Operation], history: Sequence[Event], order: Any) -> bool:
+def _explains(
+    name: str, operations: Sequence[Operation], history: Sequence[Event], order: Any
+) -> bool:
     results = {event[1]: event[2] for event in history if event[0] == "return"}
     first, step = OBJECTS[name]
     states = [first]

@@ -164,7 +164,12 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
         mark(
-            world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound,
+            world,
+            MarkKind.REQUEST,
+            op,
+            ("self", *(n for n, _ in fields)),
+            held,
+            *bound,
             returns=returns.returned_by(world, op),
         ),
         *_request_effect(world, top, op, (held, *bound), [h for _, h in handlers]),

@@ -15,10 +15,10 @@ from checker.diagnostics import Diagnostic, Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.clients import verbs
 from checker.language.typecheck.declarations import Declared, declare, in_order, see
+from checker.language.typecheck.properties import nodes
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, suggestion
 from checker.language.typecheck.types import BOOL, INT, field_names, fits, resolve, show
-from checker.model import tree
 
 KINDS = ("linearizable", "sequentially_consistent", "regular", "safe")
 """What can be asked: each of these words ``as`` an object."""
@@ -307,7 +307,7 @@ def of_clients(check: typed.Check, report: Reporter) -> tuple[Diagnostic, ...]:
 
 def consistent_in(formula: object) -> Iterator[typed.Consistent]:
     """Yields what ``formula`` asks with respect to objects."""
-    return (node for node in tree.nodes(formula) if isinstance(node, typed.Consistent))
+    return (node for node in nodes(formula) if isinstance(node, typed.Consistent))
 
 
 def _of_object(

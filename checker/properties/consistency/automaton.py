@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from checker.properties.consistency.calls import Call, Result
 from checker.properties.consistency.monitors import Monitor
 
 LARGEST = 50_000
 """The largest number of states before it is made minimal."""
+HEAVIEST = 200_000
+"""The largest number of configurations in all of these states together."""
 
 
 class TooMany(Exception):
@@ -62,29 +64,32 @@ class _At(NamedTuple):
     any_returned: bool
 
 
-def automaton_of(monitor: Monitor, calls: tuple[Call, ...], crashes: int) -> Automaton:
+def automaton_of(monitor: Monitor[Any], calls: tuple[Call, ...], crashes: int) -> Automaton:
     """Returns the automaton for ``calls``; ``crashes``: how many operations may be lost such that
     their client calls another one.  Raises :class:`TooMany`."""
     processes = sorted({call.process for call in calls})
     programs = [[i for i, c in enumerate(calls) if c.process == p] for p in processes]
     nobody = (None,) * len(processes)
     first = _At(monitor.start(), (0,) * len(processes), nobody, crashes, False)
-    numbers, edges = {first: 0}, []
+    numbers = {first: 0}
+    edges: list[dict[Event, int]] = []
     todo = [first]
+    weight = 0
     for at in todo:
-        found: dict[Event, int | None] = {}
+        found: dict[Event, int] = {}
         for event, after in _steps(monitor, programs, at).items():
             if after not in numbers:
                 numbers[after] = len(numbers)
                 todo.append(after)
-                if len(numbers) > LARGEST:
+                weight += monitor.weight(after.state)
+                if len(numbers) > LARGEST or weight > HEAVIEST:
                     raise TooMany
             found[event] = numbers[after]
         edges.append(found)
     return _minimal(edges, [at.any_returned for at in todo])
 
 
-def _steps(monitor: Monitor, programs: list[list[int]], at: _At) -> dict[Event, _At]:
+def _steps(monitor: Monitor[Any], programs: list[list[int]], at: _At) -> dict[Event, _At]:
     found: dict[Event, _At] = {}
     for process, program in enumerate(programs):
         now = at.outstanding[process]
@@ -103,7 +108,7 @@ def _steps(monitor: Monitor, programs: list[list[int]], at: _At) -> dict[Event, 
     return found
 
 
-def _returns(monitor: Monitor, at: _At, process: int, operation: int) -> dict[Event, _At]:
+def _returns(monitor: Monitor[Any], at: _At, process: int, operation: int) -> dict[Event, _At]:
     found: dict[Event, _At] = {}
     results = monitor.results(at.state, operation)
     anything = results is None
@@ -119,7 +124,7 @@ def _returns(monitor: Monitor, at: _At, process: int, operation: int) -> dict[Ev
     return found
 
 
-def _put(items: tuple, position: int, item: object) -> tuple:
+def _put(items: tuple[Any, ...], position: int, item: object) -> tuple[Any, ...]:
     return (*items[:position], item, *items[position + 1 :])
 
 

@@ -10,30 +10,37 @@ Verifying Concurrent Objects* (JPDC 1993), and Lowe, *Testing for Linearizabilit
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from checker.instantiate.protocol.sizes import refuse
 from checker.model.interpreter import State
 from checker.properties.consistency.calls import Result
 from checker.properties.consistency.sequential_object import SequentialObject
 
+Kept = TypeVar("Kept")
+"""What a monitor keeps of a history."""
 
-class Monitor(Protocol):
+
+class Monitor(Protocol[Kept]):
     """Operations are numbers.  ``lost``: the operation will never return."""
 
-    def start(self) -> Hashable: ...
+    def start(self) -> Kept: ...
 
-    def call(self, state: Hashable, operation: int) -> Hashable: ...
+    def call(self, state: Kept, operation: int) -> Kept: ...
 
-    def lost(self, state: Hashable, operation: int) -> Hashable: ...
+    def lost(self, state: Kept, operation: int) -> Kept: ...
 
-    def results(self, state: Hashable, operation: int) -> Iterable[Result] | None:
+    def results(self, state: Kept, operation: int) -> Iterable[Result] | None:
         """Returns the results with which ``operation`` may return; ``None``: with any."""
         ...
 
-    def returned(self, state: Hashable, operation: int, result: Result) -> Hashable | None:
+    def returned(self, state: Kept, operation: int, result: Result) -> Kept | None:
         """Returns the state after a return with one of those results; ``None``: not correct."""
+        ...
+
+    def weight(self, state: Kept) -> int:
+        """Returns about how much work a state is."""
         ...
 
 
@@ -62,15 +69,11 @@ class Linearizability:
     def start(self) -> frozenset[Configuration]:
         return frozenset({(self.of.initial(), frozenset[Pending]())})
 
-    def call(
-        self, state: frozenset[Configuration], operation: int
-    ) -> frozenset[Configuration]:
+    def call(self, state: frozenset[Configuration], operation: int) -> frozenset[Configuration]:
         new = Pending(operation, None, False)
         return self._with_effects((at, pending | {new}) for at, pending in state)
 
-    def lost(
-        self, state: frozenset[Configuration], operation: int
-    ) -> frozenset[Configuration]:
+    def lost(self, state: frozenset[Configuration], operation: int) -> frozenset[Configuration]:
         return frozenset((at, frozenset(_without(pending, operation))) for at, pending in state)
 
     def results(self, state: frozenset[Configuration], operation: int) -> Iterable[Result]:
@@ -82,6 +85,9 @@ class Linearizability:
     ) -> frozenset[Configuration] | None:
         done = Pending(operation, (result,), False)
         return frozenset((at, pending - {done}) for at, pending in state if done in pending) or None
+
+    def weight(self, state: frozenset[Configuration]) -> int:
+        return len(state)
 
     def _with_effects(self, found: Iterable[Configuration]) -> frozenset[Configuration]:
         """Returns ``found`` and all that follows when pending operations take effect."""
@@ -162,6 +168,9 @@ class SequentialConsistency:
         program = (*before, Called(operation, (result,)))
         after = (*state[:process], program, *state[process + 1 :])
         return after if self._has_order(after) else None
+
+    def weight(self, state: tuple[Program, ...]) -> int:
+        return sum(map(len, state))
 
     def _has_order(self, programs: tuple[Program, ...]) -> bool:
         """Tells whether the operations of ``programs`` have an order that gives their results."""
@@ -290,6 +299,9 @@ class OneWriter:
         overlapping = tuple(one for one in state.overlapping if one[0] != operation)
         return state._replace(written=self.written[operation], overlapping=overlapping)
 
+    def weight(self, state: Memory) -> int:
+        return 1
+
 
 def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
     """Returns the operations that write, with the state after each; raises :class:`SpecError`
@@ -307,16 +319,16 @@ def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
                 continue
         message = f"`{call.op}` neither reads nor writes, so `{of.of.name}` is no register"
         hint = f"`{kind}` is about registers; `linearizable` is about any object"
-        raise refuse("C032", message, of.of.span, hint)
+        raise refuse("C032", message, of.asked_at, hint)
     writers = {of.calls[number].process for number in found}
     if len(writers) > 1:
         names = " and ".join(f"`{of.world.sizes.processes[p]}`" for p in sorted(writers))
         message = f"{names} write, and `{kind}` is defined for registers with one writer"
-        raise refuse("C032", message, of.of.span, "`linearizable` is defined for any number")
+        raise refuse("C032", message, of.asked_at, "`linearizable` is defined for any number")
     return found
 
 
-def monitor_of(kind: str, of: SequentialObject) -> Monitor:
+def monitor_of(kind: str, of: SequentialObject) -> Monitor[Any]:
     """Returns the monitor of ``linearizable``, ``sequentially_consistent``, ``regular`` or
     ``safe``."""
     if kind == "linearizable":

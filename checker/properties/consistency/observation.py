@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import CLIENT, Observed, World
@@ -33,7 +34,9 @@ def reads(world: World, asked: typed.Consistent) -> Expr:
     now = world.read(variable_of(asked))
     assert isinstance(now.type, IntT)
     if asked.asks == "returned":
-        return build.negation(build.below(now, integer(world.observed[variable_of(asked)].first_returned)))
+        return build.negation(
+            build.below(now, integer(world.observed[variable_of(asked)].first_returned))
+        )
     return build.below(now, integer(now.type.hi))
 
 
@@ -78,6 +81,7 @@ class Observation:
         """Returns the column of the event of ``kind`` for the request number ``turn``, which is of
         ``op``."""
         turns = turn.type
+        assert isinstance(turns, IntT)
         columns = [[0] * (turns.hi + 1) for _ in self.world.sizes.processes]
         for number, call in enumerate(self.calls):
             if call.op == op:
@@ -122,24 +126,39 @@ def results_of(columns: dict[Event, int], calls: tuple[Call, ...], op: str) -> l
     return [e.result for e in columns if e.kind == "return" and e.operation == first]
 
 
+_Made = tuple[Automaton, Specification]
+_made: WeakKeyDictionary[typed.SequentialObject, dict[object, _Made]] = WeakKeyDictionary()
+"""The automata of objects: a check is instantiated many times."""
+
+
 def observation_of(world: World, asked: typed.Consistent) -> Observation:
     """Returns the observation for ``asked``; raises :class:`SpecError` (C211) where it is too
     large."""
     calls = calls_of(world)
-    of = SequentialObject(world, asked.object, calls)
     losses = world.crash_bound if world.recovers else 0
+    known = _made.setdefault(asked.object, {})
+    key = asked.kind, world.sizes.processes, calls, losses
+    if key not in known:
+        known[key] = _automaton(world, asked, calls, losses)
+    automaton, of = known[key]
+    columns = _columns(automaton, calls)
+    if len(columns) * (automaton.violated + 1) > LARGEST_TABLE:
+        raise _too_many(asked, calls)
+    return Observation(world, asked, calls, automaton, columns, of)
+
+
+def _automaton(
+    world: World, asked: typed.Consistent, calls: tuple[Call, ...], losses: int
+) -> _Made:
+    of = SequentialObject(world, asked, calls)
     while True:
         try:
-            automaton = automaton_of(monitor_of(asked.kind, of), calls, losses)
-            break
+            made = automaton_of(monitor_of(asked.kind, of), calls, losses)
+            return made, _specification(asked, of)
         except TooSmall as small:
             of.grow(small.name)
         except TooMany:
             raise _too_many(asked, calls) from None
-    columns = _columns(automaton, calls)
-    if len(columns) * (automaton.violated + 1) > LARGEST_TABLE:
-        raise _too_many(asked, calls)
-    return Observation(world, asked, calls, automaton, columns, _specification(asked, of))
 
 
 def _specification(asked: typed.Consistent, of: SequentialObject) -> Specification:
@@ -164,7 +183,9 @@ def _parts(call: Call, result: Result) -> tuple[Value, ...]:
 def _columns(automaton: Automaton, calls: tuple[Call, ...]) -> dict[Event, int]:
     """Returns the columns of the table: of each operation its call, its return with any other
     result, and its return with each result that some operation of the kind has."""
-    seen = {op: {} for op in dict.fromkeys(call.op for call in calls)}
+    seen: dict[str, dict[Result, None]] = {
+        op: {} for op in dict.fromkeys(call.op for call in calls)
+    }
     for edges in automaton.edges:
         for event in edges:
             if event.kind == "return":

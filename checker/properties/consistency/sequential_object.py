@@ -20,7 +20,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, action_transitions, starts
 from checker.model.ir import TRUE, Action, ActionKind, EffectDef, EffectKind, VariableKind
 from checker.model.transforms.any_order import in_any_order
-from checker.model.types import OptionT, default
+from checker.model.types import OptionT, Type, Value, default
 from checker.properties.consistency.calls import Call, Result
 
 RESULT = "@result"
@@ -34,8 +34,9 @@ class SequentialObject:
     """An object that the operations ``calls`` are applied to, each at most once; its states are
     those of a transition system with one action for each of them."""
 
-    def __init__(self, world: World, of: typed.SequentialObject, calls: tuple[Call, ...]) -> None:
-        self.world, self.of, self.calls = world, of, calls
+    def __init__(self, world: World, asked: typed.Consistent, calls: tuple[Call, ...]) -> None:
+        self.world, self.of, self.calls = world, asked.object, calls
+        self.asked_at = asked.span
         self.capacities: dict[str, int] = dict(world.capacities)
         self._instantiate()
 
@@ -70,7 +71,7 @@ class SequentialObject:
                 raise self._wrong(transition.fault)
             assert transition.successor is not None
             *after, result = transition.successor
-            found[tuple(after), None if result is None else result[0]] = None
+            found[tuple(after), _held(result)] = None
         return tuple(found)
 
     def _bare(self, state: State) -> State:
@@ -98,6 +99,14 @@ class SequentialObject:
             message = f"a value of `{self.of.name}` has no bound"
             raise refuse("C210", message, self.of.span, "give its type a bound")
         self._instantiate()
+
+
+def _held(result: Value) -> Result:
+    """Returns what the option ``result`` holds; ``None`` also where it holds nothing."""
+    if result is None:
+        return None
+    assert isinstance(result, tuple)
+    return result[0]
 
 
 class TooSmall(Exception):
@@ -139,7 +148,7 @@ def _draft(world: World, shell: Instance, call: Call, number: int) -> Draft:
     interface = shell.protocol.implements
     assert interface is not None
     answer = next(o for o in interface.indications if o.name == call.op)
-    params: tuple[tuple[str, ir.Type], ...] = (("_self", world.proc),)
+    params: tuple[tuple[str, Type], ...] = (("_self", world.proc),)
     body: ir.Block = ()
     for name, type_ in answer.fields:
         local = ir.Local(world.type_of(type_, shell, f"{call.op}.{name}"), name)
@@ -150,16 +159,19 @@ def _draft(world: World, shell: Instance, call: Call, number: int) -> Draft:
         world.variables[RESULT] = ir.Variable(RESULT, held, default(held), VariableKind.WORLD)
     name = f"indicate.{call.op}"
     world.effects = {name: EffectDef(name, EffectKind.VISIBLE, params, body)}
-    return Draft(Action(f"{call.op} {number}", ActionKind.STEP, (), TRUE, _body(world, shell, call, self), TRUE), None)
+    return Draft(
+        Action(
+            f"{call.op} {number}", ActionKind.STEP, (), TRUE, _body(world, shell, call, self), TRUE
+        ),
+        None,
+    )
 
 
 def _body(world: World, shell: Instance, call: Call, self: ir.Expr) -> ir.Block:
     (role,) = shell.protocol.roles
     env = Env(world, shell, self)
     handler = next(
-        h
-        for h in role.handlers
-        if isinstance(h.event, typed.OnRequest) and h.event.op == call.op
+        h for h in role.handlers if isinstance(h.event, typed.OnRequest) and h.event.op == call.op
     )
     assert isinstance(handler.event, typed.OnRequest)
     _, names = match_patterns(handler.event.patterns, call.args, env)

@@ -28,7 +28,9 @@ def with_returns(trace: Trace) -> Trace:
 
 
 def _with_returns(trace: Trace, step: Step) -> Step:
-    texts = {(o.process, o.answer): text_of(o) for o in trace.operations if o.returned == step.number}
+    texts = {
+        (o.process, o.answer): text_of(o) for o in trace.operations if o.returned == step.number
+    }
     if not texts:
         return step
 

@@ -12,9 +12,9 @@ import pytest
 from checker.instantiate.protocol import actions, stack
 from checker.instantiate.protocol.sizes import compute
 from checker.language.load import load_text
+from checker.language.typecheck.objects import consistent_in
 from checker.properties.consistency.automaton import Event
 from checker.properties.consistency.observation import Observation, observation_of
-from checker.language.typecheck.objects import consistent_in
 from tests.world.orders import (
     OBJECTS,
     Operation,
