@@ -9,7 +9,6 @@ from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, open_source, prelude, read
-from checker.language.parser.build import rule_of
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.objects import check_object
@@ -167,7 +166,7 @@ def _twice(source: Source, report: Reporter) -> None:
         for item in each.spec.items:
             if not isinstance(item, modules | ast_items.Check | ast_items.Object):
                 continue
-            kind = "module" if isinstance(item, modules) else rule_of(type(item))
+            kind = "module" if isinstance(item, modules) else type(item).__name__.lower()
             if kind == "check" and each is not source:
                 continue
             name = item.name.text

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
+from checker.language.syntax.ast_objects import Object, Returned
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
     path: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """``returns name(fields)``: the indication by which a request returns."""
-
-    name: ast.Name
-    fields: tuple[ast.Field, ...]
     span: Span
 
 
@@ -102,27 +94,6 @@ InterfaceItem = OperatorDecl | PropertyList | TypeAlias | PropertyDecl
 class Interface:
     name: ast.Name
     items: tuple[InterfaceItem, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation of an object; ``type`` ``None``: it has no result."""
-
-    name: ast.Name
-    fields: tuple[ast.Field, ...]
-    type: ast.Type | None
-    body: ast.Block
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """A sequential specification; ``types``: the names that stand for types of its users."""
-
-    name: ast.Name
-    types: tuple[ast.Name, ...]
-    items: tuple[Operation | State | TypeAlias | Constant | Definition, ...]
     span: Span
 
 

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.diagnostics import Diagnostic, Span
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.clients import verbs
 from checker.language.typecheck.declarations import Declared, declare, in_order, see
 from checker.language.typecheck.properties import nodes
@@ -118,7 +118,7 @@ def consistency(kind: str, name: ast.Name, span: Span, home: Home) -> typed.Expr
 
 
 def _types_in(
-    decl: ast_items.Object,
+    decl: ast_objects.Object,
     interface: typed.Interface,
     around: Home,
     name: ast.Name,
@@ -129,7 +129,7 @@ def _types_in(
     free = {each.text: typed.Enum(each.text, (f"some {each.text}",)) for each in decl.types}
     home = _home(decl, free, Reporter(), around)
     meant: dict[str, typed.Type] = {}
-    known = {o.name.text: o for o in decl.items if isinstance(o, ast_items.Operation)}
+    known = {o.name.text: o for o in decl.items if isinstance(o, ast_objects.Operation)}
     common = [request for request in operations_of(interface) if request.name in known]
     if not common:
         names = (o.name for o in operations_of(interface))
@@ -182,7 +182,7 @@ def _bind(written: typed.Type, asked: typed.Type, meant: dict[str, typed.Type]) 
 # ---- objects -----------------------------------------------------------------------------------
 
 
-def check_object(decl: ast_items.Object, report: Reporter, around: Home) -> None:
+def check_object(decl: ast_objects.Object, report: Reporter, around: Home) -> None:
     """Types ``decl`` with types of which nothing is known; errors go to ``report``."""
     _object(decl, {name.text: _some(name.text) for name in decl.types}, report, around)
 
@@ -191,7 +191,7 @@ def _some(name: str) -> typed.Type:
     return typed.Enum(name, (f"a {name}", f"another {name}"))
 
 
-def _home(decl: ast_items.Object, types: Types, report: Reporter, around: Home) -> Home:
+def _home(decl: ast_objects.Object, types: Types, report: Reporter, around: Home) -> Home:
     home = Home(report, decl.name.text, params={"n": INT, "f": INT}, of_interface=True)
     see(_with(around, types), home)
     for item in in_order(decl.items):
@@ -205,13 +205,13 @@ def _with(around: Home, types: Types) -> Home:
 
 
 def _object(
-    decl: ast_items.Object, types: Types, report: Reporter, around: Home
+    decl: ast_objects.Object, types: Types, report: Reporter, around: Home
 ) -> typed.SequentialObject:
     home = _home(decl, types, Reporter(), around)
     requests, indications = [], []
     items: list[ast_items.ProtocolItem] = []
     for item in decl.items:
-        if isinstance(item, ast_items.Operation):
+        if isinstance(item, ast_objects.Operation):
             name, names = item.name.text, field_names(item.fields, home)
             given = tuple(zip(names, (resolve(f.type, home) for f in item.fields), strict=True))
             result = () if item.type is None else (("result", resolve(item.type, home)),)
@@ -234,7 +234,7 @@ def _object(
     return typed.SequentialObject(decl.name.text, built, decl.name.span)
 
 
-def _handler(item: ast_items.Operation) -> ast_items.Handler:
+def _handler(item: ast_objects.Operation) -> ast_items.Handler:
     """Returns the handler that stands for an operation: a ``return`` is an indication."""
     event = ast_items.OnRequest(item.name, tuple(f.name for f in item.fields))
     body = _with_calls(item.body, item.name)
@@ -254,7 +254,7 @@ def _with_calls(part: Any, name: ast.Name) -> Any:
     return part
 
 
-def _check_body(item: ast_items.Operation, report: Reporter) -> None:
+def _check_body(item: ast_objects.Operation, report: Reporter) -> None:
     """Reports what an object can't do, and ways through the operation without a result."""
     name = item.name.text
     for stmt in ast.statements_in(item.body):

@@ -7,7 +7,6 @@ LLVM turns into registers.  Code after a jump is dropped until a label is placed
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -300,14 +299,6 @@ class Fn:
             return ptr
         kind = ty(bits)
         return self._new(0, f"getelementptr inbounds {kind}, ptr {ptr.text}, i64 {where.text}")
-
-    def entry_of_table(self, codes: Sequence[int], index: Val) -> Val:
-        """An entry of a constant table, 64 bits; ``index`` is within it."""
-        kind = next(k for k in (8, 16, 32, 64) if max(codes) < 1 << k)
-        text = f"[{len(codes)} x i{kind}] [{', '.join(f'i{kind} {code}' for code in codes)}]"
-        name = f"@table_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-        self.tables[name] = f"{name} = internal unnamed_addr constant {text}"
-        return self.resize(self.load(self.at(Val(name, 0), index, kind), kind), 64)
 
     def line(self, ptr: Val) -> Val:
         """The eight words in the line of the cache at ``ptr``, read once, for :meth:`among`."""

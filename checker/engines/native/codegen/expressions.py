@@ -8,6 +8,7 @@ from typing import assert_never
 
 from checker.engines.native.codegen import state_access
 from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.constant_tables import entry_of_table
 from checker.engines.native.codegen.convert import convert
 from checker.engines.native.codegen.domains import domain_source, each, member_type
 from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
@@ -138,7 +139,7 @@ def _entry_of_table(frame: Frame, expr: ir.Index) -> Val:
     least = type_.value.lo
     index = key_index(frame, expr.key, type_.key)
     codes = [value - least for value in base.value]
-    found = frame.fn.add(frame.fn.entry_of_table(codes, index), const(least))
+    found = frame.fn.add(entry_of_table(frame.fn, codes, index), const(least))
     return frame.adapt(found, type_.value, expr.type)
 
 
