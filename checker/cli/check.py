@@ -119,7 +119,7 @@ def check(
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     asked = targets(names, options.limits.timeout, options.limits.memory)
-    asked = _only(asked, only)
+    asked = only_asked(asked, only)
     display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
@@ -137,7 +137,7 @@ def check(
         return run_and_report(asked, ask, options, files, display)
 
 
-def _only(asked: list[Target], properties: tuple[str, ...]) -> list[Target]:
+def only_asked(asked: list[Target], properties: tuple[str, ...]) -> list[Target]:
     """Returns those of ``asked`` that ask any of ``properties``, narrowed to these; raises
     :class:`SpecError` (E045) where none asks one of them."""
     if not properties:

@@ -17,9 +17,9 @@ from checker.results.alternatives import Alternatives, outcome_texts
 from checker.results.values_when_down import values_when_down
 from checker.simulate.alternatives import alternatives_of, other_choices
 from checker.simulate.choices import Choice
+from checker.simulate.drawn_steps import draw_transition
 from checker.simulate.inspect import variables
 from checker.simulate.phrase_matching import Unclear, match_choice
-from checker.simulate.random_walks import draw_transition
 from checker.simulate.session import NotPossible, SteppingSession
 from checker.simulate.why_not import why_not
 

@@ -1,137 +1,194 @@
-"""``bivalence simulate``: random simulation, which finds violations and proves nothing."""
+"""``bivalence simulate``: random walks, which find violations and prove nothing."""
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import console
+from checker.cli.check import EXPLAIN, only_asked
+from checker.cli.cluster_options import CONF, MASTER
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.settings import SET
+from checker.cli.reporting import VERBOSE, Display, Files, require_outputs, run_and_report
+from checker.cli.settings import LAYOUT, SET, selection, size
+from checker.extensions.tables import AUTO, DEFAULT, DEFINITION, ON_CLUSTER
 
 if TYPE_CHECKING:
-    from checker.render.terminal.walks import Walked
-    from checker.simulate.prepared_check import PreparedCheck
-    from checker.simulate.random_walks import Walks
+    from checker.cli.progress import Meter
+    from checker.engines.cluster import Cluster
+    from checker.language.load import Spec
+    from checker.language.syntax import typed
+    from checker.results.verdict import Report
+    from checker.session.pipeline import Options
+    from checker.simulate.simulation import WalkPlan
 
 LARGEST_SEED = 1_000_000_000
+MOST_STEPS = 1_000_000
+"""A walk has no more steps: its states are kept to be replayed."""
+DEFAULT_WALKS = 10_000
+"""So many walks are made where neither their number nor a time is given."""
 
 
 @click.command(cls=Grouped)
 @click.argument("name", metavar="FILE[::CHECK]")
 @SET
-@click.option("--runs", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N")
+@click.option(
+    "--walks",
+    "--runs",
+    "walks",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Walks at most. Default: 10000, or as many as --timeout allows.",
+)
 @click.option(
     "--steps",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_STEPS),
     default=200,
     show_default=True,
     metavar="K",
     help="Of a walk at most.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Default: a new one.")
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@click.option(
+    "--after", metavar="SCENARIO", help="Walk on from the end of this scenario, or of a file's."
+)
 @click.option(
     "--only", multiple=True, metavar="PROPERTY", help="Look at this property alone (repeatable)."
 )
+@click.option(
+    "--engine",
+    type=click.Choice([AUTO, DEFAULT, ON_CLUSTER, DEFINITION]),
+    default=AUTO,
+    show_default=True,
+    help="What walks: compiled code here, or on Spark, or the plain interpreter that defines it;"
+    " all make the same walks.",
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
+@MASTER
+@CONF
+@click.option(
+    "--timeout",
+    "--time",
+    "timeout",
+    type=click.FloatRange(min=0.001),
+    metavar="SECONDS",
+    help="Walk so long at most.",
+)
+@click.option("--memory", type=size, metavar="SIZE", help="For the states of the walks.")
+@click.option(
+    "--explain",
+    "explaining",
+    type=click.FloatRange(min=0.0),
+    default=EXPLAIN,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to look for the smallest run that violates what a walk has violated, and for"
+    " what would have saved it.",
+)
+@click.option("--no-explain", is_flag=True, help="Show the run as it was walked.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option(
+    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
+)
 @click.option("--trace-out", metavar="FILE", help="Write a violation's trace as JSON.")
-@quiet_option("No progress and no trace.")
+@click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@LAYOUT
+@selection
+@VERBOSE
+@quiet_option("No progress and no executions.")
 def simulate(
     name: str,
     settings: tuple[str, ...],
-    runs: int,
-    steps: int,
-    seed: int | None,
-    timeout: float | None,
+    after: str | None,
     only: tuple[str, ...],
-    fine_steps: bool,
+    explaining: float,
+    no_explain: bool,
+    json_out: str | None,
     trace_out: str | None,
+    itf_out: str | None,
+    layout: Any,
+    lanes: tuple[str, ...],
+    folded: bool,
+    verbose: bool,
     quiet: bool,
+    **given: Any,
 ) -> int:
-    """Walk at random through what a check can do, and look at its properties.
+    """Walk at random through what a check can do, and judge its properties.
 
-    Invariants are looked at in every state, liveness where a walk could stay forever. Exits 1
-    where something is violated, and 3 otherwise: walks prove nothing. The same seed walks the same
-    ways again.
+    Looks deeper than a search can, and without a guarantee: it ends with the first violation, which
+    is shown as `check` shows one, or with exit code 3. Invariants are judged in every state, whole
+    runs where a walk might stay forever. The same seed walks the same ways again.
     """
-    from checker.cli.console import print_view, require_writable
-    from checker.cli.progress import Meter
     from checker.cli.settings import one_target, settings_of
-    from checker.cli.signals import interrupting_on_signals
-    from checker.engines import budgets
-    from checker.render.terminal.walks import walks_view
     from checker.session import pipeline
-    from checker.simulate import random_walks as walking
+    from checker.session.simulation import simulate_check
 
-    if trace_out is not None and trace_out != "-":
-        require_writable(trace_out)
-    options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    with budgets.within(timeout), budgets.raising_when_exhausted():
-        spec, check = one_target(name)
-        opened = pipeline.open_check(spec, check, options)
-    drawn = random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed
-    plan = walking.WalkPlan(drawn, runs, steps, timeout, only)
-    _require(opened, only)
-    title = f"{spec}::{check}"
-    with Meter(title, silent=quiet) as meter, interrupting_on_signals():
-        walks = walking.simulate(opened, plan, meter)
-    if trace_out != "-":
-        print_view(walks_view(_summary(title, opened, walks, only)))
-    _show(walks, trace_out, quiet)
-    return 3 if walks.found is None else 1
+    outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    require_outputs(outputs)
+    plan = _plan(given)
+    options = pipeline.Options(
+        settings=settings_of(settings),
+        fine_steps=given["fine_steps"],
+        threads=given["threads"],
+        engine=AUTO if plan.cluster is not None else plan.engine,
+        explain=None if no_explain or (quiet and not outputs) else explaining,
+    )
+    asked = one_target(name)
 
+    def ask(spec: Spec, check: str, meter: Meter) -> Report:
+        walked = replace(plan, after=_scenario(spec, check, options, after))
+        return simulate_check(spec, check, options, walked, meter)
 
-def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
-    known = list(dict.fromkeys(prop.asked for prop in opened.system.properties))
-    for name in only:
-        if name not in known:
-            raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")
+    display = Display(quiet, verbose, layout=layout, lanes=lanes, folded=folded)
+    files = Files(json_out, trace_out, itf_out)
+    return run_and_report(only_asked([asked], only), ask, options, files, display)
 
 
-def _asks_liveness(opened: PreparedCheck, only: tuple[str, ...]) -> bool:
-    """Returns whether a liveness property is among those that walks look at."""
-    from checker.model.ir import PropertyKind
+def _plan(given: dict[str, Any]) -> WalkPlan:
+    """Returns what is walked; a seed is drawn where none is given."""
+    from checker.simulate.simulation import WalkPlan
 
-    asked = (p for p in opened.system.properties if not only or p.asked in only)
-    return any(prop.kind is PropertyKind.LIVENESS for prop in asked)
-
-
-def _summary(title: str, opened: PreparedCheck, walks: Walks, only: tuple[str, ...]) -> Walked:
-    from checker.render.terminal.walks import Walked
-    from checker.results.vacuity import coverage
-
-    found = walks.found
-    return Walked(
-        title=title,
-        seed=walks.seed,
-        walks=walks.walks,
-        steps=walks.steps,
-        states=len(walks.states),
-        ends=walks.ends if _asks_liveness(opened, only) else None,
-        seconds=walks.seconds,
-        wrong=walks.wrong,
-        coverage=coverage(opened.system, walks.answer),
-        stopped=walks.stopped,
-        found="" if found is None else found.trace.sentence.partition(":")[0],
-        walk=0 if found is None else found.walk,
+    seed, walks = given["seed"], given["walks"]
+    if walks is None and given["timeout"] is None:
+        walks = DEFAULT_WALKS
+    return WalkPlan(
+        random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed,
+        walks,
+        given["steps"],
+        given["timeout"],
+        given["threads"],
+        given["memory"],
+        engine=given["engine"],
+        cluster=_cluster(given),
     )
 
 
-def _show(walks: Walks, trace_out: str | None, quiet: bool) -> None:
-    from checker.cli.console import print_note, print_view
-    from checker.cli.view import put
-    from checker.formats.json_format import trace_to_text
-    from checker.render.terminal.text import trace_view
+def _cluster(given: dict[str, Any]) -> Cluster | None:
+    """Returns the cluster that walks, if any."""
+    from checker.cli.cluster_options import conf_of, look
+    from checker.engines.cluster import HERE, Cluster
 
-    if walks.found is None:
-        if trace_out is not None:
-            print_note("there is no violation, so no trace was written")
-        return
-    if trace_out is not None:
-        put(trace_out, trace_to_text(walks.found.trace))
-    if not quiet and trace_out != "-":
-        console.print_line()
-        print_view(trace_view(walks.found.trace))
+    engine, master = given["engine"], given["master"]
+    if master is None and engine != ON_CLUSTER:
+        if given["conf"]:
+            raise click.UsageError("--conf wants a --master")
+        return None
+    if engine not in (AUTO, ON_CLUSTER):
+        raise click.UsageError(f"--master is for --engine {ON_CLUSTER}")
+    if given["threads"] is not None:
+        raise click.UsageError("--threads is for this machine; on Spark there is a task for a slot")
+    cluster = Cluster(master or HERE, conf_of(given["conf"]))
+    look(cluster)
+    return cluster
+
+
+def _scenario(spec: Spec, check: str, options: Options, name: str | None) -> typed.Scenario | None:
+    """Returns the scenario behind which walks start, of the check or in a file, if one is named."""
+    if name is None:
+        return None
+    from checker.cli.named_scenarios import find_scenario
+    from checker.session.load import load_check
+
+    return find_scenario(load_check(str(spec), check, options.settings), name)

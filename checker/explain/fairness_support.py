@@ -23,7 +23,7 @@ from checker.results.rerun import rerun
 from checker.results.trace import At
 from checker.results.verdict import Report, RestsOn, Support, Word
 
-_OWN = (VariableKind.LOCAL, VariableKind.SHARED)
+_OWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
 _HEARD = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.REQUEST)
 
 

@@ -9,6 +9,7 @@ from checker.results.answer import Reduced, Restart, Weight
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Trace
 from checker.results.verdict import PropertyVerdict, Report
+from checker.results.walks import WalkSummary
 
 REPORT_FORMAT = 5
 """Version of the report document; 5 has proofs, and what holds up to a number of steps."""
@@ -58,6 +59,7 @@ FORMS: Mapping[type, Form] = {
         constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},
         derived=("exit_code",),
+        optional={"walks": "walks"},
     ),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),
@@ -73,6 +75,7 @@ FORMS: Mapping[type, Form] = {
     Reduced: Form(items={"unused": ("kind", "why")}),
     Restart: Form(items={"grown": ("capacity", "was", "now")}),
     Proof: Form(derived=("tight",), digits={"seconds": 6}),
+    WalkSummary: Form(items={"taken": ("action", "times"), "faults": ("kind", "times")}),
     Weight: Form(digits={"factor": 2}),
 }
 """The forms of records that have one; those of all others are plain."""

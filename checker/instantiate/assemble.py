@@ -16,6 +16,7 @@ from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
     actions,
     coverage_marks,
+    ghosts,
     initial,
     receptions,
     returns,
@@ -29,7 +30,7 @@ from checker.instantiate.time import timing
 from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model.build import start_numbers
-from checker.model.ir import Property, TransitionSystem
+from checker.model.ir import EffectDef, Property, TransitionSystem
 from checker.model.transforms.any_order import in_any_order
 from checker.model.transforms.simplify_liveness import simplify_liveness
 from checker.model.verify import verify
@@ -69,9 +70,11 @@ def instantiate(
     """
     start_numbers()
     sizes = compute(check, overrides)
-    check = unfold(check, sizes.values)
+    check = ghosts.without_unread(unfold(check, sizes.values))
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
+    if fine and ghosts.has_any(check):
+        made.effects.update(_ghost_code(check, sizes, capacities or {}, ask))
     properties = _declare(made, ask)
     _draft(made)
     system = effects_fine.lower_effects(made) if fine else effects_coarse.lower_effects(made)
@@ -90,6 +93,17 @@ def instantiate(
     verify(finished)
     early = (f"{i.path}{name}" for i in links.senders(made) for name in counted_messages(made, i))
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))
+
+
+def _ghost_code(
+    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], ask: Ask
+) -> dict[str, EffectDef]:
+    """Returns the effects that ghost code becomes, which are known when all is drafted, and queued
+    where effects are steps."""
+    first = stack.start(check, sizes, capacities, True)
+    _declare(first, ask)
+    _draft(first)
+    return {code.name: code for code in first.ghost_code}
 
 
 def _declare(made: World, ask: Ask) -> tuple[Property, ...]:

@@ -158,6 +158,7 @@ class World:
     coverage: bool = False
     observed: dict[str, Observed] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
+    ghost_code: list[ir.EffectDef] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -343,6 +344,12 @@ class World:
         if high < low:
             raise refuse("E003", f"the range {low}..{high} is empty", hi.span)
         return IntT(low, high)
+
+
+def is_effect(world: World, emit: ir.Emit) -> bool:
+    """Tells whether a crash can fall beside ``emit``: not beside what belongs to something else."""
+    kind = world.effects[emit.effect].kind
+    return kind not in (ir.EffectKind.ASSIGN, ir.EffectKind.GHOST)
 
 
 _ZERO = ir.Const(IntT(0, 0), 0)

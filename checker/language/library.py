@@ -11,7 +11,7 @@ from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
 from checker.language.typecheck.objects import check_object
@@ -42,8 +42,8 @@ class Source:
     def protocols(self) -> list[Declared]:
         return [i for i in self.spec.items if isinstance(i, ast_items.Protocol | ast_items.Variant)]
 
-    def objects(self) -> list[ast_items.Object]:
-        return [i for i in self.spec.items if isinstance(i, ast_items.Object)]
+    def objects(self) -> list[ast_objects.Object]:
+        return [i for i in self.spec.items if isinstance(i, ast_objects.Object)]
 
     def all(self) -> list[Source]:
         """Returns this file and all that it imports, each once, nearest first."""
@@ -180,7 +180,7 @@ class Library:
             home.objects = {**shipped, **home.objects}
         return self._files[file]
 
-    def _shipped(self) -> dict[str, tuple[ast_items.Object, Home]]:
+    def _shipped(self) -> dict[str, tuple[ast_objects.Object, Home]]:
         """Returns the objects of all files of the tool, which see one another."""
         found = (decl for source in self.sources for decl in source.objects())
         return {decl.name.text: (decl, self.around(decl.name.span.file)) for decl in found}
@@ -376,7 +376,7 @@ class Prelude:
     protocols: dict[str, typed.Protocol]
     homes: dict[str, Home]
     declared: dict[str, Declared]
-    objects: dict[str, tuple[ast_items.Object, Home]]
+    objects: dict[str, tuple[ast_objects.Object, Home]]
 
     def implementing(self, interface: str) -> list[typed.Protocol]:
         found = self.protocols.values()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, open_source, prelude, read
-from checker.language.syntax import ast_items, typed
+from checker.language.syntax import ast_items, ast_objects, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
@@ -164,7 +164,7 @@ def _twice(source: Source, report: Reporter) -> None:
     modules = ast_items.Interface | ast_items.Protocol | ast_items.Variant
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if not isinstance(item, modules | ast_items.Check | ast_items.Object):
+            if not isinstance(item, modules | ast_items.Check | ast_objects.Object):
                 continue
             kind = "module" if isinstance(item, modules) else type(item).__name__.lower()
             if kind == "check" and each is not source:

@@ -457,6 +457,7 @@ class VariableKind(StrEnum):
     LINK = "link"  # messages in flight
     WORLD = "world"  # crashes, client positions, effects still to come
     HISTORY = "history"  # only where a property reads it
+    GHOST = "ghost"  # the same, as the spec declares it; nothing but ghosts depends on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -717,6 +718,7 @@ class EffectKind(StrEnum):
     SEND = "send"  # args: receivers (a set of processes), message
     STORE = "store"  # args: the value: a write to stable storage, or to shared state
     ASSIGN = "assign"  # args: the value: no effect, but read by properties after a crash
+    GHOST = "ghost"  # no effect either: ghost code, which belongs to the effect before it
     VISIBLE = "visible"  # a delivery to the application: visible to properties
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from checker.model.types import Value
 from checker.results.domains import Amount, AtLeast, Natural, Positive, Text
+from checker.results.walks import WalkSummary
 
 State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
@@ -197,6 +198,7 @@ class Answer:
       undecided holds in those of up to so many steps; ``None``: of any other.
     * ``judged``: all states of the levels up to this one were found and checked (-1: of none).
     * ``restarts``: the explorations with smaller guesses before this one, in order.
+    * ``walks``: of random walks, what they were; they decide nothing but what they violate.
     * ``seconds``: of the search itself.
     * ``transitions``: successors generated, of levels that were expanded to their end.
     * ``bytes_per_state``: memory of states, visited set and what belongs to them, per state.
@@ -228,6 +230,7 @@ class Answer:
     up_to: int | None = None
     judged: int = -1
     restarts: tuple[Restart, ...] = ()
+    walks: WalkSummary | None = None
 
 
 def nothing_known(engine: str, seconds: float, error: KeyboardInterrupt) -> Answer:

@@ -15,6 +15,7 @@ from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
 from checker.results.vacuity import vacuous
 from checker.results.verdict import Expected, PropertyVerdict, Word, meets
+from checker.results.walks import WalkSummary
 
 
 def judge(
@@ -143,6 +144,8 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
         return _judge_bounded(answer, prop, answer.up_to)
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
+    if answer.walks is not None:
+        return Word.UNKNOWN, _of_walks(answer.walks, prop)
     if not answer.exhaustive:
         why = answer.stopped or "the search is not exhaustive"
         again = restarts_text(answer.restarts)
@@ -156,6 +159,15 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
             return Word.HOLDS, "in every fair run"
         case _:
             assert_never(prop.kind)
+
+
+def _of_walks(walks: WalkSummary, prop: Property) -> str:
+    """Returns what random walks say of a property that none of them violates."""
+    said = f"no violation found in {count(walks.walks, 'walk')}, which says nothing of other runs"
+    if prop.kind is PropertyKind.LIVENESS:
+        where = f"{count(walks.ends, 'place')} where a run might end"
+        said += f"; whole runs were judged in {where}, and a walk that goes on violates nothing"
+    return said
 
 
 def _so_far(answer: Answer, prop: Property) -> str:

@@ -12,6 +12,7 @@ from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weig
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
 from checker.results.proof import Proof
 from checker.results.trace import ERRORS, At, Trace
+from checker.results.walks import WalkSummary
 
 __all__ = [
     "ERRORS",
@@ -206,7 +207,7 @@ class Report:
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
-    they took.
+    they took.  ``walks``: of a report on random walks, what they were.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -242,6 +243,7 @@ class Report:
     omission: Probability | None = None
     restarts: tuple[Restart, ...] = ()
     proof: Proof | None = None
+    walks: WalkSummary | None = None
 
     @property
     def was_interrupted(self) -> bool:

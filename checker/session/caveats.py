@@ -16,6 +16,7 @@ from checker.language.syntax import typed
 from checker.language.typecheck.layers import layers_of, stands_for
 from checker.language.typecheck.variants import describe
 from checker.model.ir import TransitionSystem, Variable, VariableKind
+from checker.model.large_sets import is_finite_set
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 
@@ -136,6 +137,8 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
         return ""
     states = answer.fault.states
     own = [v for v in system.variables if _room(v.type, capacity)]
+    if any(is_finite_set(system, variable) for variable in own):
+        return ""
     if not own or size < min(_patience(v) for v in own):
         return ""
     for later in range(1, len(states)):

@@ -56,6 +56,7 @@ __all__ = [
     "parametrize",
     "read_spec",
     "replay_trace",
+    "report_of",
     "run_check",
     "run_loaded",
 ]
@@ -89,7 +90,7 @@ def run_loaded(
                 outlook = Outlook(listener)
                 made, answer = _answer_checked_for_coverage(check, options, outlook, run)
                 with run_engine.marking_interruption(answer):
-                    report = _report(path, check, made, answer, options)
+                    report = report_of(path, check, made, answer, options)
         except KeyboardInterrupt as error:
             report = unknown_report(path, check, options, time.monotonic() - started, error)
             if run is not None:
@@ -257,7 +258,7 @@ def _audit(
     with run_folder(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
         try:
             made, whole = _explore(check, plainly, listener, run)
-            verdicts = _report(path, check, made, whole, plainly).verdicts
+            verdicts = report_of(path, check, made, whole, plainly).verdicts
         except KeyboardInterrupt as error:
             said = "nothing was compared"
             return replace(report, audit=Audit(False, said, stop_reason(error)))
@@ -293,15 +294,17 @@ def _question(check: typed.Check, options: Options) -> SideQuestions:
 # ---- reporting --------------------------------------------------------------------------------
 
 
-def _report(
+def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
+    """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
     header = header_of(path, check, made, options, sources=traces)
+    apart = _is_overridden(options) or answer.walks is not None
     with replaying(answer.engine):
         verdicts = judge(
             made.system,
@@ -342,7 +345,8 @@ def _report(
         weights=answer.weights,
         omission=answer.omission,
         restarts=answer.restarts,
-        scenarios=() if _is_overridden(options) else _scenarios(path, check, made, options),
+        scenarios=() if apart else _scenarios(path, check, made, options),
+        walks=answer.walks,
     )
 
 
@@ -370,7 +374,7 @@ def _expectations(
     from checker.results.judge import compare
 
     idle = set[str]()
-    if _is_overridden(options):
+    if _is_overridden(options) or answer.walks is not None:
         idle = {"states", "depth", "trace"}
     elif is_named(options.reduce) and answer.reduced.used:
         kept = answer.reduced.keeps_lengths

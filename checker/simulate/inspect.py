@@ -9,7 +9,7 @@ from checker.model.ir import TransitionSystem, VariableKind
 from checker.model.types import AtomT, MapT, universe
 from checker.results.show_values import show
 
-SHOWN = (VariableKind.LOCAL, VariableKind.SHARED)
+SHOWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
 """The kinds of variables that the spec itself declares."""
 
 

@@ -30,6 +30,11 @@ class Truths:
         self.system = system
         self._known: dict[tuple[str, tuple[Value, ...], State], tuple[bool, ...]] = {}
 
+    @property
+    def count(self) -> int:
+        """How many are known."""
+        return len(self._known)
+
     def of(self, prop: Property, values: tuple[Value, ...], state: State) -> tuple[bool, ...]:
         """Evaluates the propositions of ``prop`` in ``state``; may raise ``RunFault``."""
         key = prop.name, values, state

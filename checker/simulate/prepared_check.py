@@ -54,6 +54,11 @@ class PreparedCheck:
         return self._made.system
 
     @property
+    def made(self) -> Instantiated:
+        """The system with what belongs to it."""
+        return self._made
+
+    @property
     def header(self) -> Header:
         """The header of its traces."""
         return self._describe(self._made)
@@ -68,12 +73,14 @@ class PreparedCheck:
 
         Returns False where that is not possible: it is a runtime error, or the growth is unbounded.
         """
-        if fault.grows is None:
-            return False
+        return fault.grows is not None and self.enlarge(fault.grows)
+
+    def enlarge(self, capacity: str) -> bool:
+        """Enlarges an estimated capacity; returns False where it would be without end."""
         capacities = dict(self._made.capacities)
-        if capacities[fault.grows] >= maximum_bound(fault.grows):
+        if capacities[capacity] >= maximum_bound(capacity):
             return False
-        capacities[fault.grows] = enlarge_bound(capacities[fault.grows])
+        capacities[capacity] = enlarge_bound(capacities[capacity])
         self._made = self._make(capacities)
         return True
 

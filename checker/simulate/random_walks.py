@@ -1,299 +1,177 @@
-"""Random simulation: executions that a seeded generator makes, with each of their states checked.
+"""Random walks by the interpreter, step by step as :mod:`checker.simulate.draws` defines them.
 
-A walk does not choose uniformly among transitions: where one process can receive twenty messages
-and another can take one step, or where everything can crash, such walks would see little else.
-Whether a fault occurs is drawn first (each walk has its own rate, which may be 0), then the
-process, then the kind of step, then the step.
+Slow, and the definition of what machine code does.  :func:`replay_walk` makes one walk of a seed.
 """
 
 from __future__ import annotations
 
-import random
-import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from checker.engines import budgets
+from checker.engines.walks import CompletedWalk, FoundWalk, Inspection, WalkBlock, WalkTask
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
+from checker.model.fault_actions import is_fault
 from checker.model.interpreter import State, Transition
-from checker.model.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.results.answer import Answer, Listener, Path, Progress, stop_reason
-from checker.results.events import acting
-from checker.results.replay import replay
-from checker.results.trace import Trace
-from checker.simulate.judging import Truths, invariants, is_bad, violated_properties
-from checker.simulate.prepared_check import Outgrown, PreparedCheck
-
-RATES = (0.0, 0.05, 0.2)
-"""The probabilities of a fault in a step in which one is enabled; each walk draws one."""
-
-WRONG = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
-"""The kinds of steps that are faults; a crash inside a handler is one as well."""
+from checker.model.ir import PropertyKind, TransitionSystem
+from checker.properties.persistence import persistence_for_some
+from checker.simulate.draws import Hashes, WalkDraws
 
 KEPT = 20_000
-"""The largest number of states whose transitions are cached."""
-
-EVERY = 0.2
-"""Seconds between two progress reports."""
-
-_T = TypeVar("_T")
+"""The largest number of states of which what is computed is kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class WalkFinding:
-    """The result that ended the walks: the execution of walk number ``walk``, replayed."""
+class Seen:
+    """What there is to see in a state.
 
-    walk: int
-    trace: Trace
-
-
-@dataclass(slots=True)
-class Walks:
-    """The result of random simulation.  ``answer`` has the reached coverage marks.
-
-    ``wrong``: how often each kind of fault occurred; ``ends``: how often a walk could have stayed
-    forever in its state, and its liveness was judged; ``stopped``: why there are fewer walks than
-    requested.
+    ``candidates``: of each action that has successors other than the state, these, with their
+    hashes; ``end``: an execution might stay there; ``found``: something is violated, or has an
+    error.
     """
 
-    seed: int
-    walks: int = 0
-    steps: int = 0
-    states: set[State] = field(default_factory=set)
-    marks: set[int] = field(default_factory=set)
-    wrong: Counter[str] = field(default_factory=Counter)
-    ends: int = 0
-    longest: int = 0
-    seconds: float = 0.0
-    found: WalkFinding | None = None
-    stopped: str = ""
-
-    @property
-    def answer(self) -> Answer:
-        """The result as an engine's answer; never exhaustive."""
-        return Answer(
-            engine="random walks",
-            distinct_states=len(self.states),
-            depth=self.longest,
-            exhaustive=False,
-            seconds=self.seconds,
-            reached_marks=frozenset(self.marks),
-        )
+    candidates: dict[int, dict[State, int]]
+    end: bool
+    found: bool
+    marks: int
+    premises: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class WalkPlan:
-    """The largest number of walks and of steps of each; ``only``: the properties that are checked
-    (empty: all); ``timeout`` in seconds.
-    """
-
-    seed: int
-    runs: int = 1000
-    steps: int = 200
-    timeout: float | None = None
-    only: tuple[str, ...] = ()
-
-
-def simulate(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None = None) -> Walks:
-    """Walks until a violation is found, all walks are made, the time limit is reached, or the
-    listener stops it.  Walk number k depends on the seed and on k alone.
-
-    Raises ``RunFault`` where there is no initial state.
-    """
-    walks, started, said = Walks(plan.seed), time.monotonic(), 0.0
-    memo = _Memo(opened.system)
-    try:
-        with budgets.within(plan.timeout), budgets.raising_when_exhausted():
-            for number in range(1, plan.runs + 1):
-                if memo.system is not opened.system:
-                    memo = _Memo(opened.system)
-                walks.found = _one(opened, plan, number, walks, memo)
-                walks.walks = number
-                walks.seconds = time.monotonic() - started
-                if walks.found is not None:
-                    break
-                if listener is not None and walks.seconds - said >= EVERY:
-                    said = walks.seconds
-                    phase = f"walk {number:,} of {plan.runs:,}"
-                    listener(Progress(len(walks.states), 0, 0, walks.seconds, 0, phase))
-    except KeyboardInterrupt as error:
-        walks.stopped = stop_reason(error)
-    walks.seconds = time.monotonic() - started
-    return walks
-
-
-def _one(
-    opened: PreparedCheck, plan: WalkPlan, number: int, walks: Walks, memo: _Memo
-) -> WalkFinding | None:
-    """Makes walk ``number``; restarts it in a larger system where it needs one."""
-    while True:
-        if memo.system is not opened.system:
-            memo = _Memo(opened.system)
-        chance = random.Random(f"{plan.seed}:{number}")
-        try:
-            path, prop = _Walk(opened, plan, chance, walks, memo).go()
-        except Outgrown:
-            continue
-        except RunFault as fault:
-            if opened.fit(fault):
-                continue
-            raise
-        if path is None:
-            return None
-        asked = next((p for p in opened.system.properties if p.name == prop), None)
-        return WalkFinding(number, replay(opened.system, path, asked, opened.header))
-
-
-class _Memo:
-    """Caches what several walks need of one system: the transitions and truth values of states."""
+class ReferenceWalker:
+    """Makes walks with the interpreter."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
-        self.truths = Truths(system)
-        self._known: dict[State, tuple[Transition, ...]] = {}
+        self.walked = 0
+        self._hashes = Hashes(system)
+        self._faults = [is_fault(action) for action in system.actions]
+        self._numbers = {action.name: i for i, action in enumerate(system.actions)}
+        self._live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+        self._lasting = [persistence_for_some(prop) for prop in system.properties]
+        self._known: dict[State, Seen] = {}
 
-    def of(self, state: State) -> tuple[Transition, ...]:
-        found = self._known.get(state)
-        if found is None:
-            found = tuple(interpreter.successors(self.system, state))
-            if len(self._known) < KEPT:
-                self._known[state] = found
-        return found
+    def run(self, task: WalkTask, inspection: Inspection, goes_on: Callable[[], bool]) -> WalkBlock:
+        """Makes the walks of ``task``, while ``goes_on``."""
+        block = WalkBlock(task.first, taken=[0] * len(self.system.actions))
+        self.walked = 0
+        for number in range(task.first, task.last):
+            if not goes_on():
+                return block
+            block.found = self._walk(task, number, inspection, block)
+            if block.found is not None:
+                break
+        block.complete = True
+        return block
 
-
-class _Walk:
-    """One walk; adds what it has seen to ``walks`` at its end."""
-
-    def __init__(
-        self,
-        opened: PreparedCheck,
-        plan: WalkPlan,
-        chance: random.Random,
-        walks: Walks,
-        memo: _Memo,
-    ) -> None:
-        self._opened, self._plan, self._chance, self._walks = opened, plan, chance, walks
-        self._system, self._memo = memo.system, memo
-        self._rate = chance.choice(RATES)
-        self._states: list[State] = []
-        self._marks: set[int] = set()
-        self._wrong: Counter[str] = Counter()
-        self._ends = 0
-        names = {p.asked for p in self._system.properties}
-        wanted = names if not plan.only else names & set(plan.only)
-        self._invariants = [p for p in invariants(self._system) if p.asked in wanted]
-        self._liveness = [
-            p
-            for p in self._system.properties
-            if p.asked in wanted and p.kind is PropertyKind.LIVENESS
-        ]
-
-    def go(self) -> tuple[Path | None, str]:
-        """Returns a violating path with the property's name (empty: a runtime error)."""
-        try:
-            return self._went()
-        finally:
-            self._note()
-
-    def _went(self) -> tuple[Path | None, str]:
-        state, events = self._chance.choice(interpreter.initial_events(self._system))
-        self._take(state, events)
-        while True:
-            bad = next((p for p in self._invariants if is_bad(self._system, p, state)), None)
-            if bad is not None:
-                return Path(tuple(self._states)), bad.name
-            found = self._memo.of(state)
-            for transition in found:
-                self._opened.require_room(transition)
-                if transition.fault is not None:
-                    return Path(tuple(self._states), True), ""
-            moving = [t for t in found if t.successor != state]
-            broken = self._at_end(found, state)
-            if broken is not None:
-                return broken
-            if not moving or len(self._states) > self._plan.steps:
-                return None, ""
-            chosen = draw_transition(self._system, moving, self._chance, self._rate)
-            if chosen is None:
-                return None, ""
-            assert chosen.successor is not None
-            state = chosen.successor
-            self._take(state, chosen.events)
-
-    def _take(self, state: State, events: Sequence[interpreter.Event]) -> None:
-        self._states.append(state)
-        for event in events:
-            self._marks.add(event.mark)
-            kind = self._system.marks[event.mark].kind
-            if kind in (MarkKind.CRASH, MarkKind.LOSE, MarkKind.FORGE, MarkKind.RECOVER):
-                self._wrong[kind.value] += 1
-
-    def _at_end(self, found: Sequence[Transition], state: State) -> tuple[Path, str] | None:
-        """Returns a liveness violation that the walk causes by staying in ``state``, if it
-        could.
-        """
-        if not self._liveness or not could_stay(self._system, found, state):
+    def _walk(
+        self, task: WalkTask, number: int, inspection: Inspection, block: WalkBlock
+    ) -> FoundWalk | None:
+        states, end, found = self.walk(task, number, block)
+        if found:
+            return FoundWalk(number, states)
+        if not inspection.wants(number, end, lambda: states[-1] in states[:-1]):
             return None
-        self._ends += 1
-        last = len(self._states) - 1
-        for broken in violated_properties(self._memo.truths, self._states, last, self._liveness):
-            path = Path(tuple(self._states), False, last, broken.values)
-            return path, broken.property.name
-        return None
+        judged = inspection.judge(CompletedWalk(number, states, end))
+        return None if judged is None else FoundWalk(number, states, *judged)
 
-    def _note(self) -> None:
-        walks, length = self._walks, max(len(self._states) - 1, 0)
-        walks.states.update(self._states)
-        walks.marks |= self._marks
-        walks.wrong += self._wrong
-        walks.steps += length
-        walks.longest = max(walks.longest, length)
-        walks.ends += self._ends
+    def walk(
+        self, task: WalkTask, number: int, block: WalkBlock
+    ) -> tuple[tuple[State, ...], int | None, bool]:
+        """Makes one walk, and notes what it sees in ``block``.  Returns its states, the last one
+        in which it might stay, and whether something was found in its last one.
+        """
+        draws = WalkDraws.of(task.seed, number)
+        block.taken = block.taken or [0] * len(self.system.actions)
+        states = [task.starts[draws.start(len(task.starts))]]
+        end, found = None, False
+        while True:
+            step = len(states) - 1
+            seen = self.look(states[-1])
+            block.marks |= seen.marks
+            block.premises |= seen.premises
+            if seen.found:
+                found = True
+                break
+            if seen.end:
+                end, block.ends = step, block.ends + 1
+            if step >= task.steps:
+                break
+            action = draws.action(step, sorted(seen.candidates), self._faults)
+            if action is None:
+                break
+            block.taken[action] += 1
+            self.walked += 1
+            states.append(draws.successor(step, seen.candidates[action]))
+        block.walks += 1
+        block.steps += len(states) - 1
+        block.longest = max(block.longest, len(states) - 1)
+        return tuple(states), end, found
 
+    def look(self, state: State) -> Seen:
+        """Returns what there is to see in ``state``."""
+        seen = self._known.get(state)
+        if seen is None:
+            seen = self._look(state)
+            if len(self._known) < KEPT:
+                self._known[state] = seen
+        return seen
 
-def could_stay(system: TransitionSystem, found: Sequence[Transition], state: State) -> bool:
-    """Returns whether ``state``, whose transitions are ``found``, is an admissible end."""
-    leaving = {
-        interpreter.taken_constraint(system, state, t) for t in found if t.successor != state
-    }
-    staying = {
-        interpreter.taken_constraint(system, state, t) for t in found if t.successor == state
-    }
-    if not leaving <= {*staying, None}:
+    def _look(self, state: State) -> Seen:
+        candidates: dict[int, dict[State, int]] = {}
+        marks, faulted = 0, False
+        for transition in interpreter.successors(self.system, state):
+            if transition.successor is None:
+                faulted = True
+                continue
+            for event in transition.events:
+                marks |= 1 << event.mark
+            if transition.successor != state:
+                self._add(candidates, transition)
+        end = self._live and self._may_stay(state)
+        found = faulted or self._is_bad(state, end)
+        return Seen(candidates, end, found, marks, self._premises(state))
+
+    def _add(self, candidates: dict[int, dict[State, int]], transition: Transition) -> None:
+        successor = transition.successor
+        assert successor is not None
+        among = candidates.setdefault(self._numbers[transition.action.name], {})
+        if successor not in among:
+            among[successor] = self._hashes.of(successor)
+
+    def _may_stay(self, state: State) -> bool:
+        try:
+            return interpreter.is_admissible_end(self.system, state)
+        except RunFault:
+            return False
+
+    def _is_bad(self, state: State, end: bool) -> bool:
+        """Returns whether a property is violated in ``state``, or can't be evaluated there."""
+        for prop, lasting in zip(self.system.properties, self._lasting, strict=True):
+            live = prop.kind is PropertyKind.LIVENESS
+            bad = lasting if live else prop.bad
+            if bad is None or (live and not end):
+                continue
+            try:
+                if interpreter.holds(self.system, bad, state):
+                    return True
+            except RunFault:
+                return True
         return False
-    return all(interpreter.holds(system, justice.holds, state) for justice in system.justice)
+
+    def _premises(self, state: State) -> frozenset[int]:
+        found = set()
+        for number, prop in enumerate(self.system.properties):
+            try:
+                if interpreter.holds(self.system, prop.premise, state):
+                    found.add(number)
+            except RunFault:
+                continue
+        return frozenset(found)
 
 
-def draw_transition(
-    system: TransitionSystem, among: Sequence[Transition], chance: random.Random, rate: float
-) -> Transition | None:
-    """Draws one of ``among``: whether a fault occurs (with probability ``rate``, where one is
-    enabled), then the process, then the kind of step, then the step.  Returns ``None`` where no
-    fault is drawn, and no other transition is enabled.
-    """
-    wrong = [t for t in among if goes_wrong(t)]
-    pool = [t for t in among if not goes_wrong(t)]
-    if wrong and chance.random() < rate:
-        pool = wrong
-    if not pool:
-        return None
-    pool = _group(pool, lambda t: acting(system, t.events), chance)
-    pool = _group(pool, lambda t: t.action.kind.value, chance)
-    return chance.choice(pool)
-
-
-def goes_wrong(transition: Transition) -> bool:
-    """Returns whether the step is a fault of the environment."""
-    action = transition.action
-    return action.kind in WRONG or action.name.endswith(CRASHING)
-
-
-def _group(among: Sequence[_T], key: Callable[[_T], str], chance: random.Random) -> list[_T]:
-    """Draws one of the groups into which ``key`` divides ``among``."""
-    groups: dict[str, list[_T]] = defaultdict(list)
-    for each in among:
-        groups[key(each)].append(each)
-    return groups[chance.choice(sorted(groups))]
+def replay_walk(
+    system: TransitionSystem, seed: int, number: int, steps: int, starts: tuple[State, ...]
+) -> tuple[State, ...]:
+    """Returns the states of a walk, up to its end or to where something is found."""
+    task = WalkTask(seed, number, number + 1, steps, starts)
+    return ReferenceWalker(system).walk(task, number, WalkBlock(number))[0]

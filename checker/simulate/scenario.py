@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.diagnostics import Span
+from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
@@ -82,6 +82,22 @@ def play(opened: PreparedCheck, scenario: typed.Scenario) -> Played:
         if said:
             return Played(scenario, played.taken, loop, Problem(said, claim.span))
     return played
+
+
+def prefix_of(opened: PreparedCheck, scenario: typed.Scenario) -> tuple[State, ...]:
+    """Returns the states of the steps of ``scenario``, without those of its ``forever``.
+
+    Raises ``RunFault`` where no run can start, and :class:`SpecError` (E048) at the step that is
+    not possible.
+    """
+    session = SteppingSession(opened)
+    problem = _follow(session, scenario.steps)
+    if problem is None and session.state is None:
+        problem = Problem("the first step says how the run starts", scenario.span)
+    if problem is not None:
+        hint = f"what can happen there: {'; '.join(problem.possible)}" if problem.possible else ""
+        raise SpecError((Diagnostic("E048", problem.message, problem.span, hint=hint),))
+    return session.states
 
 
 def _follow(session: SteppingSession, steps: Iterable[typed.Happening]) -> Problem | None:

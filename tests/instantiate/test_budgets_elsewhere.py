@@ -23,7 +23,7 @@ from checker.resources import specs
 from checker.results.answer import INTERRUPTED, Limits
 from checker.results.verdict import Report
 from checker.session.pipeline import open_check, run_check
-from checker.simulate.random_walks import WalkPlan, simulate
+from checker.simulate.simulation import WalkPlan, simulate
 from tests.instantiate.limited import (
     AGAIN,
     LONG_HANDLER,
@@ -200,7 +200,7 @@ def test_proofs_for_every_n(how: str, phase: str, tmp_path: Path, monkeypatch: P
 @pytest.mark.parametrize("phase", SLOW)
 def test_walks(how: str, phase: str, tmp_path: Path) -> None:
     opened = open_check(written(SLOW[phase], tmp_path), "c", Options())
-    plan = WalkPlan(1, runs=10**9, timeout=1.0 if how == "time" else None)
+    plan = WalkPlan(1, walks=10**9, timeout=1.0 if how == "time" else None)
     with soon(), interrupting(None if how == "time" else 1.0):
         walks = simulate(opened, plan)
     assert walks.stopped == (NO_TIME if how == "time" else INTERRUPTED)

@@ -83,3 +83,21 @@ def test_what_was_seen_before_is_told(tmp_path: Path) -> None:
         "property shy : always exists p in Proc: not p.had",
     )
     assert words(run(tmp_path, text)) == {"shy": "violated"}
+
+
+@pytest.mark.parametrize("links", ["persistent", "stubborn"])
+def test_links_that_keep_messages_hold_each_of_them_once(links: str, tmp_path: Path) -> None:
+    """A step that is taken again sends nothing new there, however many messages there are."""
+    text = f"""
+    protocol P {{
+      message NUMBER(a: 0..40, b: 0..40)
+      state got = false
+      upon condition not got {{ choose k in (0..16)  send NUMBER(k, 0) to self }}
+      upon receive NUMBER(k, 40) {{ got := true }}
+      property never : always forall p in Proc: not p.got
+    }}
+    check c of P {{ n = 1  links {links}  prove never  allow unused }}
+    """
+    report = run(tmp_path, text, reduce="none")
+    assert words(report) == {"never": "holds"}
+    assert report.distinct_states == 2**17

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.instantiate.tables import WAYS, Case, compare
+from checker.instantiate.network import losses
+from tests.instantiate.tables import WAYS, Case, compare, run
 
 JOBS = """
 interface Jobs { request submit(m: Msg)  indication done(m: Msg) }
@@ -343,3 +344,42 @@ def test_recovery(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", JOB_CASES, ids=lambda c: c.name)
 def test_acts(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
     compare(tmp_path, case, engine, fine)
+
+
+KEPT = """
+protocol P(asks: Proc, told: Proc) {
+  message ASK(k: 0..1)
+  message TOLD(k: 0..1)
+  stable state best : 0..1 = 0
+  state heard : set<0..1> = {}
+  upon condition self == asks { choose k in (0..1)  send ASK(k) to told }
+  upon receive ASK(k) from p { best := max({best, k})  send TOLD(best) to p }
+  upon receive TOLD(k) { heard += k }
+  property shrinks : always forall p in Proc: p.heard == {} or 1 in p.heard
+  property falls : always forall p in Proc: 1 not in p.heard or 0 not in p.heard
+  property known : always forall p, q in Proc: 1 in p.heard => exists r in Proc: r.best == 1
+  property arrives : forall p in Proc: eventually 0 in p.heard
+}
+check c of P {
+  n = 2  asks = p1  told = p2  faults crash <= 1, recover  links persistent
+  prove known  expect shrinks violated  expect falls violated  expect arrives violated
+}
+"""
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_what_need_not_arrive_need_not_be_lost(
+    fine: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On persistent links verdicts and the lengths of shortest runs are the same without losses."""
+    found = []
+    for lost in (False, True):
+        if lost:
+            monkeypatch.setattr(losses, "need_not_arrive", lambda link: False)
+        found.append(run(tmp_path, KEPT, fine=fine, reduce="none"))
+    without, with_losses = found
+    assert [v.word for v in without.verdicts] == [v.word for v in with_losses.verdicts]
+    for one, other in zip(without.verdicts, with_losses.verdicts, strict=True):
+        if one.trace is not None and other.trace is not None and one.trace.loop is None:
+            assert len(one.trace.steps) == len(other.trace.steps)
+    assert 2 * without.distinct_states < with_losses.distinct_states

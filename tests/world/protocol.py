@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.world.sorts import Sort
-from tests.world.spec import Bind, Block, Expr, Pattern, block
+from tests.world.spec import Bind, Block, Expr, Pattern, Skip, block
 
 REQUEST, RECEIVE, INDICATION = "request", "receive", "indication"
 CONDITION, INIT, RECOVER, TIMEOUT = "condition", "init", "recover", "timeout"
@@ -50,7 +50,7 @@ class Handler:
                 what = f"{layer}{at}.{told}({inside})"
             case "condition":
                 assert self.guard is not None
-                what, when = f"condition {self.guard.text}", ""
+                what, when = f"condition {self.guard.text}", f" as {self.name}" * bool(self.name)
             case other:
                 what = f"{other} {self.name}".strip()
         return f"  {'may ' if self.may else ''}upon {what}{when} {block(self.body)}"
@@ -58,7 +58,8 @@ class Handler:
 
 @dataclass(frozen=True)
 class Variable:
-    """``kind``: ``state``, ``stable state``, ``shared state``; ``chosen``: from where it starts."""
+    """``kind``: ``state``, ``stable state``, ``shared state``, ``ghost state``, ``ghost shared
+    state``; ``chosen``: from where it starts."""
 
     name: str
     type: str
@@ -94,7 +95,8 @@ class Uses:
 @dataclass(frozen=True)
 class Protocol:
     """A module; ``messages``: kinds and the types of what they carry; ``roles``: their names and
-    sizes, where there are any."""
+    sizes, where there are any; ``definitions``: lines that tell what names stand for;
+    ``variation``: it is written as a variant of another protocol."""
 
     name: str
     implements: str
@@ -103,6 +105,8 @@ class Protocol:
     handlers: tuple[Handler, ...]
     uses: tuple[Uses, ...] = ()
     roles: tuple[tuple[str, int], ...] = ()
+    definitions: tuple[str, ...] = ()
+    variation: Variation | None = None
 
     def lines(self, questions: Sequence[Question]) -> list[str]:
         """The text of this protocol and of those below."""
@@ -110,21 +114,66 @@ class Protocol:
         for used in dict.fromkeys(u.protocol for u in self.uses):
             if used is not None and used.handlers:
                 lines += used.lines(())
+        if self.variation is not None:
+            original = self.variation.original(self)
+            return [*original.lines(questions), *self.variation.lines(self)]
         lines += [f"protocol {self.name} implements {self.implements} {{"]
         lines += [u.text for u in self.uses]
         for kind, sorts in self.messages:
             fields = ", ".join(f"x{i}: {sort.text}" for i, sort in enumerate(sorts))
             lines.append(f"  message {kind}({fields})" if sorts else f"  message {kind}")
-        shared = [v for v in self.variables if v.kind == "shared state"]
+        shared = [v for v in self.variables if v.kind.endswith("shared state")]
         lines += [v.text for v in shared]
         for role, size in self.roles or (("", 0),):
             lines += [f"  role {role}({size}) {{"] if role else []
+            lines += [f"  {line}" for line in self.definitions]
             own = [v for v in self.variables if v.role in ("", role) and v not in shared]
             lines += [v.text for v in own]
             lines += [h.text for h in self.handlers if h.role in ("", role)]
             lines += ["  }"] if role else []
         lines += [q.text for q in questions]
         return [*lines, "}"]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How a protocol is written as a variant of ``Original``, which is another one in one place:
+    ``handler`` has another body there, or is not there (``lacks``); ``variable`` has another
+    initial value; or ``added``, a handler with a name, which the variant is without."""
+
+    handler: Handler | None = None
+    lacks: bool = False
+    variable: Variable | None = None
+    initial: Expr | None = None
+    added: Handler | None = None
+
+    def original(self, variant: Protocol) -> Protocol:
+        """The protocol that ``variant`` is a variant of."""
+        handlers, variables = list(variant.handlers), list(variant.variables)
+        if self.handler is not None:
+            at = handlers.index(self.handler)
+            other = () if self.lacks else (replace(self.handler, body=(Skip(),)),)
+            handlers[at : at + 1] = other
+        if self.variable is not None and self.initial is not None:
+            variables[variables.index(self.variable)] = replace(self.variable, initial=self.initial)
+        handlers += [] if self.added is None else [self.added]
+        return replace(
+            variant, name="Original", variation=None,
+            handlers=tuple(handlers), variables=tuple(variables),
+        )  # fmt: skip
+
+    def lines(self, variant: Protocol) -> list[str]:
+        """The text of ``variant``, without its original."""
+        inside = [item.text for item in (self.handler, self.variable) if item is not None]
+        inside += [] if self.added is None else [f"  without {self.added.name}"]
+        shared = self.variable is not None and self.variable.kind == "shared state"
+        if variant.roles and not shared:
+            inside = [line for role, _ in variant.roles for line in _in_role(role, inside)]
+        return [f"variant {variant.name} of Original {{", *inside, "}"]
+
+
+def _in_role(role: str, lines: list[str]) -> list[str]:
+    return [f"  role {role} {{", *lines, "  }"]
 
 
 @dataclass(frozen=True)
@@ -227,10 +276,12 @@ class Spec:
     protocol: Protocol
     world: World
     questions: tuple[Question, ...]
+    constants: tuple[str, ...] = ()
 
     def text(self) -> str:
         lines = [
             INTERFACE,
+            *self.constants,
             *self.protocol.lines(self.questions),
             f"check c of {self.protocol.name} {{",
         ]

@@ -9,7 +9,7 @@ an exception: what stands before it has been done.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -47,12 +47,15 @@ def subsets(items: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 @dataclass
 class Place:
-    """Where an expression is read: a layer of a process, and the names that are bound."""
+    """Where an expression is read: a layer of a process, and the names that are bound; in a block,
+    ``around`` is the place that it stands in, and ``declared`` are its own variables."""
 
     way: Way
     me: str
     path: Path
     names: Names
+    around: Place | None = None
+    declared: set[str] = field(default_factory=set)
 
     @property
     def model(self) -> Model:
@@ -60,6 +63,13 @@ class Place:
 
     def read(self, variable: str) -> Any:
         return self.way.state[self.model.key(self.path, variable, self.me)]
+
+    def set(self, name: str, value: Any) -> None:
+        """Assigns a variable of the handler, here and in the blocks around up to its own."""
+        self.names[name] = value
+        if name not in self.declared:
+            assert self.around is not None, name
+            self.around.set(name, value)
 
     def received(self) -> list[tuple[str, Any]]:
         got = self.way.state["received", self.me]
@@ -208,7 +218,7 @@ class Way:
 
     def block(self, at: Place, body: s.Block) -> None:
         """Runs a block inside of a handler; its names are its own."""
-        inner = Place(self, at.me, at.path, dict(at.names))
+        inner = Place(self, at.me, at.path, dict(at.names), at)
         for statement in body:
             self.statement(inner, statement)
 
@@ -254,6 +264,17 @@ class Way:
                 self.state["timer", at.path, name, at.me] = units if starts else None
             case s.Atomic(body):
                 self.uninterrupted(at.me, body, at)
+            case s.Let(name, value):
+                at.names[name] = value.value(at)
+            case s.Var(name, value):
+                at.declared.add(name)
+                at.names[name] = value.value(at)
+            case s.SetVar(name, value):
+                at.set(name, value.value(at))
+            case s.Run(_, parameters, body, arguments):
+                values = [a.value(at) for a in arguments]
+                names = dict(zip(parameters, values, strict=True))
+                self.block(Place(self, at.me, at.path, names), body)
             case _:
                 assert isinstance(statement, s.Skip), statement
 

@@ -507,9 +507,57 @@ class Skip:
         return "skip"
 
 
+@dataclass(frozen=True)
+class Let:
+    name: str
+    value: Expr
+
+    @property
+    def text(self) -> str:
+        return f"let {self.name} = {self.value.text}"
+
+
+@dataclass(frozen=True)
+class Var:
+    """A variable of the handler, to the end of its block."""
+
+    name: str
+    value: Expr
+
+    @property
+    def text(self) -> str:
+        return f"var {self.name} = {self.value.text}"
+
+
+@dataclass(frozen=True)
+class SetVar:
+    """Assigns a variable of the handler."""
+
+    name: str
+    value: Expr
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} := {self.value.text}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A call of the procedure ``name``, whose ``parameters`` are values."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Block
+    arguments: tuple[Expr, ...]
+
+    @property
+    def text(self) -> str:
+        return _call(self.name, self.arguments)
+
+
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Either | Require | Flip | Perform
-    | Timer | Atomic | Yield | Skip
+    | Timer | Atomic | Yield | Skip | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

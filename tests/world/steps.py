@@ -302,7 +302,8 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
 
         link = links.between(sender, receiver)
         ends = {sender} if link.stubborn else {sender, receiver}
-        if link.loses or (world.recover and ends & state["down"]):
+        need_not_arrive = link.keeps and not link.promises
+        if link.loses or (world.recover and ends & state["down"] and not need_not_arrive):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission

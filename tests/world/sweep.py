@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from checker.diagnostics import SpecError
+from tests.world.abbreviating import abbreviated
 from tests.world.compare import compared
 from tests.world.drawing import spec_of
 from tests.world.features import FEATURES, closed, covered, covering, pairs, together
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=2000, help="states of a world")
     parser.add_argument("--only", default="", help="features that each world has, with commas")
     parser.add_argument("--without", default="", help="features that no world has")
+    parser.add_argument("--abbreviated", action="store_true", help="written with definitions")
     parser.add_argument("--keep", default="", help="a folder for what disagrees")
     args = parser.parse_args()
     only, without = (set(filter(None, a.split(","))) for a in (args.only, args.without))
@@ -59,6 +61,7 @@ def main() -> None:
 def _one(features: frozenset[str], seed: int, folder: Path, args: argparse.Namespace) -> str:
     """What came of one world, in a word."""
     spec = spec_of(features, seed)
+    spec = abbreviated(spec, seed) if args.abbreviated else spec
     name = f"{seed}"
     try:
         found = compared(spec, folder / f"{name}.bcast", tuple(args.modes.split(",")), args.most)

@@ -3,7 +3,8 @@
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
 until the queue is empty.  A crash empties it.  Handlers that assign shared state, send requests to
 an oracle or send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to
-it happens in one step, and so do assignments with no effect between them.  What properties observe
+it happens in one step, and so do assignments with no effect between them.  Ghost code happens in
+the step of the effect before it, of a multicast in that of its first copy.  What properties observe
 of all that is in :mod:`.between_handlers`.
 """
 
@@ -35,10 +36,13 @@ from checker.model.transforms.rewrite import Lowered, emits, replace_emits
 from checker.model.transforms.substitute import substitute
 from checker.model.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
 
+OF_OTHERS = frozenset((EffectKind.ASSIGN, EffectKind.GHOST))
+"""The kinds of what stands in the queue and is no step of its own."""
+
 
 def declare(world: World) -> None:
     """Declares the queues; every effect must be known by now."""
-    if not world.effects:
+    if all(effect.kind is EffectKind.GHOST for effect in world.effects.values()):
         return
     glued = (("glued", BOOL),) if ATOMIC in world.effects else ()
     cases = tuple(Case(e.name, e.params[1:] + glued) for e in world.effects.values())
@@ -57,7 +61,8 @@ def lower_effects(world: World) -> Lowered:
 
     drafts = world.drafts
     if PENDING in world.variables:
-        plays = [_play(world, e) for e in world.effects.values() if e.kind is not EffectKind.ASSIGN]
+        played = [e for e in world.effects.values() if e.kind not in OF_OTHERS]
+        plays = [_play(world, effect) for effect in played]
         if _assignments(world):
             plays.append(_settle(world))
         twins = unhindered_drafts(world, drafts, _rest(world))
@@ -65,7 +70,7 @@ def lower_effects(world: World) -> Lowered:
 
     def lower(body: Block) -> Block:
         kinds = {world.effects[emit.effect].kind for emit in emits(body)}
-        if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: assignments are saved at once
+        if kinds <= OF_OTHERS:  # no crash falls inside: assignments are saved at once
             return replace_emits(body, lambda emit: carry_out(world, emit))
         return replace_emits(body, by)
 
@@ -105,6 +110,12 @@ def _enqueue(world: World, emit: ir.Emit) -> Block:
         shown = mark(world, MarkKind.SEND, "send", ends, *args, place=emit.place)
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
         return (shown, ir.If(some, (append,)))
+    if effect.kind is EffectKind.GHOST:
+        held = ir.Local(mine.type.item, fresh("_effect"))
+        before = ir.Members(mine, held.type)
+        own = build.negation(_is_any(world, held, OF_OTHERS))
+        waits = ir.Quant(ir.Quantifier.EXISTS, held.name, before, own, BOOL)
+        return (ir.If(waits, (append,), carry_out(world, emit)),)
     return (append,)
 
 
@@ -126,7 +137,7 @@ def _first(world: World, process: Expr) -> Block:
     mine, _ = _queue(world, process)
     first: Block = ()
     for other in world.effects.values():
-        if not other.name.startswith(REQUEST) and other.kind is not EffectKind.ASSIGN:
+        if not other.name.startswith(REQUEST) and other.kind not in OF_OTHERS:
             first = (ir.If(_is(world, mine, other), _steps(world, other, process), first),)
     return first
 
@@ -187,12 +198,13 @@ def _steps(world: World, effect: ir.EffectDef, process: Expr) -> Block:
     args = tuple(ir.CaseField(t, held, index, i) for i, (_, t) in enumerate(effect.params[1:]))
     pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
     steps: Block
+    ghosts = _flush_ghosts(world, process, ir.FALSE)
     if effect.name == ATOMIC:
-        steps = (pop, _together(world, process, mine, pop))
+        steps = (pop, _together(world, process, mine, pop), *ghosts)
     elif effect.kind is EffectKind.SEND:
         steps = _one_copy(world, effect, index, process, args, mine, target, pop)
     else:
-        steps = (pop, *_at_once(world, effect, process, args))
+        steps = (pop, *_at_once(world, effect, process, args), *ghosts)
     head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
     return (ir.Declare(held.name, held.type, head), *steps)
 
@@ -286,4 +298,40 @@ def _one_copy(
         ir.If(last, (pop,), (left,)),
         mark(world, MarkKind.COPY, "copy", ("from", "to", "message"), process, to, what),
         *substitute(effect.body, meaning),
+        *_flush_ghosts(world, process, build.negation(last)),
+    )
+
+
+def _is_any(world: World, held: Expr, kinds: frozenset[EffectKind]) -> Expr:
+    """Returns whether ``held`` is an effect of one of ``kinds``."""
+    effects = enumerate(world.effects.values())
+    return build.disj(*(ir.IsCase(held, i) for i, effect in effects if effect.kind in kinds))
+
+
+def _flush_ghosts(world: World, process: Expr, begun: Expr) -> Block:
+    """Executes the ghost code of the effect that has just left the queue, or whose first copy has
+    (``begun``: the others are still at its head)."""
+    found = [e for e in world.effects.values() if e.kind is EffectKind.GHOST]
+    if not found:
+        return ()
+    mine, target = _queue(world, process)
+    assert isinstance(mine.type, SeqT)
+    held = ir.Local(mine.type.item, fresh("_effect"))
+    kept = ir.Local(mine.type, fresh("_kept"))
+    ours, head = ir.Local(BOOL, fresh("_ours")), ir.Local(BOOL, fresh("_head"))
+
+    def put(flag: ir.Local, value: Expr) -> ir.Stmt:
+        return ir.Assign(ir.Target(flag.type, flag.name, False), value)
+
+    ghost = _is_any(world, held, frozenset((EffectKind.GHOST,)))
+    other = build.negation(build.disj(head, _is_any(world, held, OF_OTHERS)))
+    keep = put(kept, ir.Apply(mine.type, Op.APPEND, (kept, held)))
+    stays = (ir.If(other, (put(ours, ir.FALSE),)), keep)
+    each = ir.If(conj(ours, ghost), tuple(_plays(world, process, held, found)), stays)
+    return (
+        ir.Declare(kept.name, kept.type, ir.Const(mine.type, ())),
+        ir.Declare(ours.name, BOOL, TRUE),
+        ir.Declare(head.name, BOOL, begun),
+        ir.For(held.name, ir.Members(mine, held.type), (each, put(head, ir.FALSE))),
+        ir.Assign(target, kept),
     )

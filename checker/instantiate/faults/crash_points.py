@@ -24,6 +24,11 @@ effect.  Where processes recover, a request and the first effect of its handler 
 request that a crash cuts off before any effect was not made, and still will be.
 
 A process reads its own assignments at once; a crash leaves what was assigned by then.
+
+Ghost code is no effect, and belongs to the one before it: of a crash right after that effect it is
+a part.  What it writes may tell a send that did not happen from one that is never delivered, and a
+handler that has begun from one that has not; so where there is ghost code each of these points
+counts.
 """
 
 from __future__ import annotations
@@ -34,7 +39,7 @@ from checker.instantiate.faults import stable_storage
 from checker.instantiate.faults.crashes import crash_statements, room
 from checker.instantiate.oracles.oracles import SPEAKS
 from checker.instantiate.protocol import coverage_marks
-from checker.instantiate.world import ATOMIC, REQUEST, Draft, World
+from checker.instantiate.world import ATOMIC, REQUEST, Draft, World, is_effect
 from checker.model import build, ir
 from checker.model.build import fresh
 from checker.model.ir import CRASHING, FALSE, TRUE, Block, EffectKind
@@ -54,7 +59,7 @@ def add(world: World) -> None:
     for index, (process, body) in enumerate(world.starts):
         found = _points(world, body)
         visible = any(_is_visible(world, e) for e in found)
-        if visible or (found and (partial_sends_matter(world) or _assigns(world, body))):
+        if visible or (found and _counts_all(world, body)):
             world.starts[index] = (process, _start(world, process, body))
 
 
@@ -70,7 +75,7 @@ def first_effect_matters(world: World) -> bool:
 
 def _points(world: World, body: Block) -> list[ir.Emit]:
     """Returns the effects of ``body`` beside which a crash can fall, in program order."""
-    found = [e for e in emits(body) if not e.glued and not _is_assignment(world, e)]
+    found = [e for e in emits(body) if not e.glued and is_effect(world, e)]
     return [e for e in found if _is_at_once(world, e)]
 
 
@@ -93,9 +98,23 @@ def _assigns(world: World, body: Block) -> bool:
     return any(_is_assignment(world, e) and _is_at_once(world, e) for e in emits(body))
 
 
+def _observes(world: World, body: Block) -> bool:
+    """Tells whether ``body`` has ghost code."""
+    return any(_is_ghost(world, e) and _is_at_once(world, e) for e in emits(body))
+
+
+def _is_ghost(world: World, emit: ir.Emit) -> bool:
+    return world.effects[emit.effect].kind is EffectKind.GHOST
+
+
+def _counts_all(world: World, body: Block) -> bool:
+    """Tells whether a crash at any effect of ``body`` is distinguishable from all others."""
+    return partial_sends_matter(world) or _assigns(world, body) or _observes(world, body)
+
+
 def _matters(world: World, body: Block) -> bool:
     found = _points(world, body)
-    if partial_sends_matter(world) or _assigns(world, body):
+    if _counts_all(world, body):
         return bool(found)
     if not first_effect_matters(world):
         # An effect in a loop may follow itself, and those that are written behind it.
@@ -149,11 +168,14 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         left=_Left(world, process, body),
         after=_assigns(world, body),
         request=any(e.effect.startswith(REQUEST) for e in emits(body)),
+        over=ir.Local(BOOL, fresh("_over")) if _observes(world, body) else None,
     )
+    over = () if cut.over is None else (ir.Declare(cut.over.name, BOOL, FALSE),)
     return (
         ir.Declare(process.name, world.proc, who),
         ir.Declare(cut.done.name, BOOL, FALSE),
         ir.Declare(cut.some.name, BOOL, TRUE if first_too and not cut.unmade else FALSE),
+        *over,
         *cut.left.before(),
         *cut.silence_oracles(replace_emits(body, cut.at)),
         ir.Assume(cut.done),
@@ -167,7 +189,8 @@ class _Cut:
     """Splits the effects of a handler at a crash of its process.
 
     ``done``: the crash has happened; ``some``: something has been done that a crash before the
-    handler would not have left; ``after``: right after an effect is a point of its own.
+    handler would not have left; ``after``: right after an effect is a point of its own; ``over``:
+    neither has the ghost code happened that follows now (``None``: there is none).
     """
 
     world: World
@@ -176,6 +199,7 @@ class _Cut:
     left: _Left
     after: bool
     request: bool
+    over: ir.Local | None
 
     @property
     def unmade(self) -> bool:
@@ -186,10 +210,27 @@ class _Cut:
         """Returns ``emit``, unless the crash was before it; or the crash beside it."""
         if not _is_at_once(self.world, emit):
             return (emit,)
+        if _is_ghost(self.world, emit):
+            return self._observe(emit)
         happens = (emit, *self.left.note_assignment(emit), *self._note_effect(emit))
-        if not emit.glued and not _is_assignment(self.world, emit):
+        if not emit.glued and is_effect(self.world, emit):
             happens = self._beside(emit, happens)
-        return (ir.If(build.negation(self.done), happens),)
+        return (ir.If(build.negation(self.done), happens, self._end_of_ghosts(emit)),)
+
+    def _observe(self, emit: ir.Emit) -> Block:
+        """Returns ghost code, unless the crash was before the effect to which it belongs."""
+        assert self.over is not None
+        missed = self.done if emit.glued else self.over
+        note = () if self.unmade else (_set(self.some),)
+        return (ir.If(build.negation(missed), (emit, *note)),)
+
+    def _end_of_ghosts(self, emit: ir.Emit) -> Block:
+        """Returns what is done at an effect that did not happen: what follows belongs to it."""
+        if self.over is None or not is_effect(self.world, emit) or emit.effect == ATOMIC:
+            return ()
+        if _is_visible(self.world, emit):
+            return (_set(self.over),)
+        return (ir.If(build.negation(_is_empty(emit.args[1])), (_set(self.over),)),)
 
     def silence_oracles(self, body: Block) -> Block:
         """Returns ``body`` in which oracles make no immediate indication to a process that has
@@ -219,10 +260,10 @@ class _Cut:
         ways: list[Block] = [happens]
         marks = coverage_marks.point(self.world, emit.effect, emit.args, emit.place)
         crash = (*marks, _set(self.done))
-        if _is_visible(self.world, emit):
-            ways.append((ir.Assume(self.some), *crash))
-        elif partial_sends_matter(self.world):
+        if not _is_visible(self.world, emit) and partial_sends_matter(self.world):
             ways.append((*crash, *self._part(emit)))
+        elif _is_visible(self.world, emit) or self.over is not None:
+            ways.append((ir.Assume(self.some), *crash, *self._end_of_ghosts(emit)))
         if self.after and emit.effect != ATOMIC and not emit.effect.startswith(REQUEST):
             ways.append((*happens, *crash))
         which = ir.Local(IntT(0, len(ways) - 1), fresh("_here"))
@@ -238,12 +279,17 @@ class _Cut:
         """Sends a multicast to any subset of its receivers."""
         sender, receivers, message = emit.args
         part = ir.Local(receivers.type, fresh("_reached"))
-        nobody = build.equal(part, ir.Const(part.type, frozenset()))
+        nobody = _is_empty(part)
         counts = build.disj(self.some, build.negation(nobody)) if self.world.recovers else TRUE
         return (
             ir.Choose(part.name, ir.Subsets(receivers, receivers.type), counts),
             replace(emit, args=(sender, part, message)),
+            *((ir.If(nobody, ended),) if (ended := self._end_of_ghosts(emit)) else ()),
         )
+
+
+def _is_empty(processes: ir.Expr) -> ir.Expr:
+    return build.equal(processes, ir.Const(processes.type, frozenset()))
 
 
 def _set(flag: ir.Local) -> ir.Stmt:

@@ -32,7 +32,17 @@ from checker.instantiate.world import (
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, equal, fresh
-from checker.model.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
+from checker.model.ir import (
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    EffectKind,
+    Expr,
+    MarkKind,
+    Param,
+    VariableKind,
+)
 from checker.model.types import BagT, IntT, MapT, SeqT, default
 
 OPINIONS = ("@suspected", "@trusted")
@@ -81,7 +91,8 @@ def _points(world: World, victim: Expr) -> Block:
     head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
     marks = tuple(
         ir.If(ir.IsCase(head, index), coverage_marks.point(world, effect))
-        for index, effect in enumerate(world.effects)
+        for index, (effect, made) in enumerate(world.effects.items())
+        if made.kind is not EffectKind.GHOST
     )
     return (ir.If(build.negation(world.idle(victim)), marks),)
 
@@ -219,7 +230,7 @@ def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
         names: dict[str, str] = {}
         for decl in role.states:
             name = f"{prefix_of(instance, role)}{decl.name}"
-            if name in world.stored:
+            if name in world.stored or decl.ghost:
                 continue
             names[decl.name] = name
             target = _entry_of(world.variables[name], self)

@@ -36,6 +36,8 @@ def declare(world: World) -> None:
         world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
     for instance in world.instances:
         for decl in instance.protocol.shared:
+            if decl.ghost:
+                continue
             _declare_stored(world, f"{instance.path}{decl.name}")
         for role in instance.protocol.roles:
             for state in role.states:

@@ -3,7 +3,9 @@
 * A lossy or fair-loss link loses a message that it could deliver.
 * Where processes recover from crashes, a message may be lost while one of its ends is down: the
   contents of its buffers are gone.  A stubborn link retransmits what its receiver has missed, so
-  there only the sender counts.
+  there only the sender counts.  On a link that keeps messages and promises nothing (persistent) a
+  loss would be the same as that the message is never received: an execution without its losses is
+  an execution that differs in nothing that a step or a property reads.
 * A process that omits to send or to receive a message is faulty from then on.
 
 No fairness assumption applies to any of these.
@@ -35,10 +37,16 @@ def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` are lost."""
     if link.kind.loses:
         _draft(world, action_name("lose", link), _losable(world, link, flight))
-    elif world.recovers:
+    elif world.recovers and not need_not_arrive(link):
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
         _add_omission(world, link, flight)
+
+
+def need_not_arrive(link: Link) -> bool:
+    """Returns whether a message that is lost is the same as one that is never received: nothing
+    takes it off the link, and nothing promises that it arrives."""
+    return link.kind.keeps and link.kind.delivery is Delivery.NO_PROMISE
 
 
 def _draft(

@@ -180,4 +180,4 @@ def _asks_oracle(world: World, at: Instance, call: typed.Call) -> bool:
 def _is_shared(target: typed.Expr) -> bool:
     while isinstance(target, typed.Part | typed.Entry):
         target = target.base
-    return isinstance(target, typed.StateRef) and target.role is None
+    return isinstance(target, typed.StateRef) and target.role is None and not target.ghost

@@ -9,7 +9,7 @@ from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import VARYING, World
 from checker.model import build, ir
 from checker.model.build import conj, disj, equal, fresh, member, negation
-from checker.model.ir import FALSE, TRUE, Apply, Block, Expr, Op
+from checker.model.ir import FALSE, TRUE, Apply, Block, Expr, Op, VariableKind
 from checker.model.transforms.substitute import substitute
 from checker.model.tree import nodes
 from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT, Type
@@ -22,6 +22,7 @@ def changes(world: World, block: Block) -> Expr:
     Every assignment is evaluated in the state before: as long as nothing has changed, that is the
     state in which it is executed.  The same holds for each iteration of a loop and for whether it
     is possible; a change in one iteration that disables all executions of another is not detected.
+    Ghosts only observe: what changes nothing else changes nothing.
     """
     return _changes(world, block, FALSE)
 
@@ -36,7 +37,7 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
         case ir.Assign(target, value):
             if target.name.startswith(VARYING):
                 return _changes_behind(world, target, value, rest, so_far)
-            if target.is_state:
+            if target.is_state and world.variables[target.name].kind is not VariableKind.GHOST:
                 so_far = disj(so_far, _differs(_current(world, target), value))
             return _changes(world, rest, so_far)
         case ir.Declare(name, type_, value):

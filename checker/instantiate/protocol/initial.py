@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.instantiate.protocol import ghosts
 from checker.instantiate.protocol.dispatch import run_unconditional
 from checker.instantiate.protocol.expressions import Env, as_domain, lower
 from checker.instantiate.protocol.sizes import refuse
@@ -19,7 +20,10 @@ def declare_state(world: World) -> None:
     """Declares one variable for each state declaration: a map from processes, or the value
     itself."""
     for instance in world.instances:
+        ghosts.declare(world, instance)
         for decl in instance.protocol.shared:
+            if decl.ghost:
+                continue
             name = f"{instance.path}{decl.name}"
             type_ = world.type_of(decl.type, instance, name, decl.span)
             world.add(name, type_, default(type_), VariableKind.SHARED, decl.name)
@@ -27,6 +31,8 @@ def declare_state(world: World) -> None:
         for role in instance.protocol.roles:
             prefix = prefix_of(instance, role)
             for decl in role.states:
+                if decl.ghost:
+                    continue
                 name = f"{prefix}{decl.name}"
                 key = world.role_type(role.name)
                 type_ = MapT(key, world.type_of(decl.type, instance, name, decl.span))

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.instantiate.faults import stable_storage
-from checker.instantiate.protocol import coverage_marks, walk
+from checker.instantiate.protocol import coverage_marks, ghosts, walk
 from checker.instantiate.protocol.expressions import (
     Env,
     bind_domain,
@@ -20,7 +20,7 @@ from checker.instantiate.protocol.expressions import (
 )
 from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.world import ATOMIC, VARYING, Instance, World
+from checker.instantiate.world import ATOMIC, VARYING, Instance, World, is_effect
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, fresh
@@ -63,7 +63,8 @@ def lower_on(block: typed.Block, env: Env, root: Root) -> tuple[Block, Env]:
     result: list[ir.Stmt] = []
     for position, stmt in enumerate(block):
         here = root
-        if position + 1 < len(block) or isinstance(stmt, typed.For | typed.While):
+        behind = any(not isinstance(each, typed.Ghost) for each in block[position + 1 :])
+        if behind or isinstance(stmt, typed.For | typed.While):
             here = replace(root, follows=True)
         stmts, env = _statement(stmt, env, here)
         result.extend(stmts)
@@ -121,6 +122,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (_perform(stmt, env),), env
         case typed.Atomic():
             return _together(stmt, env, root), env
+        case typed.Ghost():
+            return (_ghost(stmt, env, root),), env
         case typed.Timer():
             from checker.instantiate.time.timing import operate
 
@@ -157,6 +160,15 @@ def _inlined(
         held.append(ir.Declare(local.name, local.type, value))
         inner = inner.bind(name, local)
     return (*held, *lower_block(body, inner, root))
+
+
+def _ghost(stmt: typed.Ghost, env: Env, root: Root) -> ir.Stmt:
+    """Lowers ghost code to an effect; its branches are none of the handler's."""
+    world = env.world
+    covered, world.coverage = world.coverage, False
+    code = lower_block(stmt.body, env, root)
+    world.coverage = covered
+    return ghosts.effect(stmt, code, env)
 
 
 def _target(expr: typed.Expr, env: Env) -> Target:
@@ -222,7 +234,7 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
     world, self = env.world, env.self
     body = lower_block(stmt.body, env, root)
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
-    if world.crash_bound == 0 or not emits(body):
+    if world.crash_bound == 0 or not any(is_effect(world, emit) for emit in emits(body)):
         return body
     assert self is not None
     border = ir.Emit(ATOMIC, (self,), world.place(stmt.span))

@@ -197,8 +197,9 @@ class Builder:
 
     def _make_state(self, tree: Any) -> ast_items.State:
         name, type_, initial = map(self._build, tree.children)
-        shared, stable = tree.data == "shared", tree.data == "stable"
-        return ast_items.State(name, type_, initial, shared, stable, self._span(tree))
+        words = tree.data.split("_")
+        shared, stable, ghost = (word in words for word in ("shared", "stable", "ghost"))
+        return ast_items.State(name, type_, initial, shared, stable, self._span(tree), ghost)
 
     def _make_handler(self, tree: Any) -> ast_items.Handler:
         may, event, at, when, named, body = tree.children
@@ -273,7 +274,7 @@ MAKERS: dict[str, Maker] = {
     "entry": Builder._make_entry,
     **dict.fromkeys(("start_timer", "cancel_timer"), Builder._make_timer),
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
-    **dict.fromkeys(("state", "shared", "stable"), Builder._make_state),
+    **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
     **dict.fromkeys(("noise", "handler_name"), Builder._make_last),

@@ -14,7 +14,7 @@ _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
 _TOP = frozenset("import interface object protocol variant check type const define".split())
 _PROTOCOL = (
-    "may upon state stable shared message property uses role init type invariant "
+    "may upon state stable shared ghost message property uses role init type invariant "
     "const define procedure"
 )
 _CHECK = (
@@ -29,7 +29,7 @@ _INNER = {
     "check": frozenset(_CHECK.split()),
 }
 """The words that begin an item inside of a top-level item."""
-_PREFIXES = frozenset(("may", "upon", "stable", "shared", "without"))
+_PREFIXES = frozenset(("may", "upon", "stable", "shared", "ghost", "without"))
 _BEFORE_NAMES = frozenset(
     ("interface", "object", "protocol", "variant", "check", "of", "implements")
 )

@@ -130,6 +130,7 @@ class State:
     shared: bool
     stable: bool
     span: Span
+    ghost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

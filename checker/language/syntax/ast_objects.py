@@ -1,4 +1,4 @@
-"""Defines the syntax tree of objects and their operations; see :mod:`checker.language.syntax.ast`."""
+"""Defines the syntax tree of objects and of requests that return."""
 
 from __future__ import annotations
 

@@ -157,6 +157,15 @@ class Atomic:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """Ghost code: statements that change ghosts only, and all that reads ghosts in a handler; see
+    :mod:`checker.language.typecheck.ghosts`."""
+
+    body: Block
+    span: Span
+
+
 Stmt = (
     Assign
     | Send
@@ -173,6 +182,7 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Ghost
     | Yield
 )
 Block = tuple[Stmt, ...]
@@ -281,13 +291,14 @@ class Handler:
 @dataclass(frozen=True, slots=True)
 class StateDecl:
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
-    ``stable``: it survives a crash."""
+    ``stable``: it survives a crash; ``ghost``: nothing that happens depends on it."""
 
     name: str
     type: Type
     initial: Expr | None
     span: Span
     stable: bool = False
+    ghost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class StateRef:
     role: str | None
     owner: Expr | None
     span: Span
+    ghost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.applications import ARITY
 from checker.language.typecheck.definitions import check_definitions, constant, define
 from checker.language.typecheck.histories import HISTORY
@@ -122,7 +122,7 @@ def file_home(specs: Iterable[ast_items.Spec], report: Reporter) -> Home:
     found = [item for item in items if isinstance(item, ast_items.Definition)]
     define([d for d in found if declared.add(d.name, "a definition")], None, home)
     check_definitions(home)
-    objects = [item for item in items if isinstance(item, ast_items.Object)]
+    objects = [item for item in items if isinstance(item, ast_objects.Object)]
     home.objects.update({item.name.text: (item, home) for item in objects})
     return home
 

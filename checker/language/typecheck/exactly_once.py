@@ -178,6 +178,7 @@ def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
                 | typed.While(body=body)
                 | typed.Atomic(body=body)
                 | typed.Inlined(body=body)
+                | typed.Ghost(body=body)
             ):
                 yield from statements_of(body)
             case typed.Either(alternatives, _):

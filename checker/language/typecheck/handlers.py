@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check, safe
+from checker.language.typecheck.ghosts import refuse_reads, separate
 from checker.language.typecheck.patterns import Names, handler_patterns, pattern_of
 from checker.language.typecheck.scope import Hole, Home, Known, Reporter, Scope, suggestion
 from checker.language.typecheck.statements import (
@@ -32,7 +33,8 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
     inner = scope.bind(names)
     at = None if decl.at is None else safe(decl.at, inner, PROC)
     when = None if decl.when is None else safe(decl.when, inner, BOOL)
-    body = block(decl.body, inner)
+    body = separate(block(decl.body, inner), home.report)
+    refuse_reads((event, at, when), home.report)
     for stmt in decl.body:
         _yields_inside(stmt, scope)
         if isinstance(stmt, ast.Yield) and isinstance(event, typed.OnInit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import see
 from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.own_properties import own_properties
@@ -28,7 +28,7 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
         kind: str,
         written: ast.Name,
         fields: tuple[ast.Field, ...],
-        returns: ast_items.Returned | None = None,
+        returns: ast_objects.Returned | None = None,
     ) -> None:
         name = written.text
         if name in seen:

@@ -56,7 +56,7 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
         role, type_ = found
         if type_ == UNKNOWN:
             raise Hole
-        return typed.StateRef(type_, name, role, None, span)
+        return typed.StateRef(type_, name, role, None, span, (role, name) in home.ghosts)
     if name in home.params:
         if home.params[name] == UNKNOWN:
             raise Hole
@@ -186,7 +186,8 @@ def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
         if isinstance(base, typed.Self):
             found = home.state(name, scope.role)
             if found is not None and found[0] is not None and scope.mode == "code":
-                return typed.StateRef(found[1], name, found[0], None, expr.span)
+                ghost = (found[0], name) in home.ghosts
+                return typed.StateRef(found[1], name, found[0], None, expr.span, ghost)
         message = "a process sees only its own state"
         hint = "send it in a message, or use `shared state` to model a variable that all see"
         scope.report.fail("N010", message, expr.span, hint=hint)
@@ -199,7 +200,7 @@ def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
         scope.report.fail("N002", f"{whose} has no `{name}`", expr.span, hint=hint)
     if type_ == UNKNOWN:
         raise Hole
-    return typed.StateRef(type_, name, role, base, expr.span)
+    return typed.StateRef(type_, name, role, base, expr.span, (role, name) in home.ghosts)
 
 
 def _all_states(scope: Scope) -> set[str]:

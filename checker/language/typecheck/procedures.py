@@ -9,6 +9,7 @@ from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Expr, Type
 from checker.language.typecheck.declarations import Declared
 from checker.language.typecheck.expressions import safe
+from checker.language.typecheck.ghosts import separate
 from checker.language.typecheck.inline import called
 from checker.language.typecheck.patterns import fresh
 from checker.language.typecheck.scope import (
@@ -90,7 +91,7 @@ def _body(procedure: ast_items.Procedure, types: dict[str, Type], around: Scope)
     for param in procedure.parameters:
         fresh(param.name, scope)
         scope = scope.bind({param.name.text: Known(types[param.name.text])})
-    return block(procedure.body, scope)
+    return separate(block(procedure.body, scope), scope.report)
 
 
 def declare_procedures(

@@ -197,6 +197,7 @@ def _state_types(
     initial values."""
     found: dict[str, typed.Type] = {}
     home.states[role] = found
+    home.ghosts.update((role, s.name.text) for s in states if s.ghost)
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
     found.update({s.name.text: UNKNOWN for s in states if s.name.text in RESERVED})
@@ -284,5 +285,7 @@ def _states(
             except Hole:
                 pass
         name = state.name
-        made.append(typed.StateDecl(name.text, type_, initial, name.span, state.stable))
+        made.append(
+            typed.StateDecl(name.text, type_, initial, name.span, state.stable, state.ghost)
+        )
     return tuple(made)

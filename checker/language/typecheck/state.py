@@ -9,6 +9,7 @@ from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Bag, Map, Option, Seq, Set, Tuple, Type
 from checker.language.typecheck.expressions import infer, item_of, members_of, mismatch, safe
+from checker.language.typecheck.ghosts import refuse_choices
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, fits
 
@@ -74,6 +75,7 @@ def init_choices(
             _read_before(built.domain, later, home)
             _read_before(built.where, later, home)
             made.append(built)
+    refuse_choices(tuple(made), role, home)
     return tuple(made)
 
 

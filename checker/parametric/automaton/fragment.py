@@ -60,8 +60,14 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
         message = f"`{role.name}` is a role beside `{protocol.roles[0].name}`"
         yield Leaves("T001", message, role.span, "one role, whose handlers tell cases apart")
     for state in protocol.shared:
+        if state.ghost:
+            continue
         message = f"`{state.name}` is shared: who has written it can't be counted"
         yield Leaves("T001", message, state.span, "messages and `#received(M)`")
+    for state in (*protocol.shared, *(s for role in protocol.roles for s in role.states)):
+        if state.ghost:
+            message = f"a property reads the ghost `{state.name}`"
+            yield Leaves("T001", message, state.span, "a `state` that says the same")
     for choice in protocol.choices:
         message = f"`{choice.name}` is shared: what it starts as can't be counted"
         yield Leaves("T001", message, choice.span, "`init choose` of a variable of the role")

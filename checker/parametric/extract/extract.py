@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from checker.diagnostics.english import listing
+from checker.instantiate.protocol.ghosts import without_unread
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 from checker.language.typecheck.histories import history_name
@@ -43,7 +44,7 @@ def extract(check: typed.Check) -> Automaton:
     Raises :class:`SpecError` with a diagnostic (T…) for each construct that leaves the fragment.
     """
     found = FragmentErrors()
-    check = for_every(check)
+    check = without_unread(for_every(check))
     survey(check, found)
     found.raise_if_any()
     settings = settings_of(check, found)

@@ -133,6 +133,8 @@ class Walker:
             case typed.Inlined(_, args, body, _):
                 own = {name: evaluate(arg, scene) for name, arg in args}
                 return self._inner(body, path, replace(scene, names=own))
+            case typed.Ghost():
+                raise Leaves("T001", "a property reads a ghost", stmt.span)
             case typed.While() | typed.Var() | typed.Perform() | typed.Timer() | typed.Yield():
                 raise Leaves("T006", "this statement can't be counted", stmt.span)
             case _:

@@ -38,7 +38,7 @@ class Alternatives {
       const told = way.e.map(([said]) => said);
       for (const [cell, before, after, forgotten] of way.d) {
         const [title, kind, process] = this.data.cells[cell];
-        if (forgotten || (kind !== "local" && kind !== "shared")) continue;
+        if (forgotten || !["local", "shared", "ghost"].includes(kind)) continue;
         told.push(`${title}${process ? ` of ${process}` : ""}: ${before} → ${after}`);
       }
       if (told.length) item.append(made("span", "aside", told.join("; ")));

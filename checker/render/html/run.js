@@ -194,7 +194,7 @@ class Run {
     const own = new Map();
     const common = [];
     this.data.cells.forEach(([title, kind, process], cell) => {
-      const inside = kind === "local" || kind === "history";
+      const inside = kind === "local" || kind === "history" || kind === "ghost";
       if (!process || !inside) {
         common.push([cell, title, kind, process]);
         return;
@@ -202,11 +202,12 @@ class Run {
       if (!own.has(title)) own.set(title, new Map());
       own.get(title).set(process, cell);
     });
-    this.table(own, common.filter((each) => each[2] === "shared"), value, down, now.p);
+    const everybodys = (kind) => kind === "shared" || kind === "ghost";
+    this.table(own, common.filter((each) => everybodys(each[2])), value, down, now.p);
     const list = this.find(".world dl");
     list.replaceChildren();
     for (const [cell, title, kind, process] of common) {
-      if (kind === "shared") continue;
+      if (everybodys(kind)) continue;
       const row = made("div");
       const definition = made("dd");
       definition.append(value(cell));

@@ -9,7 +9,7 @@ from checker.render.html.values import value_text
 from checker.results.trace import Change, Json, Step, Trace
 from checker.results.values_when_down import is_reset, recovered_in
 
-SHOWN = ("local", "shared")
+SHOWN = ("local", "shared", "ghost")
 """Kinds of variables that are shown even where they never change."""
 
 INTERNAL = "@"

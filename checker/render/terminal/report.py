@@ -15,6 +15,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.coverage import coverage_view
 from checker.render.terminal.proof import proof_rows
 from checker.render.terminal.reduction_summary import reduction_rows
+from checker.render.terminal.walk_rows import walk_rows
 from checker.results.answer import DECIDED
 from checker.results.phrases import continuations_text, restarts_text, unless_omitted
 from checker.results.proof import Proof
@@ -99,7 +100,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
-        *(_search(report, verbose) if report.proof is None else proof_rows(report)),
+        *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
@@ -111,6 +112,13 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
+
+
+def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
+    """Yields rows on what was searched, proved or walked."""
+    if report.walks is not None:
+        return walk_rows(report, report.walks)
+    return _search(report, verbose) if report.proof is None else proof_rows(report)
 
 
 def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
@@ -136,6 +144,8 @@ def _expectations(report: Report) -> list[str]:
     verdicts = {v.property for v in report.verdicts}
     said = []
     for e in report.expectations:
+        if report.walks is not None and e.found == Word.UNKNOWN:
+            continue  # walks decide nothing but what they violate
         if not e.met:
             said.append(f"{e.what}: {e.expected}, but found {e.found}")
         elif e.what not in verdicts:
@@ -233,6 +243,8 @@ def conclusion_text(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
+    if report.walks is not None and report.walks.found is None:
+        return f"{said}: no violation found in {count(report.walks.walks, 'walk')}"
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
             return f"{said}: all as expected"

@@ -123,10 +123,9 @@ class Fn:
         self.allocas: list[str] = []
         self.tables: dict[str, str] = {}
         self.lines: list[str] = []
-        self.serial = 0
         self.open = True
         self.stopping: Label | None = None
-        self._repeated = 0
+        self.serial = self._repeated = 0
 
     def capture(self, body: Callable[[], Val]) -> Captured:
         """Captures what ``body`` emits; nothing is appended yet (see :meth:`append`)."""

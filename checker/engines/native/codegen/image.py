@@ -26,6 +26,7 @@ from checker.engines.native.codegen.state_predicates import (
 from checker.engines.native.codegen.statements import chooses
 from checker.engines.native.codegen.too_wide import describe
 from checker.engines.native.codegen.visited_set import VisitedSet
+from checker.engines.native.codegen.walk_loop import WalkLoop
 from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.model.types import BOOL
 from checker.properties.persistence import persistence_for_some
@@ -52,7 +53,7 @@ class KernelImage:
     them, whose violations show in single states.  ``plan``: the fairness constraints where there is
     liveness; ``has_justice``: whether there are justice conditions; ``reductions``: the plan of
     reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
-    words); ``begins``: it makes the initial states, too.
+    words); ``begins``: it makes the initial states, too; ``walks``: it makes random walks.
     """
 
     text: str
@@ -68,23 +69,29 @@ class KernelImage:
     reductions: Reductions = NOTHING
     compact: int = 0
     begins: bool = False
+    walks: bool = False
 
 
 def build(
-    system: TransitionSystem, reductions: Reductions = NOTHING, compact: int = 0
+    system: TransitionSystem,
+    reductions: Reductions = NOTHING,
+    compact: int = 0,
+    walks: bool = False,
 ) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it.
 
     ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
-    than a word.
+    than a word.  ``walks``: it makes random walks, too.
     """
     try:
-        return _build(system, reductions, compact)
+        return _build(system, reductions, compact, walks)
     except TooWide as why:
         raise Unsupported(describe(system, why)) from None
 
 
-def _build(system: TransitionSystem, reductions: Reductions, compact: int) -> KernelImage:
+def _build(
+    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool
+) -> KernelImage:
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
@@ -116,7 +123,7 @@ def _build(system: TransitionSystem, reductions: Reductions, compact: int) -> Ke
         functions.append(question(layout, "just", _all(system)))
         functions.append(emit_enabled_fairness(layout, system))
     seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact)
-    runtime = SearchLoop(system, shape, seen, reductions.ample_actions)
+    runtime = (WalkLoop if walks else SearchLoop)(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
     text = module_text(functions)
     digest = digest_of(text)
@@ -134,7 +141,7 @@ def _build(system: TransitionSystem, reductions: Reductions, compact: int) -> Ke
         reductions,
         seen.compact,
     )
-    return KernelImage(text, digest, *parts, bool(begins))
+    return KernelImage(text, digest, *parts, bool(begins), walks)
 
 
 def _starting(
@@ -173,6 +180,7 @@ EXPORTED = {
     "locate",
     "normal",
     "weigh",
+    "walk",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

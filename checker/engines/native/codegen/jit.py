@@ -58,6 +58,7 @@ class Kernel:
     justice_bits: Callable[..., int] | None
     rekey: Callable[..., None] | None
     locate: Callable[..., None] | None
+    walk: Callable[..., int] | None
     cached: bool
     engine: object
 
@@ -256,6 +257,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         justice_bits=function("justice_bits", word, 5) if image.has_justice else None,
         rekey=function("rekey", None, 1) if image.plan is not None else None,
         locate=function("locate", None, 4) if image.plan is not None else None,
+        walk=function("walk", word, 2) if image.walks else None,
         cached=cached,
         engine=engine,
     )

@@ -73,6 +73,7 @@ class SearchLoop:
     def flush(self) -> Fn:
         """``flush(context, worker)``: handles the batch according to the mode; empties it."""
         fn = Fn("flush", [("context", 0), ("worker", 0)], None, OUTSIDE)
+        self.flush_first(fn)
         context, worker = fn.args
         mode, count = get(fn, worker, Worker.MODE), get(fn, worker, Worker.PENDING)
         put(fn, worker, Worker.PENDING, const(0))
@@ -106,6 +107,9 @@ class SearchLoop:
             fn.place(following)
         fn.ret()
         return fn
+
+    def flush_first(self, fn: Fn) -> None:
+        """Emits what ``flush`` does in other modes than those of a search: there are none."""
 
     def link(self) -> Fn:
         """``link(context, worker, count)``: writes edges to the states in the batch.

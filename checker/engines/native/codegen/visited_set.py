@@ -63,8 +63,7 @@ class Rows:
         total = const(0)
         for i in range(self.words):
             word = fn.load(fn.at(fn.args[0], i), 64)
-            total = fn.xor(total, word) if i == 0 else fn.add(fn.mul(total, const(FACTOR)), word)
-            total = self._mix(fn, total)
+            total = self.joined(fn, total, word) if i else self._mix(fn, word)
         fn.ret(total)
         return fn
 
@@ -72,6 +71,10 @@ class Rows:
         for _ in range(2):
             word = fn.mul(fn.xor(word, fn.lshr(word, const(32))), const(FACTOR))
         return fn.xor(word, fn.lshr(word, const(32)))
+
+    def joined(self, fn: Fn, mark: Val, word: Val) -> Val:
+        """The fingerprint of a row, of which ``mark`` is that of all words but the last one."""
+        return self._mix(fn, fn.add(fn.mul(mark, const(FACTOR)), word))
 
     def same(self, fn: Fn, a: Val, b: Val) -> Val:
         other = const(0)

@@ -1,0 +1,1 @@
+"""Random walks in machine code, on threads."""

@@ -1,0 +1,20 @@
+"""Tells which actions are faults of the environment, and of which kind."""
+
+from __future__ import annotations
+
+from checker.model.ir import CRASHING, Action, ActionKind
+
+FAULTS = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
+"""The kinds of actions that are faults; a crash inside a handler is one as well."""
+
+
+def is_fault(action: Action) -> bool:
+    """Returns whether a step of ``action`` is a fault of the environment."""
+    return action.kind in FAULTS or action.name.endswith(CRASHING)
+
+
+def fault_kind(action: Action) -> str:
+    """Returns ``crash``, ``lose``, ``forge`` or ``recover``; empty for any other action."""
+    if action.name.endswith(CRASHING):
+        return ActionKind.CRASH.value
+    return action.kind.value if action.kind in (*FAULTS, ActionKind.RECOVER) else ""

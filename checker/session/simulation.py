@@ -1,0 +1,56 @@
+"""Random walks of a check, from its name to its report: the same report as that of a search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.extensions.tables import DEFINITION
+from checker.model.evaluate import RunFault
+from checker.model.memo import a_run
+from checker.results.answer import INTERRUPTED, Listener, Unsupported
+from checker.results.unjudged import diagnosed
+from checker.results.verdict import Report
+from checker.session.pipeline import open_check, report_of
+from checker.session.run_engine import marking_interruption
+from checker.simulate.prepared_check import PreparedCheck
+from checker.simulate.simulation import WalkPlan, Walks, simulate
+
+if TYPE_CHECKING:
+    from checker.language.load import Spec
+
+
+@a_run()
+def simulate_check(
+    spec: Spec | str, name: str | None, options: Options, plan: WalkPlan, listener: Listener | None
+) -> Report:
+    """Walks through one check of ``spec`` (``None``: its only one) and returns the report.
+
+    ``options``: how it is instantiated and explained.  Raises :class:`SpecError`.
+    """
+    with budgets.within(plan.timeout), budgets.raising_when_exhausted():
+        opened = open_check(spec, name, options)
+    walks = _walks(opened, plan, listener)
+    answer = walks.answer(opened.system)
+    options = replace(options, coverage=True)
+    with marking_interruption(answer):
+        report = report_of(str(spec), opened.check, opened.made, answer, options)
+    if walks.stopped == INTERRUPTED or options.explain is None or answer.violations == {}:
+        return report
+    from checker.explain.reports import as_asked
+
+    return as_asked(report, opened.system, options, listener)
+
+
+def _walks(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None) -> Walks:
+    try:
+        return simulate(opened, plan, listener)
+    except Unsupported as why:
+        message = f"the {plan.engine} engine can't take this check: {why}"
+        hint = f"try --engine {DEFINITION}, or fewer --steps"
+        raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+    except RunFault as fault:
+        raise diagnosed(opened.system, fault) from None
