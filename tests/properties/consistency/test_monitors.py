@@ -162,7 +162,7 @@ def test_random_histories(name: str, kind: str, faults: str) -> None:
                 assert found == so_far, (operations, history[:k])
                 seen_right += found
                 seen_wrong += not found
-    assert seen_right > 100 and seen_wrong > 10
+    assert seen_right > 100 and seen_wrong > 2
 
 
 @pytest.mark.parametrize("kind", ["regular", "safe"])
@@ -187,7 +187,7 @@ def test_random_reads_of_one_writer(kind: str, faults: str) -> None:
                 assert found == so_far, (operations, history[:k])
                 seen_right += found
                 seen_wrong += not found
-    assert seen_right > 100 and seen_wrong > 10
+    assert seen_right > 100 and seen_wrong > 2
 
 
 def test_new_old_inversion() -> None:
