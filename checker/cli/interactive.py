@@ -250,7 +250,9 @@ class Exploring:
     def _menu(self) -> None:
         groups = self._session.choices.by_process()
         if not groups:
-            console.print_line("Nothing can happen any more. `u` goes back, `q` ends.")
+            beyond = self._session.beyond()
+            said = f"{beyond[0].upper()}{beyond[1:]}." if beyond else "Nothing can happen any more."
+            console.print_line(f"{said} `u` goes back, `q` ends.")
         number = 0
         for process, ways in groups.items():
             console.print_line(

@@ -131,8 +131,8 @@ class World:
 
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
-    branches and crash points are marked.  ``observed``: for the variable of each observation of
-    operations what it is about.
+    branches and crash points are marked; ``bounds``: those of the check, as invariants.
+    ``observed``: for the variable of each observation of operations what it is about.
     """
 
     check: typed.Check
@@ -158,6 +158,7 @@ class World:
     coverage: bool = False
     observed: dict[str, Observed] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
+    bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------

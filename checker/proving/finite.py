@@ -26,6 +26,7 @@ from checker.instantiate.capacity_estimation import (
 )
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
+from checker.proving.provable import require_provable
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
@@ -75,6 +76,7 @@ def prove_check(
     """
     with budgets.within(budget):
         check = load_check(spec, name, options.settings).with_lemmas()
+        require_provable(check)
     path = str(spec)
     started = time.monotonic()
     with budgets.within(budget):

@@ -34,6 +34,7 @@ from checker.parametric.automaton.automaton import (
 from checker.parametric.automaton.correct_senders import strengthen
 from checker.parametric.automaton.wording import Words
 from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
     conditions,
     defaults,
@@ -95,6 +96,7 @@ def prove_every(
     with budgets.within(limits.timeout, limits.memory):
         spec = read_spec(spec)
         written = load_check(spec, name, options.settings)
+        require_provable(written)
     started = time.monotonic()
     with budgets.within(limits.timeout, limits.memory):
         try:

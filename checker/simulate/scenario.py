@@ -139,6 +139,8 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
         return _mismatch_text(claim, bad)
     end = len(states) - 1 if played.loop is None else played.loop
     why = why_not_admitted(system, states, end)
+    if beyond := session.beyond():
+        return f"{claim.what} is about whole runs: {beyond}"
     if why is not None:
         pending = "; ".join(session.enabled_fairness()[:3])
         return f"{claim.what} is about whole runs, and this one can't end here: {pending or why}"
@@ -159,6 +161,8 @@ def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     ends = played.loop is None and session.ends()
     if word == "fails":
         return "" if session.faults() else "no step that is possible here meets an error"
+    if beyond := session.beyond():
+        return f"neither is said of this run: {beyond}"
     if word == "ends" and not ends:
         pending = "; ".join(session.enabled_fairness()[:3])
         more = f": fairness requires more ({pending})" if pending else ""

@@ -22,6 +22,7 @@ from checker.model.ir import (
     TransitionSystem,
 )
 from checker.model.tree import nodes
+from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.events import acting, trace_events
 from checker.results.narrate import LEADING
@@ -46,6 +47,8 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     """Returns why the step ``words`` can't be taken in ``state``, the last one of ``trace``: a line
     for each step that they can mean.
     """
+    if ended := not_followed(system, state):
+        return (ended,)
     who = process_of(words, system.processes)
     down = {fate.process for fate in trace.fates if fate.crashed}
     if who in down and not words.startswith(f"{who} recovers"):

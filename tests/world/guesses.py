@@ -102,6 +102,7 @@ class Oracle:
         mortal = [p for p in self.model.processes if p != state["favoured"]]
         most = self.model.world.crash if self.foresees else 0
         doomed = [some for k in range(most + 1) for some in combinations(mortal, k)]
+        doomed = [some for some in doomed if self.model.has_room("crash", some)]
         state["doomed"] = frozenset(way.pick(doomed))
 
     def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> Rests:

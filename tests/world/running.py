@@ -107,7 +107,8 @@ class Way:
             return False
         if self.model.oracle.foresees and p not in self.state["doomed"]:
             return False
-        return bool(self.state["crashes"] < self.model.world.crash)
+        so_far = self.state["crashes"]
+        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, p))
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
@@ -134,7 +135,7 @@ class Way:
     def crash(self, p: str) -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
         self.state["down"] |= {p}
-        self.state["crashes"] += 1
+        self.state["crashes"] = tuple(sorted((*self.state["crashes"], p)))
         self.state["rest", p] = ()
         self.state["received", p] = frozenset()
         for key in [k for k in self.state if k[0] == "timer" and k[-1] == p]:

@@ -23,16 +23,21 @@ def begin(model: Model) -> Callable[[Way], None]:
             frozenset(some)
             for k in range(model.world.byzantine + 1)
             for some in combinations(model.processes, k)
+            if model.has_room("byzantine", some)
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = 0
+        state["crashes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["performed", ""] = ()
         for p in model.processes:
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
+            wishes = [v for client, values in model.world.clients if client == p for v in values]
+            state["wishes", p] = tuple(
+                wish if isinstance(wish, str) else way.pick(wish) for wish in wishes
+            )
         model.detector.begin(way)
         model.oracle.begin(way)
         for layer in model.layers.values():
@@ -126,7 +131,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
 
 
 def _client(model: Model, state: State, p: str) -> Iterator[Step]:
-    workload = [v for client, values in model.world.clients if client == p for v in values]
+    workload = state["wishes", p]
     position = state["asked", p]
     if position == len(workload):
         return
@@ -165,6 +170,11 @@ def _condition(
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
+        if handler.called and way.model.world.budget is not None:
+            key = ("taken", p if way.model.world.each else "")
+            way.state[key] = way.state.get(key, 0) + 1
+            if way.state[key] > way.model.world.budget:
+                raise NoWay
         way.run(p, lambda: way.top_level(at, handler.body))
 
     return does
@@ -307,6 +317,7 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
+            room &= model.has_room("omission", {*state["omitted"], p})
             if world.omission and room and p not in state["byzantine"]:
 
                 def omits(way: Way, p: str = p, lose: Callable[[Way], None] = lost) -> None:
@@ -347,7 +358,8 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
         if p in state["byzantine"]:
             continue
         if p in state["down"]:
-            if model.world.recover:
+            roles = model.world.recovering or model.roles
+            if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
         elif Way(model, state).may_crash(p):
             promise = ("doom", p) if p in state["doomed"] else None

@@ -6,7 +6,7 @@ are of: ``("var", path, name, process)``, ``("net", sender, receiver)``, ``("res
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -45,7 +45,8 @@ class Model:
         self.roles = _members(spec)
         self.processes = tuple(p for members in self.roles.values() for p in members)
         self.role = {p: role for role, members in self.roles.items() for p in members}
-        payloads = {v for _, values in spec.world.clients for v in values}
+        wishes = [wish for _, values in spec.world.clients for wish in values]
+        payloads = {v for wish in wishes for v in ([wish] if isinstance(wish, str) else wish)}
         payloads |= {"forged"} if spec.world.byzantine else set()
         self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}
@@ -64,6 +65,15 @@ class Model:
                 elif used.protocol is not None:
                     self._stack(below, used.protocol)
         self.layers[path] = Layer(path, protocol)
+
+    def has_room(self, kind: str, faulty: Collection[str]) -> bool:
+        """Whether all of ``faulty`` may be so, as far as roles are limited; one that crashes again
+        is there again."""
+        world, limited = self.world, [each for each in self.world.of_roles if each[0] == kind]
+        roles = {role for _, role, _ in limited}
+        if kind in world.alone and any(self.role[p] not in roles for p in faulty):
+            return False
+        return all(sum(self.role[p] == role for p in faulty) <= most for _, role, most in limited)
 
     def variable(self, path: Path, name: str) -> Variable:
         return next(v for v in self.layers[path].protocol.variables if v.name == name)

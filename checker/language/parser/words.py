@@ -132,6 +132,8 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "_BOUND",
+        "_AT_MOST",
         "PROPERTY",
         "INVARIANT",
         "NAME",
@@ -166,6 +168,7 @@ _WORDS = {
     "SETOP": "`union`",
     "QUANTIFIER": "`forall`",
     "_FAULT_BOUND": "`<=`",
+    "_OF_ROLE": "`of`",
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",
@@ -192,6 +195,11 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
+    "_BOUND": "`bound`",
+    "_ANY_OF": "`any of`",
+    "_AT_MOST": "`at most`",
+    "PER_PROCESS": "`per process`",
+    "HOLDS_WITHIN": "",
     "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
@@ -199,7 +207,7 @@ _WORDS = {
     "CONSISTENT": "`linearizable as`",
 }
 _KEYWORDS = (
-    "allow always atomic cancel check choose clients condition const define detector either "
+    "allow always atomic bound cancel check choose clients condition const define detector either "
     "else enum eventually exists expect faults forall from ghost given idempotent implements "
     "import indication init interface invariant links may message object operation perform "
     "procedure property protocol prove receive record recover request require requires return "

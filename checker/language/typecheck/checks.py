@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from checker.language.library import Library
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
+from checker.language.typecheck.bounds import bounds_of
+from checker.language.typecheck.budgets import budgets_of
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
@@ -21,7 +23,7 @@ from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, sugges
 from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
-VERDICTS = ("holds", "violated", "vacuous", "unknown")
+VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")
 
 
@@ -57,6 +59,9 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         recover=faults.recover,
         omission=faults.omission,
         byzantine=faults.byzantine,
+        role_faults=faults.of_roles,
+        budgets=budgets_of(_of(decl, ast_clauses.HandlerBudget), protocol, given, home),
+        recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
@@ -64,11 +69,12 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         detector=detector,
         given=given,
         warnings=stack_of(protocol, given, world, library),
-        scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
+        scenarios=scenarios_of(_of(decl, ast_clauses.Scenario), {n.text for n in asked}, report),
         every=every.names,
         when=every.when,
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
+        bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
     )
     return replace(made, warnings=made.warnings + of_clients(made, report))
 

@@ -60,7 +60,7 @@ def consistency_property(name: ast.Name, home: Home) -> typed.PropertyDef | None
     if kind not in KINDS:
         message = f"`{kind} as` is nothing that can be asked"
         choices = ", ".join(f"`{each} as {of}`" for each in KINDS)
-        home.report.add("C030", message, name.span, choices, suggestion(kind, KINDS))
+        home.report.add("C040", message, name.span, choices, suggestion(kind, KINDS))
         return None
     try:
         formula = consistency(kind, ast.Name(of, span), name.span, home)
@@ -101,15 +101,15 @@ def consistency(kind: str, name: ast.Name, span: Span, home: Home) -> typed.Expr
     found = home.objects.get(name.text)
     if found is None:
         hint = suggestion(name.text, home.objects)
-        report.fail("C030", f"no object `{name.text}`", name.span, hint=hint)
+        report.fail("C040", f"no object `{name.text}`", name.span, hint=hint)
     if interface is None:
         if "implements" in home.lost:
             raise Hole
         message = f"`{home.name}` has no interface, so nobody calls an operation of it"
-        report.fail("C030", message, span, hint="`protocol P implements I`")
+        report.fail("C040", message, span, hint="`protocol P implements I`")
     if not operations_of(interface):
         message = f"no request of `{interface.name}` returns, so it has no operations"
-        report.fail("C030", message, span, hint="`request read() returns read_return(v: T)`")
+        report.fail("C040", message, span, hint="`request read() returns read_return(v: T)`")
     decl, around = found
     built = _object(decl, _types_in(decl, interface, around, name, report), report, around)
     parts = (typed.Consistent(BOOL, kind, built, span, asks) for asks in ("returned", "holds"))
@@ -134,7 +134,7 @@ def _types_in(
     if not common:
         names = (o.name for o in operations_of(interface))
         message = f"`{decl.name.text}` has none of the operations of `{interface.name}`"
-        report.fail("C030", message, name.span, hint=suggestion(next(iter(known), ""), names))
+        report.fail("C040", message, name.span, hint=suggestion(next(iter(known), ""), names))
     for request in common:
         operation = known[request.name]
         wanted = [t for _, t in request.fields]
@@ -150,7 +150,7 @@ def _types_in(
                 message = f"{said} is not the operation of `{interface.name}`"
                 mine, other = _signature(given, result), _signature(wanted, whole)
                 hint = f"it is {mine}, and the request is {other}"
-                report.fail("C030", message, name.span, hint=hint)
+                report.fail("C040", message, name.span, hint=hint)
     return {**free, **meant}
 
 
@@ -320,16 +320,16 @@ def _of_object(
     called = {client.op: client for client in reversed(check.clients) if client.op in operations}
     if check.byzantine is not None:
         message = "what a Byzantine process calls, and sees returned, is not defined"
-        report.add("C032", message, check.span, hint=f"leave out `{node.kind} as {name}`")
+        report.add("C042", message, check.span, hint=f"leave out `{node.kind} as {name}`")
     known = [operator.name for operator in have.requests]
     for op, client in called.items():
         if op not in known:
             message = f"clients call `{op}`, and `{name}` has no such operation"
-            report.add("C030", message, client.span, hint=suggestion(op, known))
+            report.add("C040", message, client.span, hint=suggestion(op, known))
     if not called:
         message = f"no client calls an operation of `{name}`"
         verb = f"`clients {{ p1 {verbs(known[0])[0]} … }}`"
-        report.add("C031", message, check.span, hint=verb)
+        report.add("C041", message, check.span, hint=verb)
         return
     if check.allow_unused:
         return
@@ -337,4 +337,4 @@ def _of_object(
         if op in operations and op not in called:
             message = f"no client calls `{op}`, so nothing is learned about it"
             hint = "let a client call it, or write `allow unused`"
-            yield Diagnostic("C031", message, check.span, hint=hint)
+            yield Diagnostic("C041", message, check.span, hint=hint)

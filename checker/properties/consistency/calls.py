@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.instantiate.protocol import calls, returns
-from checker.instantiate.protocol.actions import argument, requests_of
+from checker.instantiate.protocol.actions import requests_of
 from checker.instantiate.protocol.expressions import Env
+from checker.instantiate.protocol.inputs import written
+from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import World
 from checker.model import ir
 from checker.model.types import Value
@@ -29,15 +31,19 @@ class Call:
 
 
 def calls_of(world: World) -> tuple[Call, ...]:
-    """Returns the operations of all clients, by process and in the order in which it calls them."""
+    """Returns the operations of all clients, by process and in the order in which it calls them;
+    raises :class:`SpecError` (C042) where an argument is chosen when the run starts."""
     names = {request.name: request.returns for request in returns.returning(world)}
     env = Env(world, world.instances[0], None)
     found = []
     for process, before, client in requests_of(world):
         answer = names.get(client.op)
+        if answer is not None and client.is_choice:
+            message = "what is called is chosen when the run starts, and has to be known before it"
+            raise refuse("C042", message, client.span, "a check for each input")
         if answer is not None:
             fields = calls.fields_of(world, ("", "request", client.op))
-            args = tuple(argument(client, i, type_, env) for i, (_, type_) in enumerate(fields))
+            args = tuple(written(client, i, type_, env) for i, (_, type_) in enumerate(fields))
             results = len(calls.fields_of(world, ("", "indication", answer)))
             found.append(Call(process, before + 1, client.op, args, answer, results))
     return tuple(sorted(found, key=lambda call: (call.process, call.turn)))

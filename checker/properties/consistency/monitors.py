@@ -305,7 +305,7 @@ class OneWriter:
 
 def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
     """Returns the operations that write, with the state after each; raises :class:`SpecError`
-    (C032) where the object is no register, or several processes write."""
+    (C042) where the object is no register, or several processes write."""
     states = reachable(of)
     found: dict[int, State] = {}
     for number, call in enumerate(of.calls):
@@ -319,12 +319,12 @@ def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
                 continue
         message = f"`{call.op}` neither reads nor writes, so `{of.of.name}` is no register"
         hint = f"`{kind}` is about registers; `linearizable` is about any object"
-        raise refuse("C032", message, of.asked_at, hint)
+        raise refuse("C042", message, of.asked_at, hint)
     writers = {of.calls[number].process for number in found}
     if len(writers) > 1:
         names = " and ".join(f"`{of.world.sizes.processes[p]}`" for p in sorted(writers))
         message = f"{names} write, and `{kind}` is defined for registers with one writer"
-        raise refuse("C032", message, of.asked_at, "`linearizable` is defined for any number")
+        raise refuse("C042", message, of.asked_at, "`linearizable` is defined for any number")
     return found
 
 

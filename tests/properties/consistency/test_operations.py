@@ -110,7 +110,7 @@ def test_an_operation_that_no_client_calls_is_a_warning() -> None:
     text = text.replace("FAULTS", "").replace("CLIENTS", "p1 reads").replace("ASK", ASK)
     assert load_text(text, "spec.bcast").checks[0].warnings == ()
     (check,) = load_text(text.replace("allow unused", ""), "spec.bcast").checks
-    assert [(w.code, "`write`" in w.message) for w in check.warnings] == [("C031", True)]
+    assert [(w.code, "`write`" in w.message) for w in check.warnings] == [("C041", True)]
 
 
 INVERSION = """
