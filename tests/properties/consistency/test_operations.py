@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.diagnostics import SpecError
 from checker.formats.json_format import trace_from_text, trace_to_text
 from checker.language.load import load_text
 from checker.render.diagram.svg import svg_of_trace
@@ -163,3 +164,10 @@ def test_intervals(inversion: Trace) -> None:
 
 def test_operations_are_in_the_document(inversion: Trace) -> None:
     assert trace_from_text(trace_to_text(inversion)) == inversion
+
+
+def test_what_is_called_has_to_be_known(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        report(tmp_path, clients="p1 writes any of {a, b}  p1 reads")
+    (found,) = caught.value.diagnostics
+    assert found.code == "C042"
