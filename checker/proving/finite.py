@@ -37,6 +37,7 @@ from checker.session.caveats import not_promised, notes, why_nothing_explored
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.symbolic.certificate import Faultless, Safe
@@ -229,6 +230,7 @@ def _report(
         stopped=found.stopped or "; ".join(found.tried) or None,
         notes=notes(check, made, options.fine_steps),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
+        world=world_line(check, made.sizes),
     )
 
 

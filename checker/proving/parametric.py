@@ -51,6 +51,7 @@ from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, variants_of
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.language.load import Spec
@@ -444,4 +445,5 @@ class _Proving:
             notes=variants_of(self.check),
             reduce="none",
             proof=proof,
+            world=world_line(self.check, None),
         )

@@ -107,7 +107,7 @@ def _of_path(
         trace = replay(system, path, prop, header)
     except KeyboardInterrupt as error:
         return _Finding(Word.UNKNOWN, without_run(error))
-    return _Finding(Word.VIOLATED, _of_violation(trace), trace)
+    return _Finding(Word.VIOLATED, reason_of_violation(trace), trace)
 
 
 def _joined(
@@ -135,7 +135,8 @@ def _joined(
     )
 
 
-def _of_violation(trace: Trace) -> str:
+def reason_of_violation(trace: Trace) -> str:
+    """Returns for which values, and in what kind of execution, ``trace`` violates its property."""
     return f"{trace.sentence.partition(':')[0]} ({_steps(trace)})"
 
 

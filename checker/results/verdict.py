@@ -223,7 +223,8 @@ class Report:
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
-    they took.  ``walks``: of a report on random walks, what they were.
+    they took.  ``walks``: of a report on random walks, what they were.  ``world``: processes,
+    faults, links and clients in one line; empty where the check was not instantiated.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -260,6 +261,7 @@ class Report:
     restarts: tuple[Restart, ...] = ()
     proof: Proof | None = None
     walks: WalkSummary | None = None
+    world: str = ""
 
     @property
     def was_interrupted(self) -> bool:

@@ -43,6 +43,7 @@ from checker.session.load import (
 from checker.session.run_engine import require_supported, run_folder, unknown_report
 from checker.session.state_tables import export_tables, require_exportable
 from checker.session.trace_header import asked_alone, header_of, settings_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -340,7 +341,11 @@ def report_of(
         bytes_per_state=answer.bytes_per_state,
         notes=(
             *notes(check, made, options.fine_steps),
-            *(uncounted_steps(check, options.fine_steps) if answer.up_to is not None else ()),
+            *(
+                uncounted_steps(check, options.fine_steps)
+                if _counts_steps(verdicts, answer)
+                else ()
+            ),
             *answer.remarks,
         ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
@@ -355,7 +360,14 @@ def report_of(
         restarts=answer.restarts,
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
+        world=world_line(check, made.sizes),
     )
+
+
+def _counts_steps(verdicts: tuple[PropertyVerdict, ...], answer: Answer) -> bool:
+    """Returns whether it matters what one step is: up to a number of them, or up to one beyond a
+    bound of the check."""
+    return answer.up_to is not None or any(verdict.within for verdict in verdicts)
 
 
 def _scenarios(

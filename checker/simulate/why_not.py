@@ -35,6 +35,8 @@ from checker.simulate.phrase_matching import best_matches, process_of
 MOST = 3
 """The largest number of steps whose conditions are told."""
 
+NO_STEP, IT_CAN, CAN_DO_NOTHING = "no step of this check reads like", "it can", "can do nothing now"
+
 LARGEST = 2000
 """The largest number of instances of an action that are tried."""
 
@@ -79,7 +81,7 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     waiting = not_now(words, system, trace)
     if waiting:
         return (*waiting[:MOST], *_instead(who, system, state))
-    return (f"no step of this check reads like `{words}`", *_instead(who, system, state))
+    return (f"{NO_STEP} `{words}`", *_instead(who, system, state))
 
 
 def _is_about(asked: re.Match[str], phrase: str) -> bool:
@@ -103,7 +105,7 @@ def _instead(who: str, system: TransitionSystem, state: State) -> tuple[str, ...
     if not who:
         return ()
     own = [way.text for way in choices(system, state).ways if way.process == who]
-    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} can do nothing now"
+    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} {CAN_DO_NOTHING}"
     return (can,)
 
 

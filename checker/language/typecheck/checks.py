@@ -43,6 +43,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
     own = _own_properties(decl, protocol, library)
+    prove = _properties(asked, protocol, own, library, faults.recover)
     made = typed.Check(
         name=decl.name.text,
         protocol=protocol,
@@ -51,7 +52,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, own, library, faults.recover),
+        prove=prove,
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -68,7 +69,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         timing=timing,
         detector=detector,
         given=given,
-        warnings=stack_of(protocol, given, world, library),
+        warnings=stack_of(protocol, given, world, library, (*prove, *own)),
         scenarios=scenarios_of(_of(decl, ast_clauses.Scenario), {n.text for n in asked}, report),
         every=every.names,
         when=every.when,
@@ -191,12 +192,12 @@ def _properties(
             made.update({} if consistent is None else {name.text: consistent})
             continue
         found = written.get(name.text) or find_property(name.text, protocol, interfaces)
+        if found is None and ("implements" in lost or name.text in report.broken):
+            continue
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
-        elif found is None and ("implements" in lost or name.text in report.broken):
-            continue
         elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces) | written.keys())
             if protocol.implements is None and not hint:

@@ -53,7 +53,7 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
             elif item.returns is not None:
                 message = "an indication is told, and nobody waits for anything to return"
                 hint = "only a `request` returns"
-                report.add("N051", message, item.returns.span, hint=hint)
+                report.add("N061", message, item.returns.span, hint=hint)
     requests, indications = tuple(operators["request"]), tuple(operators["indication"])
     bare = typed.Interface(decl.name.text, requests, indications, (), decl.name.span)
     home.interface = bare

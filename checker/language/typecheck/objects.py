@@ -260,15 +260,15 @@ def _check_body(item: ast_objects.Operation, report: Reporter) -> None:
     for stmt in ast.statements_in(item.body):
         if isinstance(stmt, _FOREIGN):
             message = "an object is no process: it has its state, and returns results"
-            report.add("N050", message, stmt.span)
+            report.add("N060", message, stmt.span)
         if isinstance(stmt, ast.Return) and item.type is None:
             message = f"`{name}` has no result, so it returns nothing"
-            report.add("N050", message, stmt.span, f"`operation {name}(…): T {{ … }}`")
+            report.add("N060", message, stmt.span, f"`operation {name}(…): T {{ … }}`")
     if item.type is not None:
         wrong = _unfinished(item.body, item.name.span)
         if wrong is not None:
             message = f"`{name}` has a result, so each way through it ends in one `return`"
-            report.add("N050", message, wrong, "`return e` as the last statement")
+            report.add("N060", message, wrong, "`return e` as the last statement")
 
 
 def _unfinished(body: ast.Block, at: Span) -> Span | None:

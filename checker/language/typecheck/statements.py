@@ -93,7 +93,7 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
         case ast.Return():
             message = "`return` gives the result of an object's operation; a handler has none"
             hint = "a protocol returns by an indication: `read_return(v)`"
-            scope.report.fail("N050", message, stmt.span, hint=hint)
+            scope.report.fail("N060", message, stmt.span, hint=hint)
         case _:
             assert_never(stmt)
 
@@ -349,6 +349,8 @@ def layer_called(name: str, span: Span, scope: Scope) -> typed.Layer:
         raise Hole
     if name not in layers:
         hint = suggestion(name, layers) or "declare it: `uses x : Interface`"
+        if scope.home.state(name, scope.role) is not None:
+            hint = f"`{name}` is a state variable: members are added by `{name} += x`"
         scope.report.fail("N013", f"no layer `{name}`", span, hint=hint)
     return layers[name]
 

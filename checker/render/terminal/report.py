@@ -102,6 +102,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
+        *((("world", report.world),) if report.world else ()),
         *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
@@ -165,7 +166,8 @@ def _scenarios(report: Report) -> Iterator[str]:
         if told.met:
             yield f"{told.name}: passed ({count(told.steps, 'step')})"
             continue
-        yield f"{told.name}: FAILED, line {told.line}: {told.reason}"
+        after = f", after {count(told.steps, 'step')}" if told.steps and told.possible else ""
+        yield f"{told.name}: FAILED, line {told.line}{after}: {told.reason}"
         if told.possible:
             yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
 
@@ -219,7 +221,7 @@ def scope_text(report: Report) -> str:
     of_sizes = f" for {sizes}" if sizes else ""
     if report.stopped == DECIDED:
         return f"search stopped early{of_sizes}: all properties are already decided"
-    return f"NOT exhaustive{of_sizes}: {report.stopped or 'an error of the run stopped it'}"
+    return f"NOT exhaustive{of_sizes}: {report.stopped or 'a run-time error stopped it'}"
 
 
 def assumptions(report: Report) -> tuple[str, ...]:
