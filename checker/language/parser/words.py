@@ -60,22 +60,7 @@ _OPERATORS = frozenset(
         "__ANON_2",
     ]
 )
-_TYPES = frozenset(
-    [
-        "BOOL",
-        "NAT",
-        "ENUM",
-        "RECORD",
-        "GENERIC",
-        "MAP",
-        "SEQUENCE",
-        "LPAR",
-        "NAME",
-        "INT",
-        "MINUS",
-        "HASH",
-    ]
-)
+_TYPES = frozenset("BOOL NAT ENUM RECORD GENERIC MAP SEQUENCE LPAR NAME INT MINUS HASH".split())
 _STATEMENTS = frozenset(
     [
         "SEND",
