@@ -75,7 +75,11 @@ def at_return(world: World, indication: str, process: Expr) -> Block:
         if request.returns == indication:
             mine, target = _target(world, process)
             message = f"`{indication}` returns an operation that nobody has called: there is no"
-            wrong = ir.Fault("R007", f"{message} `{request.name}` outstanding at this process")
+            message = f"{message} `{request.name}` outstanding at this process"
+            anywhere = world.place(
+                world.check.protocol.span
+            )  # the statement's, where that is known
+            wrong = ir.Fault("R007", message, anywhere)
             unasked = build.negation(build.equal(mine, build.integer(number)))
             return (ir.If(unasked, (wrong,)), ir.Assign(target, build.integer(0)))
     return ()
