@@ -1,4 +1,5 @@
-"""Tests see signals as a program at a terminal does; those that share what is large take turns."""
+"""Tests see signals as a program at a terminal does; those that share what is large take turns; of
+those with many cases the default run has a part."""
 
 from __future__ import annotations
 
@@ -6,12 +7,16 @@ import signal
 
 import pytest
 
+from tests.selection import thin_out
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves tests with a Java, and those with a browser, to one worker each."""
+    """Leaves tests with a Java, and those with a browser, to one worker each; thins out cases."""
+    thin_out(items)
     for item in items:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:

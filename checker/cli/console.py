@@ -192,9 +192,8 @@ LARGEST = 1 << 29
 def read_document(path: str) -> str:
     """Returns the text of a document that the user names; ``-`` is stdin.
 
-    Raises a usage error where there is none, and :class:`SpecError` (E001) where it is too large.
+    Raises :class:`SpecError` (E001) where it can't be read.
     """
-    from checker.diagnostics import Diagnostic, SpecError
     from checker.resources import Unreadable, at_most
 
     try:
@@ -203,10 +202,19 @@ def read_document(path: str) -> str:
         with open(path, "rb") as file:
             return at_most(file, LARGEST).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise click.UsageError(f"{path} is not text in UTF-8") from problem
-    except Unreadable as problem:
-        raise SpecError((Diagnostic("E001", f"can't read `{path}`: {problem}"),)) from problem
-    except OSError as problem:
-        raise click.UsageError(f"{path}: {problem.strerror}") from problem
+        raise unreadable(path, "it is not text in UTF-8") from problem
+    except FileNotFoundError as problem:
+        raise unreadable(path, "there is no such file") from problem
+    except IsADirectoryError as problem:
+        raise unreadable(path, "it is a folder") from problem
+    except (Unreadable, OSError) as problem:
+        raise unreadable(path, getattr(problem, "strerror", None) or str(problem)) from problem
     except ValueError as problem:
-        raise click.UsageError(f"{path}: the name is not possible") from problem
+        raise unreadable(path, "the name is not possible") from problem
+
+
+def unreadable(path: str, why: str) -> Exception:
+    """Returns the error that the file ``path``, which the user names, can't be read."""
+    from checker.diagnostics import Diagnostic, SpecError
+
+    return SpecError((Diagnostic("E001", f"can't read `{path}`: {why}"),))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import click
 
 from checker.cli import console
+from checker.diagnostics.english import listing
+
+NEAR = 3
+"""So many codes are named in place of one that there is not."""
 
 
 @click.command()
@@ -20,8 +27,17 @@ def diagnostic(code: str | None) -> int:
     try:
         console.print_line(page(code).rstrip("\n"))
     except KeyError:
-        wanted = code.strip().upper()
-        near = [known for known in codes() if known[:1] == wanted[:1]] or codes()
-        known = f"; there are {', '.join(near)}" if near else ""
-        raise click.UsageError(f"there is no diagnostic {wanted}{known}") from None
+        message = f"there is no diagnostic {code.strip().upper()}; {_near(code, codes())}"
+        raise click.UsageError(message) from None
     return 0
+
+
+def _near(code: str, known: Sequence[str]) -> str:
+    """Returns which of the ``known`` codes may be meant by ``code``, and where all are listed."""
+    found = re.fullmatch(r"([A-Z])(\d+)", code.strip().upper(), re.ASCII)
+    alike = [each for each in known if found is not None and each[0] == found[1]]
+    if found is not None:
+        alike.sort(key=lambda each: abs(int(each[1:]) - int(found[2])))
+    near = [each for each in alike if found and int(each[1:]) == int(found[2])] or alike[:NEAR]
+    meant = f"did you mean {listing(sorted(near), 'or')}? " if near else ""
+    return f"{meant}`bivalence diagnostic` lists all"

@@ -180,7 +180,7 @@ def _violations(
             ]
             if not wanted:
                 continue
-            for verdict in _verdicts(spec, name, options, listener):
+            for verdict in _verdicts(spec.only(tuple(wanted)), name, options, listener):
                 if verdict.property not in wanted:
                     continue
                 if verdict.trace is None:

@@ -31,7 +31,7 @@ NUMBER or its words   take that step
 u, undo / r, redo     one step back, or forth again; `undo 3`
 jump N                to step N of the run; 0 is the start
 crash P               P crashes
-drop N                the message of step N is lost (where links lose)
+drop N                the message of number N of what is listed is lost (where links lose)
 random, random K      K steps at random
 show                  the run, and what can happen
 state, state P        the variables of all processes, or of P
@@ -185,7 +185,9 @@ class Exploring:
             raise NotPossible("nothing can be lost here: the links lose nothing, or are empty")
         if not rest.isdigit():
             numbers = ", ".join(str(self._ways.index(way) + 1) for way in losses)
-            raise NotPossible(f"`drop` needs the number of a step about a message: {numbers}")
+            raise NotPossible(
+                f"`drop` needs the number, in this list, of a step about a message: {numbers}"
+            )
         chosen = self._choice_of_number(rest)
         self._take(chosen if chosen.kind == "lose" else _loss_of(chosen, losses))
 
@@ -250,7 +252,9 @@ class Exploring:
     def _menu(self) -> None:
         groups = self._session.choices.by_process()
         if not groups:
-            console.print_line("Nothing can happen any more. `u` goes back, `q` ends.")
+            beyond = self._session.beyond()
+            said = f"{beyond[0].upper()}{beyond[1:]}." if beyond else "Nothing can happen any more."
+            console.print_line(f"{said} `u` goes back, `q` ends.")
         number = 0
         for process, ways in groups.items():
             console.print_line(

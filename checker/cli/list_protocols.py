@@ -13,13 +13,16 @@ from checker.cli import console
 CHECK = re.compile(r"^\s*check\s+(\w+)\s+of\s+(\w+)", re.MULTILINE)
 PROTOCOL = re.compile(r"^\s*protocol\s+(\w+)", re.MULTILINE)
 
+INTERFACE = re.compile(r"^interface\s+(\w+)\s*\{(.*?)^\}", re.MULTILINE | re.DOTALL)
+OPERATOR = re.compile(r"^\s*((?:request|indication)\s+\w+\(.*?\))", re.MULTILINE)
+
 INTERFACES = "interfaces"
 """The folder of the interfaces that every spec sees; it holds no protocols to check."""
 
 
 @click.command("list")
 def list_specs() -> int:
-    """List the specs that come with the tool."""
+    """List the specs that come with the tool, and the interfaces that every spec sees."""
     from checker import resources
 
     folder = Path(resources.specs())
@@ -30,7 +33,18 @@ def list_specs() -> int:
     console.print_line(f"{folder}:")
     for file in files:
         console.print_line("\n".join(_lines(folder, file)))
+    console.print_line("\ninterfaces, which every spec sees:")
+    for name, operators in interfaces(folder):
+        console.print_line(f"  {name}: {', '.join(operators)}")
     return 0
+
+
+def interfaces(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yields the interfaces of the library in ``folder``, each with its requests and
+    indications."""
+    for file in sorted((folder / INTERFACES).glob("*.bcast")):
+        for name, body in INTERFACE.findall(file.read_text(encoding="utf-8")):
+            yield name, [" ".join(operator.split()) for operator in OPERATOR.findall(body)]
 
 
 def _lines(folder: Path, file: Path) -> Iterator[str]:

@@ -9,6 +9,7 @@ import click
 
 GROUPS = {
     "World": ("settings", "grids", "fine_steps"),
+    "Walks": ("walks", "most_steps", "seed", "after"),
     "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),
     "Cluster": ("master", "conf", "exchange", "shards", "graduate_at"),
     "Budgets": ("timeout", "memory", "max_states", "max_depth", "query_timeout", "explaining"),

@@ -44,6 +44,7 @@ DEFAULT_WALKS = 10_000
 )
 @click.option(
     "--steps",
+    "most_steps",
     type=click.IntRange(1, MOST_STEPS),
     default=200,
     show_default=True,
@@ -122,6 +123,7 @@ def simulate(
     runs where a walk might stay forever. The same seed walks the same ways again.
     """
     from checker.cli.settings import one_target, settings_of
+    from checker.engines import budgets
     from checker.session import pipeline
     from checker.session.simulation import simulate_check
 
@@ -135,7 +137,8 @@ def simulate(
         engine=AUTO if plan.cluster is not None else plan.engine,
         explain=None if no_explain or (quiet and not outputs) else explaining,
     )
-    asked = one_target(name)
+    with budgets.within(given["timeout"]), budgets.raising_when_exhausted():
+        asked = one_target(name)
 
     def ask(spec: Spec, check: str, meter: Meter) -> Report:
         walked = replace(plan, after=_scenario(spec, check, options, after))
@@ -156,7 +159,7 @@ def _plan(given: dict[str, Any]) -> WalkPlan:
     return WalkPlan(
         random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed,
         walks,
-        given["steps"],
+        given["most_steps"],
         given["timeout"],
         given["threads"],
         given["memory"],

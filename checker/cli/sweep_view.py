@@ -19,7 +19,14 @@ from checker.sweep.cells import Status
 from checker.sweep.rows import Row, in_order
 from checker.sweep.sweep_plan import SweepPlan
 
-SHOUTED = (Word.VIOLATED, Word.ERROR, Word.VACUOUS, Word.UNKNOWN, Word.BOUNDED)
+SHOUTED = (
+    Word.VIOLATED,
+    Word.ERROR,
+    Word.VACUOUS,
+    Word.UNKNOWN,
+    Word.BOUNDED,
+    Word.WITHIN,
+)
 LABEL = 8
 CALM = (Status.DONE,)
 

@@ -70,7 +70,7 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
         elif path.exists():
             yield path
         else:
-            raise click.UsageError(f"{name} does not exist")
+            raise console.unreadable(name, "there is no such file")
 
 
 def _outcomes(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LONGEST = 160
 """The largest number of characters of an error message that are printed."""
 GONE = " is gone"
+SUFFIX = ".bcast"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ def load_document(path: str) -> Loaded:
     from checker.cli.console import print_note, read_document
     from checker.formats.json_format import is_edited, trace_from_text
 
+    if path.partition("::")[0].endswith(SUFFIX):
+        raise _is_spec(path)
     text = read_document(path)
     trace = trace_from_text(text, path)
     edited = is_edited(json.loads(text))
@@ -48,6 +51,16 @@ def load_document(path: str) -> Loaded:
             f"note: {path} was edited after it was written; it may tell of no run of its spec"
         )
     return Loaded(path, trace, edited)
+
+
+def _is_spec(path: str) -> Exception:
+    """Returns the error that ``path`` names a spec, or a check of one, in place of a trace."""
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.formats.json_format import WANTED
+
+    message = f"{path} is a spec, and this command wants a trace"
+    hint = f"`bivalence check {path} --trace-out run.json` checks it, and writes one"
+    return SpecError((Diagnostic("E006", message, None, WANTED, hint),))
 
 
 def changed_sources(trace: Trace) -> tuple[str, ...]:

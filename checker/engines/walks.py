@@ -23,11 +23,11 @@ class WalkTask:
 
 @dataclass(frozen=True, slots=True)
 class CompletedWalk:
-    """A walk that is over: its states, and the last one in which it might stay (``None``: none)."""
+    """A walk that is over: its states, and which of them it might stay in, ascending."""
 
     number: int
     states: tuple[State, ...]
-    end: int | None
+    ends: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class Inspection:
     cycles: int
     judge: Callable[[CompletedWalk], tuple[Path, str] | None]
 
-    def wants(self, number: int, end: int | None, recurs: Callable[[], bool]) -> bool:
+    def wants(self, number: int, ends: tuple[int, ...], recurs: Callable[[], bool]) -> bool:
         """Returns whether a walk is to be looked at; ``recurs``: whether its last state occurred
         before."""
-        if self.ends and end is not None:
+        if self.ends and ends:
             return True
         return bool(self.cycles) and number % self.cycles == 0 and recurs()

@@ -202,7 +202,7 @@ def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer
     except Unsupported as why:
         return str(why)
     except RunFault as fault:
-        return f"an error of the run: {fault.message}"
+        return f"a run-time error: {fault.message}"
     if INTERRUPTED in (answer.stopped, *answer.undecided.values()):
         clock.stop()
     return answer

@@ -1,9 +1,12 @@
-"""Counterfactuals: whether the property is still violated with one fault or one message of the
-execution taken out.
+"""Counterfactuals: whether the property is still violated with one fault, one timeout or one
+message of the execution taken out.
 
 A fault is taken out of a system in which no other faults happen than the execution's, each no more
 often than there: otherwise another process would crash in its place.  When and where they happen is
 left open.
+
+A timeout is taken out by the timer expiring once less than in the execution, or never if it expires
+again and again there; others may expire as they like.
 
 A message is taken out by one receiver never receiving it, whatever else is received: because it is
 not sent, or because it is lost on arrival, whatever the links promise.  Only where the property
@@ -57,12 +60,14 @@ class _Taken:
 def counterfactuals_of(
     system: TransitionSystem, prop: Property, run: Run, clock: ExplainingBudget
 ) -> tuple[Counterfactual, ...]:
-    """Returns the counterfactual of each fault and each message of ``run``, faults first.
+    """Returns the counterfactual of each fault, each timeout and each message of ``run``, in that
+    order.
 
     Raises :class:`checker.results.replay.ReplayMismatch` where an execution that the engine finds
     is none of ``system``.
     """
     known = _faults(system, run)
+    expired = _timeouts(system, run)
     copies = _copies(system, run)
     allowed = {f: count for f, (_, count) in known.items() if count is not None}
     names = {fault: f"@fault {i}" for i, fault in enumerate(known)}
@@ -71,12 +76,19 @@ def counterfactuals_of(
         most = allowed.get(fault, 0)
         budgets.append(budgeted.one_fault(system, fault, most, name))
     budgets += [budgeted.one_copy(copy, f"@copy {i}") for i, copy in enumerate(copies)]
+    for i, ((timer, who, _), (_, count)) in enumerate(expired.items()):
+        cost = budgeted.this_timeout(timer, who)
+        budgets.append(budgeted.Budget(f"@timeout {i}", count or 0, cost))
     as_is = {"@others": 0} | {names[fault]: count for fault, count in allowed.items()}
     taken: list[_Taken] = []
     for fault, (step, count) in known.items():
         what = _fault_said(system, fault, count)
         fewer = as_is | {names[fault]: 0 if count is None else count - 1}
         taken.append(_Taken("fault", what, step, fewer))
+    for i, ((timer, _, whose), (step, count)) in enumerate(expired.items()):
+        what = _timeout_said(timer, whose, count)
+        fewer = as_is | {f"@timeout {i}": 0 if count is None else count - 1}
+        taken.append(_Taken("timeout", what, step, fewer))
     for i, (copy, step) in enumerate(copies.items()):
         name = f"@copy {i}"
         taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {name: 0}, name))
@@ -137,6 +149,27 @@ def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | 
     looping = len(loop_of(run))
     again = {fault for faults in steps[len(steps) - looping :] for fault in faults}
     return {f: (step, None if f in again else counts[f]) for f, step in first.items()}
+
+
+def _timeouts(
+    system: TransitionSystem, run: Run
+) -> dict[tuple[str, Value, str], tuple[int, int | None]]:
+    """Returns the timers that expire in the execution, by name, process and its name, each with the
+    first step that does and how often; ``None``: infinitely often."""
+    first: dict[tuple[str, Value, str], int] = {}
+    counts: Counter[tuple[str, Value, str]] = Counter()
+    again: set[tuple[str, Value, str]] = set()
+    loop = len(run.moments) - len(loop_of(run)) + (run.closing is not None)
+    for number, moment in _numbered_moments(run):
+        for event in moment.events:
+            info = system.marks[event.mark]
+            if info.kind is MarkKind.TIMEOUT:
+                key = info.text, event.args[0], show(info.types[0], event.args[0])
+                first.setdefault(key, number)
+                counts[key] += 1
+                if number >= loop:
+                    again.add(key)
+    return {k: (step, None if k in again else counts[k]) for k, step in first.items()}
 
 
 def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
@@ -205,6 +238,13 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
     if count is None:
         return f"the repeated {one} {which}"
     return f"the {one} {which}" if count == 1 else f"one of the {count} {many} {which}"
+
+
+def _timeout_said(timer: str, whose: str, count: int | None) -> str:
+    name = f"{whose}'s timer `{timer}`" if timer else f"{whose}'s timer"
+    if count is None:
+        return f"the repeated expiry of {name}"
+    return f"the expiry of {name}" if count == 1 else f"one of the {count} expiries of {name}"
 
 
 def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:

@@ -21,7 +21,16 @@ from checker.results.answer import stop_reason
 from checker.results.narrate import narrate
 from checker.results.replay import path_of
 from checker.results.rerun import Run, rerun
-from checker.results.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
+from checker.results.trace import (
+    Claim,
+    Cost,
+    Counterfactual,
+    Explanation,
+    Header,
+    Obligation,
+    Trace,
+)
+from checker.results.values_when_down import read_when_down
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.4, 0.8, 0.2
 """Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
@@ -162,11 +171,14 @@ class _Telling:
     def describe(self, prop: Property, run: Run, trace: Trace) -> Explanation:
         """Returns the part of the explanation that needs no exploration."""
         given = self.system, prop, run, trace
+        said: tuple[str, ...] = ()
+        said = self.attempt(lambda: verdict_sentences.sentences(*given), said, "how it came about")
+        parts: tuple[Claim, ...] = ()
+        parts = self.attempt(lambda: claims.claims(*given), parts, "what was true when")
+        last = read_when_down(trace, parts)
         return Explanation(
-            sentences=self.attempt(
-                lambda: verdict_sentences.sentences(*given), (), "how it came about"
-            ),
-            claims=self.attempt(lambda: claims.claims(*given), (), "what was true when"),
+            sentences=(*said, last) if last else said,
+            claims=parts,
             obligations=self.attempt(
                 lambda: claims.obligations(*given), (), "which obligations were open when"
             ),

@@ -341,7 +341,7 @@ def _world(trace: Trace) -> Iterator[str]:
             f"{who} at step{'s' if len(steps) > 1 else ''} {listing(steps)}"
             for who, steps in waited.items()
         ]
-        yield f"A timer ran out for {listing(times)}."
+        yield f"A timer expired: {listing(times)}."
 
 
 # ---- infinite executions ----------------------------------------------------------------------
@@ -354,7 +354,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     last = trace.steps[-1].number
     if trace.closing is None:
         where = f"After step {last}" if last else "From the start"
-        yield f"{where} the system is quiescent."
+        yield f"{where} {_at_rest(trace)}."
         return
     first, until = trace.loop + 1, trace.closing.number
     again = [s for s in (*trace.steps, trace.closing) if s.number >= first]
@@ -371,6 +371,19 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     doing.append("nothing that must happen is put off forever")
     steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
     yield f"{steps} forever: {', '.join(doing[:-1])}, and {doing[-1]}."
+
+
+def _at_rest(trace: Trace) -> str:
+    """Returns why the execution may stay in its last state forever."""
+    if trace.quiescent:
+        return "the system is quiescent"
+    said = trace.in_transit
+    if trace.still_acts or not said:
+        return "nothing that happens changes anything any more"
+    many = len(said) > 1
+    texts = listing(said) if len(said) <= MANY else f"{len(said)} messages"
+    rest = f"{texts} {'are' if many else 'is'} in transit and need not arrive"
+    return f"no fairness assumption requires another step: {rest}"
 
 
 def _all_received(steps: list[Step]) -> bool:

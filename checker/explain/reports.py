@@ -16,6 +16,7 @@ from checker.explain.explain import explain
 from checker.explain.fairness_support import with_supports
 from checker.model.ir import TransitionSystem
 from checker.results.answer import Listener, Progress
+from checker.results.judge import reason_of_violation
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 FOR_KINDS = 60.0
@@ -75,8 +76,9 @@ def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBu
     """Returns ``report`` with the traces of its violations explained, all of them before ``clock``
     is over.
 
-    Verdicts, reasons and expectations stay as they are: they are about the execution that the
-    engine found.  The time that a trace does not use of its share is for those after it.
+    Verdicts and expectations stay as they are: they are about the execution that the engine found.
+    A reason is about the trace that is shown.  The time that a trace does not use of its share is
+    for those after it.
     """
     left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []
@@ -84,7 +86,9 @@ def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBu
         if _has_counterexample(verdict) and verdict.trace is not None:
             trace = explain(system, verdict.trace, clock.part(1 / left))
             left -= 1
-            verdict = replace(verdict, trace=trace)
+            found, shown = reason_of_violation(verdict.trace), reason_of_violation(trace)
+            reason = verdict.reason.replace(found, shown)
+            verdict = replace(verdict, trace=trace, reason=reason)
         verdicts.append(verdict)
     return replace(report, verdicts=tuple(verdicts))
 

@@ -57,7 +57,6 @@ FORMS: Mapping[type, Form] = {
         constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},
         derived=("exit_code",),
-        optional={"walks": "walks"},
     ),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),

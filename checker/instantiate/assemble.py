@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from checker.instantiate import world
+from checker.instantiate.bounds import asked_of_states, within_bounds
 from checker.instantiate.effects import between_handlers, start_order
 from checker.instantiate.effects import coarse as effects_coarse
 from checker.instantiate.effects import fine as effects_fine
@@ -17,6 +18,7 @@ from checker.instantiate.protocol import (
     actions,
     coverage_marks,
     ghosts,
+    handler_budgets,
     initial,
     receptions,
     stack,
@@ -88,6 +90,7 @@ def instantiate(
         marks=tuple(made.marks),
         justice=oracles.justice(made),
     )
+    finished = within_bounds(made, finished, made.bounds)
     finished = simplify_liveness(in_any_order(finished))
     verify(finished)
     early = (f"{i.path}{name}" for i in links.senders(made) for name in counted_messages(made, i))
@@ -107,11 +110,12 @@ def _ghost_code(
 
 def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     """Declares all variables, effects and marks; compiles the properties over these variables."""
-    formulas = tuple(e for p in made.check.prove for e in expressions_of(p.formula))
+    formulas = tuple(e for p in made.check.observed for e in expressions_of(p.formula))
     world.register_handlers(made)
     coverage_marks.register_messages(made)
     receptions.find(made, formulas)
     initial.declare_state(made)
+    handler_budgets.declare(made)
     byzantine.declare(made)
     partitions.declare(made)
     yields.declare(made)
@@ -119,7 +123,8 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     timing.declare(made)
     detectors.declare(made)
     oracles.declare(made)
-    properties = ask(made, made.check.prove)
+    properties = ask(made, (*made.check.prove, *asked_of_states(made.check)))
+    made.bounds = tuple(p for p in properties if p.is_bound)
     crashes.declare(made)
     if made.fine:
         effects_fine.declare(made)

@@ -122,7 +122,7 @@ class World:
 
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
-    branches and crash points are marked.
+    branches and crash points are marked; ``bounds``: those of the check, as invariants.
     """
 
     check: typed.Check
@@ -147,6 +147,7 @@ class World:
     seen: set[str] = field(default_factory=set)
     coverage: bool = False
     later: dict[int, Later] = field(default_factory=dict)
+    bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------

@@ -186,6 +186,10 @@ class Library:
             self.report.add("N013", f"no interface `{name.text}`", name.span, hint=hint)
         return found
 
+    def _offering(self, request: str) -> list[str]:
+        """Returns the visible interfaces that have a request of that name."""
+        return [i.name for i in self.bases() if any(o.name == request for o in i.requests)]
+
     def interface_called(self, name: str) -> typed.Interface | None:
         decl = self._interface_decl(name)
         if decl is None:
@@ -241,7 +245,9 @@ class Library:
 
     def _build_protocol(self, decl: ast_items.Protocol, report: Reporter) -> typed.Protocol:
         shipped, around = self.prelude is None, self.around(decl.span.file)
-        return protocol_of(decl, report, self.interface, self.layer, shipped, self._homes, around)
+        return protocol_of(
+            decl, report, self.interface, self.layer, shipped, self._homes, around, self._offering
+        )
 
     def _build_variant(self, decl: ast_items.Variant) -> typed.Protocol | None:
         """Returns the protocol that ``decl`` stands for; of the errors in what it inherits, those
@@ -352,7 +358,8 @@ def _is_within(span: Span, whole: Span) -> bool:
 
 def _import_or_suggestion(name: ast.Name, known: list[str]) -> str:
     """Returns the hint for a module that is not visible: what to import, or which is meant."""
-    return import_hint(name.text, name.span.file) or suggestion(name.text, known)
+    found = import_hint(name.text, name.span.file) or suggestion(name.text, known)
+    return found.replace("and more", "and more, which `bivalence list` names")
 
 
 @dataclass(frozen=True)

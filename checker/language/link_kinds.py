@@ -155,7 +155,7 @@ _KINDS = (
     LinkKind("authenticated", "nobody can send in another's name", authenticates=True),
     LinkKind(
         "bounded",
-        "more than `k` messages under way from one process to another are an error of the run",
+        "more than `k` messages under way from one process to another are a run-time error",
         has_capacity=True,
     ),
 )

@@ -101,6 +101,7 @@ def _narrow(check: typed.Check, properties: frozenset[str]) -> typed.Check:
         prove=tuple(p for p in check.prove if p.name in properties),
         expect=tuple(e for e in check.expect if e.what in properties),
         scenarios=(),
+        only=tuple(sorted(properties)),
     )
 
 

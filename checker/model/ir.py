@@ -664,6 +664,11 @@ class Property:
         """The name by which the check asks for it."""
         return self.part_of or self.name
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether it only says that the bound ``definition`` is never exceeded."""
+        return self.name.startswith(BEYOND)
+
 
 @dataclass(frozen=True, slots=True)
 class Justice:
@@ -767,12 +772,18 @@ class TransitionSystem:
         fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]
         return next(iter(fitting or parts), None)
 
+    @property
+    def asked_properties(self) -> tuple[Property, ...]:
+        """The properties that the check asks for: all but those about its bounds."""
+        return tuple(prop for prop in self.properties if not prop.is_bound)
+
     def open_properties(self, violated: Collection[str]) -> tuple[Property, ...]:
-        """Returns the properties of which no part is among ``violated``."""
+        """Returns those of ``asked_properties`` of which no part is among ``violated``."""
         decided = {prop.asked for prop in self.properties if prop.name in violated}
-        return tuple(prop for prop in self.properties if prop.asked not in decided)
+        return tuple(prop for prop in self.asked_properties if prop.asked not in decided)
 
 
+BEYOND = "@beyond "  # what the names of properties that are bounds begin with
 CRASHING = ", crashing inside"
 """Suffix of the name of the variant of an action whose process crashes inside it."""
 

@@ -23,16 +23,34 @@ def is_finite_set(system: TransitionSystem, variable: Variable) -> bool:
         for node in nodes(body)
         if isinstance(node, ir.Assign) and node.target.name == variable.name
     )
-    return all(not stmt.target.path and _adds_what_lacks(stmt.value) for stmt in stores)
+    here = ir.Read(type_, variable.name)
+    return all(not s.target.path and _keeps_each_once(s.value, here) for s in stores)
 
 
-def _adds_what_lacks(value: Expr) -> bool:
+def inserted(value: Expr) -> tuple[Expr, Expr] | None:
+    """Returns the collection and the item where ``value`` is a set with one more item, or a bag
+    that represents a large one with an item that it lacks."""
     match value:
+        case Apply(op=Op.INSERT, args=(held, what)):
+            return held, what
         case Apply(op=Op.ITE, args=(Apply(op=Op.IN, args=(what, held)), kept, Apply() as more)):
-            return kept == held and more.op is Op.BAG_ADD and more.args == (held, what)
-        case Apply(op=Op.BAG_REMOVE, args=(ir.Read(), _)):
-            return True
-        case ir.Comprehension(domain=ir.Members(of=ir.Read()), item=ir.Local(name=name)):
-            return name == value.name
+            again = held == kept and more.op is Op.BAG_ADD and more.args == (held, what)
+            return (held, what) if again else None
         case _:
-            return False
+            return None
+
+
+def adds_only(value: Expr, here: Expr) -> bool:
+    """Tells whether ``value`` is ``here``, a set or a large one, with one more item."""
+    added = inserted(value)
+    return added is not None and added[0] == here
+
+
+def _keeps_each_once(value: Expr, here: Expr) -> bool:
+    match value:
+        case Apply(op=Op.BAG_REMOVE, args=(held, _)):
+            return held == here
+        case ir.Comprehension(name=name, domain=ir.Members(of=of), item=ir.Local(name=item)):
+            return of == here and item == name
+        case _:
+            return adds_only(value, here)

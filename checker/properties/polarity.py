@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from checker.diagnostics import SpecError
+from checker.instantiate.faults import role_bounds
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import World
 from checker.language.syntax import typed
-from checker.model.build import conj
+from checker.model.build import conj, disj
 from checker.model.ir import Expr
 
 
 def may_be_correct(world: World) -> Callable[[Expr], Expr]:
     """Returns the predicate that a process may still be correct, given past and foreseen faults."""
-    now = world.reliable if world.recovers else world.correct
-    return lambda process: conj(now(process), crash_prophecy.is_spared(world, process))
+
+    def may_be(process: Expr) -> Expr:
+        now = world.correct(process)
+        if world.recovers:
+            up = disj(role_bounds.may_recover(world, process), world.alive(process))
+            now = conj(world.reliable(process), up)
+        return conj(now, crash_prophecy.is_spared(world, process))
+
+    return may_be
 
 
 def stands_in_premise_only(world: World, expr: typed.Expr) -> bool:

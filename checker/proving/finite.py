@@ -26,6 +26,7 @@ from checker.instantiate.capacity_estimation import (
 )
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
+from checker.proving.provable import require_provable
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
@@ -36,6 +37,7 @@ from checker.session.caveats import not_promised, notes, why_nothing_explored
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.symbolic.certificate import Faultless, Safe
@@ -75,6 +77,7 @@ def prove_check(
     """
     with budgets.within(budget):
         check = load_check(spec, name, options.settings).with_lemmas()
+        require_provable(check)
     path = str(spec)
     started = time.monotonic()
     with budgets.within(budget):
@@ -227,6 +230,7 @@ def _report(
         stopped=found.stopped or "; ".join(found.tried) or None,
         notes=notes(check, made, options.fine_steps),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
+        world=world_line(check, made.sizes),
     )
 
 

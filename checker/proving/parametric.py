@@ -34,6 +34,7 @@ from checker.parametric.automaton.automaton import (
 from checker.parametric.automaton.correct_senders import strengthen
 from checker.parametric.automaton.wording import Words
 from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.provable import require_provable
 from checker.proving.size_conditions import (
     conditions,
     defaults,
@@ -50,6 +51,7 @@ from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, variants_of
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.language.load import Spec
@@ -95,6 +97,7 @@ def prove_every(
     with budgets.within(limits.timeout, limits.memory):
         spec = read_spec(spec)
         written = load_check(spec, name, options.settings)
+        require_provable(written)
     started = time.monotonic()
     with budgets.within(limits.timeout, limits.memory):
         try:
@@ -442,4 +445,5 @@ class _Proving:
             notes=variants_of(self.check),
             reduce="none",
             proof=proof,
+            world=world_line(self.check, None),
         )

@@ -30,7 +30,7 @@ class Ask(Enum):
     FAIR = "whether any run is fair"
     PREMISE = "whether a premise ever holds"
     HAPPENS = "what happens at all: handlers that run, messages that are sent"
-    FAULT = "errors of the run"
+    FAULT = "run-time errors"
     STATES = "the number of states"
     COVERAGE = "coverage, tables of all states"
     DEPTH = "what is said up to `--max-depth`"

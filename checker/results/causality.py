@@ -14,11 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from checker.results.trace import Event, Step, Trace
-
-RECORD = "@received."
-"""Part of the names of variables that hold the senders from which a process has received a
-message."""
+from checker.results.trace import RECORD, Event, Step, Trace
 
 NOBODY = ""
 """The lane of steps of no process: partitions, rounds, detectors that settle."""

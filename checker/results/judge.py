@@ -10,6 +10,7 @@ from checker.diagnostics.english import count
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.answer import Answer, Path, stop_reason, without_run
 from checker.results.assumptions import assumptions_of
+from checker.results.bounds import bounds_met
 from checker.results.phrases import restarts_text, unless_omitted
 from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
@@ -27,6 +28,7 @@ def judge(
     allow_unused: bool = False,
     idle: str = "",
     world: tuple[str, ...] = (),
+    budgets: str = "",
 ) -> tuple[PropertyVerdict, ...]:
     """Returns the verdict on each property of ``system``, in order.
 
@@ -36,9 +38,11 @@ def judge(
     own, called ``ERRORS``.
 
     ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
-    make no request, where they don't; ``world``: what the check states of what is (not) assumed.
+    make no request, where they don't; ``world``: what the check states of what is (not) assumed;
+    ``budgets``: how often handlers may run in it.
     """
     words = expected or {}
+    within = bounds_met(system, answer)
     failed = None
     if answer.fault is not None:
         try:
@@ -46,7 +50,7 @@ def judge(
         except KeyboardInterrupt as error:
             answer = replace(answer, fault=None, exhaustive=False, stopped=stop_reason(error))
     verdicts = []
-    for name in dict.fromkeys(prop.asked for prop in system.properties):
+    for name in dict.fromkeys(prop.asked for prop in system.asked_properties):
         parts = system.parts_of(name)
         found = []
         for prop in parts:
@@ -57,11 +61,15 @@ def judge(
                 found.append(_Finding(Word.ERROR, _of_failure(failed), failed))
                 continue
             why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
-            word, reason = _without_trace(answer, prop, why)
-            if word in (Word.HOLDS, Word.VACUOUS):
+            word, reason = _without_trace(answer, prop, why, within)
+            if word in (Word.HOLDS, Word.WITHIN, Word.VACUOUS):
+                reason += f", with {budgets}" if budgets else ""
                 reason += unless_omitted(answer.omission)
             found.append(_Finding(word, reason))
-        verdicts.append(_joined(system, parts, found, words.get(name), world, answer.up_to))
+        verdict = _joined(system, parts, found, words.get(name), world, answer.up_to)
+        if verdict.word in (Word.WITHIN, Word.BOUNDED):
+            verdict = replace(verdict, within=within)
+        verdicts.append(verdict)
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
         reason = _of_failure(failed)
         verdicts.append(
@@ -79,7 +87,15 @@ class _Finding:
     trace: Trace | None = None
 
 
-GRAVEST = (Word.VIOLATED, Word.ERROR, Word.UNKNOWN, Word.BOUNDED, Word.VACUOUS, Word.HOLDS)
+GRAVEST = (
+    Word.VIOLATED,
+    Word.ERROR,
+    Word.UNKNOWN,
+    Word.BOUNDED,
+    Word.VACUOUS,
+    Word.WITHIN,
+    Word.HOLDS,
+)
 """The word of a conjunction is the first of these that one of its parts has."""
 
 
@@ -91,7 +107,7 @@ def _of_path(
         trace = replay(system, path, prop, header)
     except KeyboardInterrupt as error:
         return _Finding(Word.UNKNOWN, without_run(error))
-    return _Finding(Word.VIOLATED, _of_violation(trace), trace)
+    return _Finding(Word.VIOLATED, reason_of_violation(trace), trace)
 
 
 def _joined(
@@ -119,7 +135,8 @@ def _joined(
     )
 
 
-def _of_violation(trace: Trace) -> str:
+def reason_of_violation(trace: Trace) -> str:
+    """Returns for which values, and in what kind of execution, ``trace`` violates its property."""
     return f"{trace.sentence.partition(':')[0]} ({_steps(trace)})"
 
 
@@ -139,7 +156,7 @@ def _steps(trace: Trace) -> str:
     return "in the initial state" if trace.length == 0 else f"after {count(trace.length, 'step')}"
 
 
-def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
+def _without_trace(answer: Answer, prop: Property, vacuous: str, within: str) -> tuple[Word, str]:
     if answer.up_to is not None and not answer.exhaustive:
         return _judge_bounded(answer, prop, answer.up_to)
     if prop.name in answer.undecided:
@@ -153,8 +170,15 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
     if vacuous:
         return Word.VACUOUS, vacuous
     match prop.kind:
+        case PropertyKind.INVARIANT if within:
+            return (
+                Word.WITHIN,
+                f"in every state within {within}, and in those that a step from there reaches",
+            )
         case PropertyKind.INVARIANT:
             return Word.HOLDS, "in every state that a run can reach"
+        case PropertyKind.LIVENESS if within:
+            return Word.WITHIN, f"in every fair run that stays within {within}"
         case PropertyKind.LIVENESS:
             return Word.HOLDS, "in every fair run"
         case _:

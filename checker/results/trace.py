@@ -13,11 +13,16 @@ from checker.results.domains import AtLeast, Natural, OneOf, Positive, Sha256
 FORMAT = 4
 """Version of the trace document; 4 has what steps read of others, and the initial choices."""
 
-ERRORS = "errors of the run"
+ERRORS = "run-time errors"
 """The name under which an error of the execution is reported where no property's verdict carries
 it."""
 IN_EVERY_RUN = "every fair run contains it"
 """The reason why something has no counterfactual."""
+
+RECORD = "@received."
+"""Part of the names of variables that hold the senders from which a process has received a
+message."""
+NO_HANDLER = "no handler takes it"
 
 START = "start"
 """The kind of step 0."""
@@ -29,7 +34,7 @@ EVENTS = tuple(
 FAIRNESS = (*FairnessKind, "justice")
 HONOURED = ("taken", "disabled", "holds")
 ROLES = ("", "premise", "goal")
-LEFT_OUT = ("fault", "message")
+LEFT_OUT = ("fault", "timeout", "message")
 OUTCOMES = ("holds", "violated", "unknown")
 """The closed vocabularies of traces."""
 
@@ -147,6 +152,20 @@ class Step:
     cut: tuple[Event, ...] = ()
     reads: tuple[str, ...] = ()
 
+    @property
+    def untaken(self) -> str:
+        """The process that receives a message here that no handler takes and nothing counts; empty
+        where there is none."""
+        if len(self.events) != 1 or self.events[0].kind not in ("receive", "forge"):
+            return ""
+        (event,) = self.events
+        record = RECORD + event.message.partition("(")[0]
+        if any(name.endswith(record) for name in self.state):
+            return ""
+        if any(not change.quiet for change in self.changes):
+            return ""
+        return event.process if event.kind == "receive" else event.peers[0]
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessOutcome:
@@ -257,12 +276,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The outcome of the same check without one fault or one message of the execution, and with no
-    other faults than the execution's.
+    """The outcome of the same check without one fault, timeout or message of the execution, and
+    with no other faults than the execution's.
 
-    ``kind``: ``fault`` or ``message``; ``what`` in words (``the crash of p1``); ``step``: where it
-    is in the execution; ``outcome``: ``holds`` (no such execution violates the property),
-    ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still violates it.
+    ``kind``: ``fault``, ``timeout`` or ``message``; ``what`` in words (``the crash of p1``);
+    ``step``: where it is in the execution; ``outcome``: ``holds`` (no such execution violates the
+    property), ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still
+    violates it.
     """
 
     kind: Annotated[str, OneOf(LEFT_OUT)]
@@ -301,7 +321,7 @@ class Trace:
 
     ``word`` is the verdict (``violated`` or ``error``; ``run`` where nothing was asked),
     ``sentence`` says what is violated and for which values, ``ends`` whether the execution is
-    complete: quiescent, no fairness constraint is enabled any more.
+    complete: no fairness constraint is enabled any more, or only such whose steps change nothing.
 
     ``loop``: the execution is infinite, from the last state back to the one of that number, or,
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
@@ -330,6 +350,24 @@ class Trace:
     values: tuple[tuple[str, Json], ...] = ()
     at: At | None = None
     explanation: Explanation | None = None
+
+    @property
+    def still_acts(self) -> bool:
+        """Whether something still happens where the execution stays forever."""
+        return self.closing is None and any(entry.how == "taken" for entry in self.ledger)
+
+    @property
+    def in_transit(self) -> tuple[str, ...]:
+        """The messages between correct processes that are in transit at the end; others count as
+        never sent, or never received."""
+        faulty = {fate.process for fate in self.fates if fate.crashed or fate.faulty}
+        texts = (message.text for message in self.in_flight)
+        return tuple(text for text in texts if faulty.isdisjoint(text.split()[-3:]))
+
+    @property
+    def quiescent(self) -> bool:
+        """Whether nothing happens any more where the execution ends, and nothing is in transit."""
+        return self.ends and not self.in_transit and not self.still_acts
 
     @property
     def length(self) -> int:

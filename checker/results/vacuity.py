@@ -18,6 +18,7 @@ from checker.model.ir import (
 from checker.model.transforms.simplify_liveness import never
 from checker.resources import display_name
 from checker.results.answer import Answer
+from checker.results.bounds import bounds_met
 from checker.results.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
@@ -31,21 +32,26 @@ def vacuous(
 
     ``idle``: why the clients make no request, where the check itself says so.
     """
+    within = _within(system, answer)
+    if answer.fair is False and within and prop.kind is not PropertyKind.INVARIANT:
+        return "no fair run stays within the bound, so nothing is said of whole runs"
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
         return "fairness admits no run: whatever happens, some fairness assumption is violated"
     if idle:
         return idle
     asks = [i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST]
     if asks and answer.reached_marks.isdisjoint(asks):
-        return "no request of a client is ever made, so there is nothing to check"
+        return f"no request of a client is ever made{within}, so there is nothing to check"
     if prop.name not in answer.premises:
-        return f"the premise of {prop.asked} never held in any run, so it says nothing"
+        return f"the premise of {prop.asked} never held in any run{within}, so it says nothing"
     if prop.name in answer.unmet and prop.given is not None:
-        return f"no fair execution satisfies its premise: {prop.given.text}"
+        return f"no fair execution{within} satisfies its premise: {prop.given.text}"
     if allow_unused:
         return ""
     unused = _missing(system, answer, lambda info: info.required)
-    said = "; ".join((*(_never(info) for info in unused), *_ways_that_never_come(system, prop)))
+    said = "; ".join(
+        (*(_never(info) + within for info in unused), *_ways_that_never_come(system, prop))
+    )
     return f"{said} (write `allow unused` where that is meant)" if said else ""
 
 
@@ -60,7 +66,14 @@ def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[
 def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
     """Returns the handlers that are never taken and the messages that are never sent, in words."""
     kinds = (MarkKind.HANDLER, MarkKind.MESSAGE)
-    return tuple(_never(i) for i in _missing(system, answer, lambda info: info.kind in kinds))
+    missing = _missing(system, answer, lambda info: info.kind in kinds)
+    within = _within(system, answer)
+    return tuple(f"{_never(info)}{within}" for info in missing)
+
+
+def _within(system: TransitionSystem, answer: Answer) -> str:
+    """Returns that something is said of what is within the bounds only, where some are met."""
+    return " within the bound" if bounds_met(system, answer) else ""
 
 
 def _missing(

@@ -36,12 +36,16 @@ class Word(StrEnum):
 
     PROVED = "proved"  # by a certificate that was checked again; it holds
     HOLDS = "holds"
+    WITHIN = "within"  # it holds in all states up to those beyond a bound of the check
     BOUNDED = "bounded"  # it holds in all executions of so many steps
     VIOLATED = "violated"
     VACUOUS = "vacuous"
     UNKNOWN = "unknown"
     ERROR = "error"  # an error of the execution: a value or a capacity left its range
 
+
+HOLDS_WITHIN = "holds within"
+"""What a check expects of a property that is asked within a bound."""
 
 SEVERITY = (70, 2, 1, 4, 3, 0)
 """Exit codes, the worst first."""
@@ -56,7 +60,7 @@ def exit_code_of(word: Word) -> int:
             return 1
         case Word.VACUOUS:
             return 4
-        case Word.BOUNDED | Word.UNKNOWN:
+        case Word.BOUNDED | Word.WITHIN | Word.UNKNOWN:
             return 3
         case _:
             assert_never(word)
@@ -64,7 +68,9 @@ def exit_code_of(word: Word) -> int:
 
 def meets(word: Word, expected: str | None) -> bool:
     """Returns whether ``word`` is what is ``expected``: what is proved holds, what holds for a
-    bounded number of steps need not."""
+    bounded number of steps, or within a bound, need not."""
+    if expected == HOLDS_WITHIN:
+        return word in (Word.PROVED, Word.HOLDS, Word.WITHIN)
     return word.value == expected or (word is Word.PROVED and expected == Word.HOLDS.value)
 
 
@@ -106,6 +112,7 @@ class PropertyVerdict:
     particular (then only ``holds`` passes).  ``reason`` is a sentence.  ``others``: further
     counterexamples, each of another equivalence class, where they were requested; ``of_others``
     says whether there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.
+    ``within``: the bounds of the check that some execution exceeds, where it is about no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
     """
@@ -118,6 +125,7 @@ class PropertyVerdict:
     assumptions: tuple[str, ...] = ()
     _: KW_ONLY
     up_to: Natural | None = None
+    within: str = ""
     certificate: str = ""
     queries: Natural = 0
     seconds: Amount = 0.0
@@ -128,7 +136,15 @@ class PropertyVerdict:
 
     def label(self) -> str:
         """The word as it is shown."""
-        return f"holds up to {self.up_to}" if self.word is Word.BOUNDED else self.word.value
+        within = f" within {self.within}" if self.within else ""
+        if self.word is Word.BOUNDED:
+            return f"holds up to {self.up_to}{within}"
+        return f"holds{within}" if self.word is Word.WITHIN else self.word.value
+
+    def loud_label(self) -> str:
+        """The word in capitals, and behind it what the spec says."""
+        word = self.label().removesuffix(self.within)
+        return f"{word.upper()}{self.within}" if self.within else word.upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +223,8 @@ class Report:
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
-    they took.  ``walks``: of a report on random walks, what they were.
+    they took.  ``walks``: of a report on random walks, what they were.  ``world``: processes,
+    faults, links and clients in one line; empty where the check was not instantiated.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -244,12 +261,18 @@ class Report:
     restarts: tuple[Restart, ...] = ()
     proof: Proof | None = None
     walks: WalkSummary | None = None
+    world: str = ""
 
     @property
     def was_interrupted(self) -> bool:
         """Whether it was interrupted."""
         of_audit = None if self.audit is None else self.audit.stopped
         return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
+
+    @property
+    def has_counterexample(self) -> bool:
+        """Whether something is violated, or meets an error."""
+        return any(verdict.trace is not None for verdict in self.verdicts)
 
     @property
     def exit_code(self) -> Annotated[int, OneOf((0, 1, 2, 3, 4))]:

@@ -149,7 +149,7 @@ def _no_use(
         if without_end or size >= maximum_bound(name):
             return without_end or limit_text(name, size)
     undecided = made.system.open_properties(answer.violations)
-    decided = options.limits.until_decided and made.system.properties and not undecided
+    decided = options.limits.until_decided and made.system.asked_properties and not undecided
     return DECIDED if decided else None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
@@ -32,6 +32,8 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
         *_warnings(check),
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
+        *_of_roles(check),
+        *(f"only so far: {_budget(budget, made)}" for budget in check.budgets),
         *_of_world(check, made),
     )
 
@@ -84,9 +86,22 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         )
     if check.byzantine is not None:
         found.append("no fairness is assumed for a Byzantine process, or for its messages")
+    found += [
+        f"with {_budget(budget, made)}: once that is used up, `{budget.handler}` is not enabled"
+        for budget in check.budgets
+    ]
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+    free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
+    if free:
+        shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
+        found.append(f"no process ever has to take {shown}, which is written `may`")
     return (*found, *_noise(check, made))
+
+
+def _handlers(protocol: typed.Protocol) -> Iterator[typed.Handler]:
+    for role in protocol.roles:
+        yield from role.handlers
 
 
 def piles_up(system: TransitionSystem, answer: Answer) -> str:
@@ -274,6 +289,29 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         bound = evaluate_size(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
         yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+    if check.recovering:
+        yield f"only processes of {_roles(check.recovering)} come back"
+
+
+def budgets_of_handlers(check: typed.Check, made: Instantiated) -> str:
+    """Returns how often handlers may run, in words: ``at most 2 elects``; empty without budgets."""
+    return listing((_budget(budget, made) for budget in check.budgets), "and")
+
+
+def _budget(budget: typed.HandlerBudget, made: Instantiated) -> str:
+    number = evaluate_size(budget.bound, made.sizes.values)
+    return f"at most {number} {budget.handler}{' per process' * budget.per_process}"
+
+
+def _of_roles(check: typed.Check) -> Iterator[str]:
+    """Yields which kinds of faults only some roles have."""
+    for kind in dict.fromkeys(clause.kind for clause in check.role_faults if clause.alone):
+        roles = [clause.role for clause in check.role_faults if clause.kind == kind]
+        yield f"{kind} faults are those of processes of {_roles(roles)} only"
+
+
+def _roles(names: Sequence[str]) -> str:
+    return f"role{'s' * (len(names) > 1)} {listing((f'`{name}`' for name in names), 'and')}"
 
 
 def _whole(check: typed.Check, made: Instantiated) -> str:

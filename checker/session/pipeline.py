@@ -25,7 +25,13 @@ from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_rea
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 from checker.session import run_engine
-from checker.session.caveats import not_promised, notes, uncounted_steps, why_nothing_explored
+from checker.session.caveats import (
+    budgets_of_handlers,
+    not_promised,
+    notes,
+    uncounted_steps,
+    why_nothing_explored,
+)
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -36,7 +42,8 @@ from checker.session.load import (
 )
 from checker.session.run_engine import require_supported, run_folder, unknown_report
 from checker.session.state_tables import export_tables, require_exportable
-from checker.session.trace_header import header_of, settings_of
+from checker.session.trace_header import asked_alone, header_of, settings_of
+from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -152,7 +159,8 @@ def _instantiate_from_trace(
     header = trace.header
     path = header.file if base_folder is None else f"{base_folder}/{header.file}"
     settings, grown = settings_of(header)
-    check = load_check(path, header.check, settings)
+    alone = asked_alone(header)
+    check = load_check(read_spec(path).only(alone) if alone else path, header.check, settings)
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
 
 
@@ -314,6 +322,7 @@ def report_of(
             allow_unused=check.allow_unused,
             idle=why_nothing_explored(check),
             world=not_promised(check, made),
+            budgets=budgets_of_handlers(check, made),
         )
     return Report(
         file=path,
@@ -332,7 +341,11 @@ def report_of(
         bytes_per_state=answer.bytes_per_state,
         notes=(
             *notes(check, made, options.fine_steps),
-            *(uncounted_steps(check, options.fine_steps) if answer.up_to is not None else ()),
+            *(
+                uncounted_steps(check, options.fine_steps)
+                if _counts_steps(verdicts, answer)
+                else ()
+            ),
             *answer.remarks,
         ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
@@ -347,7 +360,14 @@ def report_of(
         restarts=answer.restarts,
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
+        world=world_line(check, made.sizes),
     )
+
+
+def _counts_steps(verdicts: tuple[PropertyVerdict, ...], answer: Answer) -> bool:
+    """Returns whether it matters what one step is: up to a number of them, or up to one beyond a
+    bound of the check."""
+    return answer.up_to is not None or any(verdict.within for verdict in verdicts)
 
 
 def _scenarios(

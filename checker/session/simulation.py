@@ -15,7 +15,7 @@ from checker.results.answer import INTERRUPTED, Listener, Unsupported
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import Report
 from checker.session.pipeline import open_check, report_of
-from checker.session.run_engine import marking_interruption
+from checker.session.run_engine import marking_interruption, shared_sessions
 from checker.simulate.prepared_check import PreparedCheck
 from checker.simulate.simulation import WalkPlan, Walks, simulate
 
@@ -33,7 +33,8 @@ def simulate_check(
     """
     with budgets.within(plan.timeout), budgets.raising_when_exhausted():
         opened = open_check(spec, name, options)
-    walks = _walks(opened, plan, listener)
+    with shared_sessions(replace(options, cluster=plan.cluster)):
+        walks = _walks(opened, plan, listener)
     answer = walks.answer(opened.system)
     options = replace(options, coverage=True)
     with marking_interruption(answer):

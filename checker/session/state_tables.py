@@ -60,7 +60,7 @@ def export_tables(
     else:
         said = f"{count(done.states, 'state')} and {count(done.transitions, 'transition')}"
         if _error(report) is not None:
-            said += ", as far as the search went before an error of the run ended it,"
+            said += ", as far as the search went before a run-time error ended it,"
         return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
     run.unfinished = True
     return replace(report, failed=(*report.failed, f"no tables were written: {why}"))

@@ -16,6 +16,8 @@ from checker.results.trace import Header, Source, Trace
 
 GROWN = "capacity of "
 """Prefix, in a header's settings, of the capacities with which its system was instantiated."""
+ONLY = "property asked alone: "
+"""Prefix, in a header's settings, of the properties that were asked of those of the check."""
 
 
 def header_of(
@@ -27,6 +29,7 @@ def header_of(
     """
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
+    settings |= {f"{ONLY}{name}": "yes" for name in check.only}
     return Header(
         version(),
         path,
@@ -44,9 +47,14 @@ def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
     for name, value in header.settings.items():
         if name.startswith(GROWN):
             grown[name.removeprefix(GROWN)] = int(value)
-        else:
+        elif not name.startswith(ONLY):
             asked[name] = value
     return asked, grown
+
+
+def asked_alone(header: Header) -> tuple[str, ...]:
+    """Returns the properties that were asked, where those were not all of the check."""
+    return tuple(name.removeprefix(ONLY) for name in header.settings if name.startswith(ONLY))
 
 
 def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from checker.diagnostics.english import listing
 from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
+from checker.instantiate.protocol.handler_budgets import BUDGET
 from checker.instantiate.time.timing import CLOCK, NOISE, STABLE
 from checker.instantiate.world import (
     BYZANTINE,
@@ -112,11 +113,13 @@ class _Telling:
     def world(self, expr: Expr) -> str:
         """Returns why ``expr`` is false; empty where it is no condition of the world."""
         if isinstance(expr, Apply) and expr.op is Op.OR:
-            parts = [self.world(part) for part in expr.args]
+            parts = [self.world(part) for part in expr.args if _reads(part)]
             return " and ".join(dict.fromkeys(parts)) if all(parts) else ""
         if isinstance(expr, Apply) and expr.op is Op.AND:
             return next((self.world(p) for p in expr.args if _is_false(p, self.scope)), "")
-        read = [node.variable for node in nodes(expr) if isinstance(node, Read)]
+        read = _reads(expr)
+        if not read and isinstance(expr, Apply) and expr.op is Op.IN:
+            return f"no process of the role of {self.who(expr)} does that in this check"
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return self.waiting(read)
         if expr == FALSE or (self._negated(expr) and not read):
@@ -250,6 +253,11 @@ class _Telling:
         who = self.who(expr)
         return f"the crash of {who} is foreseen already" if self._negated(expr) else ""
 
+    def taken(self, expr: Expr) -> str:
+        (name,) = dict.fromkeys(_reads(expr))
+        most = _times(self.bound(expr), "time", "times")
+        return f"`{name.partition(' ')[2]}` is used up (at most {most})"
+
     def timer(self, expr: Expr) -> str:
         for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
             if isinstance(node, ir.Index) and isinstance(node.base, Read):
@@ -271,6 +279,11 @@ class _Telling:
         if self.action.kind in (ActionKind.STEP, ActionKind.REQUEST, ActionKind.TIMEOUT):
             return ""
         return "steps that are possible now come first" if read else ""
+
+
+def _reads(expr: Expr) -> list[str]:
+    """Returns the variables that ``expr`` reads."""
+    return [node.variable for node in nodes(expr) if isinstance(node, Read)]
 
 
 def _times(number: str, one: str, more: str) -> str:
@@ -299,5 +312,6 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     NOISE: _Telling.early,
     CLOCK: _Telling.clock,
     DOOMED: _Telling.doomed,
+    BUDGET: _Telling.taken,
 }
 """What is said of a condition that reads a variable of the world, by its name."""

@@ -54,8 +54,8 @@ class Judge:
     def __call__(self, walk: CompletedWalk) -> tuple[Path, str] | None:
         """Returns an admissible execution that ``walk`` is, or begins, and the property that it
         violates: one that stays where it might, or repeats the cycle at its end."""
-        if walk.end is not None:
-            found = self._lasso(walk.states[: walk.end + 1], walk.end)
+        for end in walk.ends:
+            found = self._lasso(walk.states[: end + 1], end)
             if found is not None:
                 return found
         first = walk.states.index(walk.states[-1])
@@ -98,7 +98,7 @@ def look_at(system: TransitionSystem, before: tuple[State, ...], found: FoundWal
 
 def _is_bad(system: TransitionSystem, prop: Property, states: tuple[State, ...]) -> bool:
     """Returns whether the last state violates an invariant; raises ``RunFault``."""
-    if prop.kind is not PropertyKind.INVARIANT:
+    if prop.kind is not PropertyKind.INVARIANT or prop.is_bound:
         return False
     try:
         return interpreter.holds(system, prop.bad, states[-1])

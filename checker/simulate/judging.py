@@ -28,7 +28,14 @@ class Truths:
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
+        self._assignments: dict[str, list[tuple[Value, ...]]] = {}
         self._known: dict[tuple[str, tuple[Value, ...], State], tuple[bool, ...]] = {}
+
+    def assignments(self, prop: Property) -> list[tuple[Value, ...]]:
+        """Returns the assignments of the parameters of ``prop``."""
+        if prop.name not in self._assignments:
+            self._assignments[prop.name] = interpreter.assignments(prop.params)
+        return self._assignments[prop.name]
 
     @property
     def count(self) -> int:
@@ -64,7 +71,7 @@ def why_not_admitted(system: TransitionSystem, states: Sequence[State], loop: in
 
 def invariants(system: TransitionSystem) -> tuple[Property, ...]:
     """Returns the properties that a single state can violate."""
-    return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
+    return tuple(p for p in system.asked_properties if p.kind is PropertyKind.INVARIANT)
 
 
 def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
@@ -86,7 +93,7 @@ def violated_properties(
     for prop in truths.system.properties if only is None else only:
         if prop.kind is not PropertyKind.LIVENESS or prop.formula is None:
             continue
-        for values in interpreter.assignments(prop.params):
+        for values in truths.assignments(prop):
             try:
                 rows = [truths.of(prop, values, state) for state in states]
             except RunFault:

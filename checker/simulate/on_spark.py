@@ -21,14 +21,14 @@ class WalkRange:
     """Makes the walks of a task on an executor, in one thread; can be pickled."""
 
     image: KernelImage
-    actions: int
+    system: TransitionSystem
     steps: int
     inspection: Inspection
 
     def __call__(self, task: WalkTask) -> WalkBlock:
         """Returns what was seen in the walks of ``task``."""
         kernel = compile_image(self.image, Effort.FULL)
-        walker = NativeWalker(kernel, self.actions, self.steps)
+        walker = NativeWalker(kernel, self.system, self.steps)
         return walker.run(task, self.inspection, lambda: True)
 
 
@@ -41,11 +41,11 @@ class SparkWalks:
         self, system: TransitionSystem, steps: int, inspection: Inspection, cluster: Cluster
     ) -> None:
         from checker.engines.spark.probe import require_elsewhere
-        from checker.engines.spark.session import open_session
+        from checker.engines.spark.shared_sessions import session_for
 
-        self._make = WalkRange(build(system, walks=True), len(system.actions), steps, inspection)
+        self._make = WalkRange(build(system, walks=True), system, steps, inspection)
         self._stack = ExitStack()
-        self._session = self._stack.enter_context(open_session(cluster))
+        self._session = self._stack.enter_context(session_for(cluster, None))
         require_elsewhere(self._session)
         self._early: dict[int, WalkBlock] = {}
         self._least = math.inf
@@ -79,7 +79,7 @@ class SparkWalks:
             yield task
 
     def finish(self) -> list[WalkBlock]:
-        """Closes the session; returns what was seen in ranges that are over, in order."""
+        """Leaves the session; returns what was seen in ranges that are over, in order."""
         self._stack.close()
         left, self._early = self._early, {}
         return [left[number] for number in sorted(left)]

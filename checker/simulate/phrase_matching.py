@@ -21,11 +21,13 @@ _TOKEN = re.compile(r"\.\.\.|\w+'*|\S")
 @dataclass(frozen=True, slots=True)
 class Unclear:
     """No choice matches, or several: ``choices`` are the candidates (the nearest first) or, where
-    there are none, the choices of the process that the words begin with.
+    there are none, the choices of the process that the words begin with.  ``disabled``: no choice
+    matches.
     """
 
     message: str
     choices: tuple[str, ...]
+    disabled: bool = False
 
 
 def match_choice(words: str, among: Sequence[Choice]) -> Choice | Unclear:
@@ -80,7 +82,7 @@ def _none(words: str, among: Sequence[Choice]) -> Unclear:
     message = f"`{words}` can't happen here"
     texts = [choice.text for choice in among]
     near = get_close_matches(words, texts, 3, 0.6)
-    return Unclear(message, tuple(dict.fromkeys([*near, *own] if who else near)))
+    return Unclear(message, tuple(dict.fromkeys([*near, *own] if who else near)), disabled=True)
 
 
 def process_of(words: str, processes: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Random walks by the interpreter, step by step as :mod:`checker.simulate.draws` defines them.
 
-Slow, and the definition of what machine code does.  :func:`replay_walk` makes one walk of a seed.
+Slow, and the definition of what machine code does.
 """
 
 from __future__ import annotations
@@ -66,24 +66,24 @@ class ReferenceWalker:
     def _walk(
         self, task: WalkTask, number: int, inspection: Inspection, block: WalkBlock
     ) -> FoundWalk | None:
-        states, end, found = self.walk(task, number, block)
+        states, ends, found = self.walk(task, number, block)
         if found:
             return FoundWalk(number, states)
-        if not inspection.wants(number, end, lambda: states[-1] in states[:-1]):
+        if not inspection.wants(number, ends, lambda: states[-1] in states[:-1]):
             return None
-        judged = inspection.judge(CompletedWalk(number, states, end))
+        judged = inspection.judge(CompletedWalk(number, states, ends))
         return None if judged is None else FoundWalk(number, states, *judged)
 
     def walk(
         self, task: WalkTask, number: int, block: WalkBlock
-    ) -> tuple[tuple[State, ...], int | None, bool]:
-        """Makes one walk, and notes what it sees in ``block``.  Returns its states, the last one
-        in which it might stay, and whether something was found in its last one.
+    ) -> tuple[tuple[State, ...], tuple[int, ...], bool]:
+        """Makes one walk, and notes what it sees in ``block``.  Returns its states, which of them
+        it might stay in, and whether something was found in its last one.
         """
         draws = WalkDraws.of(task.seed, number)
         block.taken = block.taken or [0] * len(self.system.actions)
         states = [task.starts[draws.start(len(task.starts))]]
-        end, found = None, False
+        ends, found = list[int](), False
         while True:
             step = len(states) - 1
             seen = self.look(states[-1])
@@ -93,7 +93,7 @@ class ReferenceWalker:
                 found = True
                 break
             if seen.end:
-                end, block.ends = step, block.ends + 1
+                ends.append(step)
             if step >= task.steps:
                 break
             action = draws.action(step, sorted(seen.candidates), self._faults)
@@ -105,7 +105,8 @@ class ReferenceWalker:
         block.walks += 1
         block.steps += len(states) - 1
         block.longest = max(block.longest, len(states) - 1)
-        return tuple(states), end, found
+        block.ends += len(ends)
+        return tuple(states), tuple(ends), found
 
     def look(self, state: State) -> Seen:
         """Returns what there is to see in ``state``."""
@@ -149,7 +150,7 @@ class ReferenceWalker:
         for prop, lasting in zip(self.system.properties, self._lasting, strict=True):
             live = prop.kind is PropertyKind.LIVENESS
             bad = lasting if live else prop.bad
-            if bad is None or (live and not end):
+            if bad is None or prop.is_bound or (live and not end):
                 continue
             try:
                 if interpreter.holds(self.system, bad, state):
@@ -167,11 +168,3 @@ class ReferenceWalker:
             except RunFault:
                 continue
         return frozenset(found)
-
-
-def replay_walk(
-    system: TransitionSystem, seed: int, number: int, steps: int, starts: tuple[State, ...]
-) -> tuple[State, ...]:
-    """Returns the states of a walk, up to its end or to where something is found."""
-    task = WalkTask(seed, number, number + 1, steps, starts)
-    return ReferenceWalker(system).walk(task, number, WalkBlock(number))[0]

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics.english import listing
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import PropertyKind
 from checker.results.answer import Path
-from checker.results.trace import Trace
+from checker.results.trace import ProcessOutcome, Trace
 from checker.simulate.choices import START, Choice, choices, starts
 from checker.simulate.judging import (
     Truths,
@@ -21,7 +22,8 @@ from checker.simulate.judging import (
 )
 from checker.simulate.phrase_matching import Unclear
 from checker.simulate.prepared_check import PreparedCheck
-from checker.simulate.session import NotPossible, SteppingSession
+from checker.simulate.session import NotPossible, SteppingSession, trace_of_choices
+from checker.simulate.why_not import CAN_DO_NOTHING, IT_CAN, NO_STEP, why_not
 
 MOST = 12
 """The largest number of alternatives that are listed."""
@@ -107,12 +109,21 @@ def _follow(session: SteppingSession, steps: Iterable[typed.Happening]) -> Probl
         except (RunFault, NotPossible) as problem:
             return Problem(str(problem), step.span)
         if isinstance(found, Unclear):
-            message = found.message
+            message = found.message + _reason(session, step.text, found)
             if " then " in step.text:
                 message += " (each step and each `then` needs a line of its own)"
             possible = found.choices or tuple(way.text for way in session.choices.ways)
             return Problem(message, step.span, possible[:MOST])
     return None
+
+
+def _reason(session: SteppingSession, words: str, found: Unclear) -> str:
+    """Returns why the step ``words`` is not enabled, where that is known."""
+    if session.state is None or not found.disabled:
+        return ""
+    first = why_not(words, session.system, session.state, session.trace())[0]
+    says_nothing = first.startswith((NO_STEP, IT_CAN)) or first.endswith(CAN_DO_NOTHING)
+    return "" if says_nothing else f": {first}"
 
 
 def _loop_problem(
@@ -136,29 +147,59 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     safe = [prop for prop in parts if prop.kind is PropertyKind.INVARIANT]
     bad = any(is_bad(system, prop, state) for prop in safe for state in states)
     if bad or (safe and len(safe) == len(parts)):
-        return _mismatch_text(claim, bad)
+        return _mismatch_text(session, played, claim, bad)
     end = len(states) - 1 if played.loop is None else played.loop
     why = why_not_admitted(system, states, end)
+    if beyond := session.beyond():
+        return f"{claim.what} is about whole runs: {beyond}"
     if why is not None:
         pending = "; ".join(session.enabled_fairness()[:3])
         return f"{claim.what} is about whole runs, and this one can't end here: {pending or why}"
     return _mismatch_text(
+        session,
+        played,
         claim,
         claim.what in {b.property.asked for b in violated_properties(Truths(system), states, end)},
     )
 
 
-def _mismatch_text(claim: typed.Claim, bad: bool) -> str:
-    found = "violated" if bad else "holds"
-    if found == claim.word:
+def _mismatch_text(session: SteppingSession, played: Played, claim: typed.Claim, bad: bool) -> str:
+    """Returns what happened in place of what ``claim`` says; empty where that is so."""
+    if claim.word == ("violated" if bad else "holds"):
         return ""
-    return f"{claim.what} is violated in this run" if bad else f"{claim.what} holds in this run"
+    last = next((n for n, s in enumerate(played.states) if _is_violated(session, claim, s)), None)
+    taken = played.taken if last is None else played.taken[: last + 1]
+    loop = played.loop if last is None else None
+    trace = trace_of_choices(session.prepared, taken, loop, claim.what)
+    if bad:
+        return f"{trace.sentence.partition(': ')[0]} {_after(last)}"
+    outcomes = "; ".join(_outcome_text(fate) for fate in trace.fates)
+    return f"{claim.what} holds in this run: {outcomes}"
+
+
+def _is_violated(session: SteppingSession, claim: typed.Claim, state: State) -> bool:
+    """Returns whether ``state`` alone violates the property of ``claim``."""
+    parts = session.system.parts_of(claim.what)
+    safe = [prop for prop in parts if prop.kind is PropertyKind.INVARIANT]
+    return any(is_bad(session.system, prop, state) for prop in safe)
+
+
+def _after(number: int | None) -> str:
+    return "in this run" if not number else f"after step {number} of this run"
+
+
+def _outcome_text(fate: ProcessOutcome) -> str:
+    """Returns what a process has indicated, in a few words."""
+    down = ", and crashed" if fate.crashed else ""
+    return f"{fate.process} indicated {listing(fate.deliveries) or 'nothing'}{down}"
 
 
 def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     ends = played.loop is None and session.ends()
     if word == "fails":
         return "" if session.faults() else "no step that is possible here meets an error"
+    if beyond := session.beyond():
+        return f"neither is said of this run: {beyond}"
     if word == "ends" and not ends:
         pending = "; ".join(session.enabled_fairness()[:3])
         more = f": fairness requires more ({pending})" if pending else ""

@@ -9,6 +9,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Property, TransitionSystem
 from checker.results.answer import Path
+from checker.results.bounds import not_followed
 from checker.results.fair_lasso import in_words
 from checker.results.narrate import narrate
 from checker.results.replay import replay
@@ -179,6 +180,10 @@ class SteppingSession:
         change the state.
         """
         return self._is(interpreter.is_admissible_end)
+
+    def beyond(self) -> str:
+        """Returns the bound that ends the execution here, in a sentence; empty where none does."""
+        return "" if self.state is None else not_followed(self.system, self.state)
 
     def _is(self, question: Callable[[TransitionSystem, State], bool]) -> bool:
         if self.state is None:

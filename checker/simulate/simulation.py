@@ -23,6 +23,7 @@ from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
 from checker.results.answer import (
     Answer,
+    Limits,
     Listener,
     Path,
     Progress,
@@ -163,7 +164,7 @@ class _Simulation:
     def run(self) -> Walks:
         walks = self._walks
         try:
-            with budgets.within(self._plan.timeout), budgets.raising_when_exhausted():
+            with budgets.within(self._plan.timeout):
                 while self._round():
                     continue
         except KeyboardInterrupt as error:
@@ -173,41 +174,49 @@ class _Simulation:
 
     def _round(self) -> bool:
         """Walks in the system as it is now; returns whether to go on in another one."""
-        system, starts = self._open()
-        judge = Judge(system, self._before)
-        if self._before:
+        with budgets.raising_when_exhausted():
+            system, starts = self._open()
+            judge = Judge(system, self._before)
             self._judge_beginning(system, (*self._before, *starts))
-        if self._walks.finding.violations:
-            return False
-        maker = self._maker(system, judge.inspection())
-        again = False
+            if self._walks.finding.violations:
+                return False
+            maker = self._maker(system, judge.inspection())
         try:
-            for block in maker.blocks(self._tasks(starts), lambda: self._tell(maker)):
-                if self._take(system, block):
-                    again = self._walks.found is None
-                    break
+            # an exception at any moment would leave threads and their locks as they are
+            raising = isinstance(maker, InterpretedWalks)
+            guard = budgets.raising_when_exhausted if raising else budgets.stopping_native_code
+            with guard():
+                for block in maker.blocks(self._tasks(starts), lambda: self._tell(maker)):
+                    if self._take(system, block):
+                        return self._walks.found is None
+                    self._check_time()
         except KeyboardInterrupt as error:
             self._walks.stopped = stop_reason(error)
             with budgets.raising_when_exhausted(late=True):
                 for block in maker.finish():
                     if self._take(system, block):
                         break
-            return False
         finally:
             maker.finish()
-        return again
+        return False
+
+    def _check_time(self) -> None:
+        """Raises where the time is over."""
+        limit = self._plan.timeout
+        if limit is not None and time.monotonic() - self._started >= limit:
+            raise budgets.BudgetExhausted(Limits(timeout=limit).no_more_time)
 
     def _open(self) -> tuple[TransitionSystem, tuple[State, ...]]:
         """Returns the system and the states in which walks start; enlarges it where that needs
-        room."""
+        room.  A walk ends beyond a bound of the check, which is no violation."""
         while True:
             try:
                 if self._plan.after is not None:
                     taken = prefix_of(self._opened, self._plan.after)
                     self._before = taken[:-1]
-                    return self._opened.system, taken[-1:]
+                    return _without_bounds(self._opened.system), taken[-1:]
                 starts = tuple(interpreter.initial_states(self._opened.system))
-                return self._opened.system, starts
+                return _without_bounds(self._opened.system), starts
             except Outgrown:
                 continue
             except RunFault as fault:
@@ -216,7 +225,7 @@ class _Simulation:
 
     def _judge_beginning(self, system: TransitionSystem, states: tuple[State, ...]) -> None:
         """Looks at the states before those in which walks start: they are no part of any walk."""
-        for prop in invariants(system):
+        for prop in (p for p in invariants(system) if not p.is_bound):
             for number, state in enumerate(states):
                 if is_bad(system, prop, state):
                     violation = Path(states[: number + 1])
@@ -283,6 +292,7 @@ class _Simulation:
             walks.seen.taken, walks.seen.marks, walks.seen.premises = [], 0, set()
 
     def _tell(self, maker: Maker) -> None:
+        self._check_time()
         now = time.monotonic()
         if self._listener is None or now - self._told < EVERY:
             return
@@ -299,6 +309,11 @@ class _Simulation:
     def _coverage(self) -> str:
         taken = self._walks.seen.taken
         return f", {sum(map(bool, taken))} of {len(taken)} actions taken" if taken else ""
+
+
+def _without_bounds(system: TransitionSystem) -> TransitionSystem:
+    """Returns ``system``, of which nobody asks whether its bounds are exceeded."""
+    return replace(system, properties=system.asked_properties)
 
 
 def _shape(system: TransitionSystem) -> tuple[object, ...]:

@@ -22,6 +22,7 @@ from checker.model.ir import (
     TransitionSystem,
 )
 from checker.model.tree import nodes
+from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.events import acting, trace_events
 from checker.results.narrate import LEADING
@@ -33,6 +34,8 @@ from checker.simulate.phrase_matching import best_matches, process_of
 
 MOST = 3
 """The largest number of steps whose conditions are told."""
+
+NO_STEP, IT_CAN, CAN_DO_NOTHING = "no step of this check reads like", "it can", "can do nothing now"
 
 LARGEST = 2000
 """The largest number of instances of an action that are tried."""
@@ -46,6 +49,8 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     """Returns why the step ``words`` can't be taken in ``state``, the last one of ``trace``: a line
     for each step that they can mean.
     """
+    if ended := not_followed(system, state):
+        return (ended,)
     who = process_of(words, system.processes)
     down = {fate.process for fate in trace.fates if fate.crashed}
     if who in down and not words.startswith(f"{who} recovers"):
@@ -76,7 +81,7 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     waiting = not_now(words, system, trace)
     if waiting:
         return (*waiting[:MOST], *_instead(who, system, state))
-    return (f"no step of this check reads like `{words}`", *_instead(who, system, state))
+    return (f"{NO_STEP} `{words}`", *_instead(who, system, state))
 
 
 def _is_about(asked: re.Match[str], phrase: str) -> bool:
@@ -100,7 +105,7 @@ def _instead(who: str, system: TransitionSystem, state: State) -> tuple[str, ...
     if not who:
         return ()
     own = [way.text for way in choices(system, state).ways if way.process == who]
-    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} can do nothing now"
+    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} {CAN_DO_NOTHING}"
     return (can,)
 
 

@@ -69,7 +69,7 @@ def _ending(report: Report) -> tuple[Status, str]:
         return Status.DONE, ""
     if report.verdicts and not unknown:
         return Status.DONE, report.stopped or ""
-    reason = report.stopped or (unknown[0] if unknown else "an error of the run stopped it")
+    reason = report.stopped or (unknown[0] if unknown else "a run-time error stopped it")
     if "time limit" in reason:
         return Status.TIMEOUT, reason
     return (Status.MEMORY if "memory" in reason else Status.STOPPED), reason

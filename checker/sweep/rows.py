@@ -29,6 +29,7 @@ FIGURES = {
     "seconds": "real",
     "liveness_seconds": "real",
     "wall_seconds": "real",
+    "within": "text",
     "as_expected": "bool",
     "within_requires": "bool",
 }
@@ -178,6 +179,7 @@ def _report_columns(row: Row) -> dict[str, Any]:
         "transitions": report.transitions,
         "edges": report.edges,
         "exhaustive": report.exhaustive,
+        "within": next((v.within for v in report.verdicts if v.within), None),
         "seconds": round(report.seconds, 6),
         "liveness_seconds": round(report.liveness_seconds, 6),
         "engine": report.engine,

@@ -36,7 +36,7 @@ class Said:
     diagnostics: tuple[str, ...] = ()
 
     def word(self, name: str) -> Word:
-        """The verdict on ``name``; errors of the run that are not there are none, or not known."""
+        """The verdict on ``name``; run-time errors that are not there are none, or not known."""
         return self.words.get(name, Word.UNKNOWN if self.states is None else Word.HOLDS)
 
     @property
@@ -106,7 +106,7 @@ def compared(path: Path, check: str, states: int, few: int) -> Compared:
 def contradictions(one: Said, other: Said) -> Iterator[str]:
     """What can't be both: another diagnostic, or another verdict where both decide.
 
-    An error of the run ends a search, so whether a violation is found before it may differ; that
+    A run-time error ends a search, so whether a violation is found before it may differ; that
     there is one may not.  A search that is not over says nothing of errors that it has not met.
     """
     if one.diagnostics != other.diagnostics:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from checker.diagnostics import Span
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast, ast_items
+from checker.language.syntax import ast, ast_clauses, ast_items
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
@@ -92,7 +92,7 @@ class Source:
             elif isinstance(item, ast_items.Check):
                 for part in item.items:
                     number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
-                    if number or isinstance(part, ast_items.Scenario):
+                    if number or isinstance(part, ast_clauses.Scenario):
                         edits.append(self.instead(part.span, ""))
         return edits
 

@@ -76,7 +76,7 @@ class Reduced:
         ways = list(interpreter._ways(self.plan.resets, scope))
         assert len(ways) == 1, "what rests has a choice"
         way = ways[0]
-        assert not isinstance(way, RunFault), "an error of the run where something rests"
+        assert not isinstance(way, RunFault), "a run-time error where something rests"
         return interpreter._state_of(self.system, way[0])
 
     def least(self, state: State) -> State:

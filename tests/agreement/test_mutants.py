@@ -212,7 +212,7 @@ def test_contradictions_are_seen(tmp_path: Path) -> None:
 
 
 def test_errors_of_the_run_contradict_a_whole_search_without_them() -> None:
-    failing = Said(words={"p": Word.VIOLATED, "errors of the run": Word.ERROR})
+    failing = Said(words={"p": Word.VIOLATED, "run-time errors": Word.ERROR})
     for states, number in ((3, 1), (None, 0)):
         whole = Said(words={"p": Word.VIOLATED}, states=states)
         assert len([*contradictions(failing, whole)]) == number

@@ -39,6 +39,7 @@ def texts() -> list[Path]:
     return [path for path in (*found, *inside) if path.suffix in WRITTEN]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("pattern", TERMS)
 def test_words_of_our_own_stay_away(pattern: str) -> None:
     expression = re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)

@@ -86,7 +86,7 @@ def test_why_not(explore: Said) -> None:
 
 def test_messages_are_dropped(explore: Said) -> None:
     out = explore(LOSSY, "1", "drop", "drop 1", "messages")
-    assert "`drop` needs the number of a step about a message: 3\n" in out
+    assert "`drop` needs the number, in this list, of a step about a message: 3\n" in out
     assert "step 2: the link loses DATA(false, 1) from s1 to r1\n" in out
     assert out.endswith("> messages\n  nothing is on its way\n")
 

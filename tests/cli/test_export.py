@@ -65,7 +65,7 @@ def test_rows_can_be_read(trace: str, capsys: Out) -> None:
         ("export TRACE", "Missing option '--to'"),
         ("export TRACE --to pdf", "'pdf' is not one of"),
         ("export TRACE --to csv -o nowhere/x", "there is no folder nowhere"),
-        ("export nowhere.json --to csv", "No such file"),
+        ("export nowhere.json --to csv", "there is no such file"),
     ],
 )
 def test_usage_errors(arguments: str, says: str, trace: str, capsys: Out) -> None:

@@ -18,7 +18,9 @@ Patch = pytest.MonkeyPatch
 
 def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
     (tmp_path / "interfaces").mkdir()
-    (tmp_path / "interfaces" / "all.bcast").write_text("interface I {}")
+    (tmp_path / "interfaces" / "all.bcast").write_text(
+        "interface I {\n  request ask(k: 0..1)\n  indication\n    say()\n}\n"
+    )
     text = (
         "\n//\n// Flooding,\n// and how.\n//\n// More.\n"
         "protocol A {}\ncheck one of A {}\n// check no of A\ncheck two of A {}"
@@ -34,6 +36,9 @@ def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
         "",
         "b.bcast",
         "  B: no checks",
+        "",
+        "interfaces, which every spec sees:",
+        "  I: request ask(k: 0..1), indication say()",
     ]
 
 
@@ -44,7 +49,7 @@ def test_diagnostic(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
     assert capsys.readouterr().out == "# T101\n\nA type is wrong.\n"
     for code in ("T999", "../T101", ""):
         assert main(["diagnostic", code]) == 2
-        assert "there are T101" in capsys.readouterr().err
+        assert "`bivalence diagnostic` lists all" in capsys.readouterr().err
 
 
 def test_doctor_looks_at_everything(capsys: Out) -> None:

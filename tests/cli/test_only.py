@@ -61,3 +61,18 @@ def test_settings_and_only_together(spec: str, capsys: pytest.CaptureFixture[str
 def test_an_unknown_property(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{spec}::two", "--only", "small"]) == 2
     assert "error[E045]: no check that is run asks the property `small`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "links=fifo")])
+def test_a_trace_of_one_property_can_be_replayed_explained_and_stepped_through(
+    settings: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = f"{specs()}/broadcast/eager_reliable.bcast::crash_one"
+    trace = str(tmp_path / "run.json")
+    only = ["--only", "uniform_agreement", "--trace-out", trace, "-q", *settings]
+    assert main(["check", check, *only]) == 0
+    assert main(["replay", trace]) == 1
+    assert "the interpreter accepts all 3 steps" in capsys.readouterr().out
+    assert main(["explain", trace, "--budget", "2"]) == 1
+    assert main(["view", trace, "--html", str(tmp_path / "run.html")]) == 0
+    assert "doesn't say what else" not in capsys.readouterr().err

@@ -35,7 +35,7 @@ def test_one_that_is_not_as_told_fails_the_check(capsys: Out, tmp_path: Path) ->
     name = f"{_broken(tmp_path)}::crash_one"
     assert main(["check", name, "-q", "--json", str(report)]) == 1
     out = capsys.readouterr().out
-    assert "scenario told_to_one: FAILED, line 59: `p2 x` can't happen here\n" in out
+    assert "scenario told_to_one: FAILED, line 59, after 1 step: `p2 x` can't happen here\n" in out
     assert "NOT as expected" in out
     found = json.loads(report.read_text())
     assert [scenario["met"] for scenario in found["scenarios"]] == [True, False]

@@ -176,7 +176,7 @@ def test_a_run_that_ends_with_an_error(depth: int | None, tmp_path: Path, capsys
         assert ended is None
         return
     assert "R001" in ended and ended == said["verdicts"][0]["reason"]
-    assert "before an error of the run ended it" in note
+    assert "before a run-time error ended it" in note
     ids = {row["id"] for row in parquet.read_table(out / "states").to_pylist()}
     moves = parquet.read_table(out / "transitions").to_pylist()
     assert {row["source"] for row in moves} <= ids

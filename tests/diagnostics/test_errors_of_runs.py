@@ -1,4 +1,4 @@
-"""Codes that only the command can meet: errors of a run, of files, and of options."""
+"""Codes that only the command can meet: run-time errors, of files, and of options."""
 
 from __future__ import annotations
 

@@ -59,6 +59,7 @@ def test_no_two_codes_have_the_same_title() -> None:
     assert len(set(titles)) == len(titles)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("code", [c for c in codes() if "text" in blocks(c)])
 def test_the_example_gives_this_message_and_no_other(code: str) -> None:
     parts = blocks(code)

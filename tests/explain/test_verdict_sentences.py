@@ -163,19 +163,20 @@ CASES = {
         "served",
         "`served` fails: p1 submitted a and never delivers it.",
         "The network splits: {p2, p3} cut off.",
-        "After step 4 the system is quiescent.",
+        "After step 4 no fairness assumption requires another step: WRITE(a) from p1 to p2 and"
+        " WRITE(a) from p1 to p3 are in transit and need not arrive.",
     ),
     "state": (
         "exactly_once/failover.bcast::without_numbers",
         "at_most_once",
         "`at_most_once` fails: b1.written is 2, not at most 1.",
-        "A timer ran out for producer1 at step 1.",
+        "A timer expired: producer1 at step 1.",
     ),
     "two at once": (
         "time/leases.bcast::beyond_the_bound",
         "one_holder",
         "`one_holder` fails: h1.holding is true and h2.holding is true.",
-        "A timer ran out for g1 at step 11.",
+        "A timer expired: g1 at step 11.",
     ),
 }
 

@@ -67,7 +67,7 @@ CASES = [
         2,
     ),
     Case(
-        "calls that form a cycle are an error of the run",
+        "calls that form a cycle are a run-time error",
         MIRROR
         + """
         protocol P implements Out {

@@ -307,7 +307,7 @@ def test_a_definition_of_an_imported_file(tmp_path: Path) -> None:
     assert words(report) == words(report_of(tmp_path, LOGS, PAIRS[0].check, "native", False))
 
 
-# ---- errors of the run --------------------------------------------------------------------------
+# ---- run-time errors --------------------------------------------------------------------------
 
 EMPTY = """
 define newest(log: seq<Nat>): Nat =

@@ -1,4 +1,4 @@
-"""Handlers, calls between layers, what was received, capacities and errors of a run."""
+"""Handlers, calls between layers, what was received, capacities and run-time errors."""
 
 from __future__ import annotations
 

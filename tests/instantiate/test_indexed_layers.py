@@ -76,7 +76,7 @@ CASES = [
         2,
     ),
     Case(
-        "an index beyond the author's range is an error of the run",
+        "an index beyond the author's range is a run-time error",
         f"""{SLOT}
         protocol Top implements Out {{
           uses slot[0..1] : Slots

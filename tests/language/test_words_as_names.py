@@ -76,6 +76,7 @@ DECLARATIONS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("kind", DECLARATIONS)
 @pytest.mark.parametrize("word", WORDS)
 def test_whatever_is_declared_works_or_is_refused_there(word: str, kind: str) -> None:

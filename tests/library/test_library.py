@@ -86,6 +86,11 @@ NATIVE_ONLY = {
     "replication/kafka_partition-three_two_epochs": "`kafka_ladder-acks_1` is much the same",
     "replication/kafka_partition-two": "`kafka_ladder-acks_1` is much the same",
     "replication/kafka_partition-two_copies": "`kafka_ladder-one_copy` is asked of both",
+    "replication/raft-any_candidate": "`vote_forgotten` is asked of both",
+    "replication/raft-any_predecessor": "`vote_forgotten` is asked of both",
+    "replication/raft-figure_8": "`vote_forgotten` is asked of both",
+    "replication/raft-one_term": "`vote_forgotten` is asked of both",
+    "replication/raft-two_terms": "`vote_forgotten` is asked of both",
     "time/leases-asked_again": "`within_the_bound` is asked of both",
     "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
     "time/leases-within_the_bound": "`beyond_the_bound` and `no_drift` are asked of both",
@@ -123,6 +128,8 @@ COARSE_ONLY = {
     "replication/kafka_partition-crash_one": "`two_copies` is asked by fine steps, too",
     "replication/kafka_partition-three": "`two` is asked by fine steps, too",
     "replication/kafka_partition-three_two_epochs": "`two` is asked by fine steps, too",
+    "replication/raft-figure_8": "`vote_forgotten` is asked by fine steps, too",
+    "replication/raft-two_terms": "`vote_forgotten` is asked by fine steps, too",
     "total_order/from_consensus-over_a_real_consensus": "over oracles fine steps are asked, too",
     "total_order/from_consensus-without_subtracting": "over oracles fine steps are asked, too",
 }
@@ -175,6 +182,7 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("path", "name"), _each("expectations"))
 def test_expectations(path: Path, name: str) -> None:
     report = _native(path, name)

@@ -30,6 +30,7 @@ def _run(row: dict[str, Any], engine: str) -> Report:
     return run_check(str(FOLDER / row["file"]), row["check"], options)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     "row",
     [

@@ -111,7 +111,7 @@ def _differ(
     if full:
         return None  # with more room there would be other steps
     if mine != theirs:
-        return "another error of the run"
+        return "another run-time error"
     try:
         one = noticed(system, state, rest)
     except RunFault:

@@ -46,7 +46,7 @@ def group_of(system: TransitionSystem) -> Symmetry:
 
 
 def graph_of(system: TransitionSystem) -> dict[State, set[State | None]]:
-    """All reachable states with their successors; ``None`` is an error of the run."""
+    """All reachable states with their successors; ``None`` is a run-time error."""
     todo, graph = interpreter.initial_states(system), dict[State, set[State | None]]()
     while todo:
         state = todo.pop()
@@ -174,7 +174,7 @@ def assigned(target: ir.Target, value: ir.Expr) -> ir.Assign:
 
 
 def held() -> ir.Expr:
-    """What was picked, if anything: an error of the run otherwise."""
+    """What was picked, if anything: a run-time error otherwise."""
     return ir.Apply(PROC, Op.GET, (ir.Read(PICKED, "picked"),))
 
 
@@ -234,7 +234,7 @@ LESS: dict[str, tuple[TransitionSystem, int, str]] = {
     "an error that shows in one order": (
         made(bad=some(Quantifier.EXISTS, MIXED)),
         1,
-        "until an error of the run",
+        "until a run-time error",
     ),
     "one starts otherwise": (
         made(init=(assigned(PICK, ir.Const(PICKED, (0,))),)),

@@ -75,7 +75,7 @@ def trace_of(report: Report) -> Trace:
     return trace
 
 
-@pytest.mark.parametrize("limit", [3, 1], ids=["violation", "error of the run"])
+@pytest.mark.parametrize("limit", [3, 1], ids=["violation", "run-time error"])
 def test_documents_follow_their_schemas(limit: int) -> None:
     report = made(limit)
     document = report_to_json(report)

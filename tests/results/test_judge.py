@@ -195,6 +195,7 @@ def report(
     return Report("f", "c", {}, "native", False, told, expects, exhaustive=exhaustive)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("made", "code"),
     [

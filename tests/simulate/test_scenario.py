@@ -98,7 +98,10 @@ def _problem(opened: PreparedCheck, *lines: str) -> tuple[str, int]:
 def test_a_step_that_can_not_happen_says_what_can() -> None:
     played = _played(library(EAGER), "p1 broadcasts a", "p2 receives COPY from p3")
     assert played.problem is not None
-    assert played.problem.message == "`p2 receives COPY from p3` can't happen here"
+    assert played.problem.message == (
+        "`p2 receives COPY from p3` can't happen here:"
+        " no COPY from p3 is on its way to p2: none has been sent"
+    )
     assert played.problem.span.line == 4
     assert played.problem.possible[0] == "p2 receives COPY(DATA(p1, a)) from p1"
     assert len(played.taken) == 2
@@ -109,14 +112,21 @@ def test_a_step_that_could_be_several_is_refused() -> None:
     assert (message, line) == ("`p1` can mean 2 different steps", 3)
 
 
+VIOLATED = "uniform_agreement is violated with p = p1, q = p2, s = p1, m = a in this run"
+HOLDS = (
+    "holds in this run: p1 indicated deliver(p1, a), and crashed; p2 indicated nothing;"
+    " p3 indicated nothing"
+)
+
+
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
         ("uniform_agreement violated", ""),
-        ("uniform_agreement holds", "uniform_agreement is violated in this run"),
-        ("agreement violated", "agreement holds in this run"),
+        ("uniform_agreement holds", VIOLATED),
+        ("agreement violated", f"agreement {HOLDS}"),
         ("no_creation holds", ""),
-        ("no_creation violated", "no_creation holds in this run"),
+        ("no_creation violated", f"no_creation {HOLDS}"),
         ("it ends", ""),
         ("it continues", "it ends: no fairness assumption requires another step"),
         ("it fails", "no step that is possible here meets an error"),
@@ -208,3 +218,27 @@ def test_saved_scenarios_are_read_as_they_were_written(tmp_path) -> None:  # typ
     scenario = saved.scenario(library(EAGER).check)
     assert [step.text for step in scenario.steps] == ["p1 crashes"]
     assert scenario.steps[0].span.line == 6
+
+
+def test_a_false_claim_says_what_happened_instead() -> None:
+    heard = ("p1 broadcasts a", "p1 receives COPY(DATA(p1, a)) from p1")
+    message, line = _problem(library(EAGER), *heard, "then no_duplication violated")
+    assert (message, line) == (
+        "no_duplication holds in this run: p1 indicated deliver(p1, a); p2 indicated nothing;"
+        " p3 indicated nothing",
+        5,
+    )
+    crash = ("p1 broadcasts a", "p1 receives COPY(DATA(p1, a)) from p1", "p1 crashes")
+    message, _ = _problem(library(EAGER), *crash, "then uniform_agreement holds")
+    assert message == (
+        "uniform_agreement is violated with p = p1, q = p2, s = p1, m = a in this run"
+    )
+
+
+def test_a_step_that_can_not_happen_says_why() -> None:
+    message, line = _problem(library(EAGER), "p1 crashes", "p2 crashes")
+    assert line == 4
+    assert message == (
+        "`p2 crashes` can't happen here: the fault budget is used up (at most 1 process crashed:"
+        " p1)"
+    )

@@ -15,10 +15,10 @@ from checker.results.replay import replay
 from checker.session.pipeline import Options, open_check, read_spec
 from checker.simulate import simulation
 from checker.simulate.draws import Hashes, WalkDraws
-from checker.simulate.random_walks import ReferenceWalker, replay_walk
+from checker.simulate.random_walks import ReferenceWalker
 from checker.simulate.simulation import WalkPlan, Walks, simulate
 from tests.simulate.opening import library, spec
-from tests.simulate.walked_blocks import task_of, walked
+from tests.simulate.walked_blocks import replay_walk, task_of, walked
 
 EAGER = "broadcast/eager_reliable.bcast::crash_one"
 WITHOUT_RELAY = "broadcast/eager_reliable_without_relay.bcast::crash_one"
@@ -218,3 +218,27 @@ def test_walks_start_where_a_scenario_ends() -> None:
     assert len(path.states) >= 4
     prop = next(p for p in opened.system.properties if p.name == "uniform_agreement")
     assert replay(opened.system, path, prop).word == "violated"
+
+
+# ---- within bounds ----------------------------------------------------------------------------
+
+BOUNDED = """
+protocol Counts {
+  state x : 0..9 = 0
+  upon condition x < 9 { x += 1 }
+  property small : always forall p in Proc: p.x <= 3
+  property high : forall p in Proc: eventually p.x == 9
+}
+check one of Counts { n = 1  prove small, high  BOUND }
+"""
+
+
+@pytest.mark.parametrize("engine", [DEFAULT, DEFINITION])
+def test_walks_stay_within_the_bounds_of_the_check(engine: str) -> None:
+    """To leave a bound violates nothing, and a run that would end beyond it ends nowhere."""
+    within = BOUNDED.replace("BOUND", "bound forall p in Proc: p.x <= 2")
+    walks = simulate(spec(within), WalkPlan(1, 20, engine=engine))
+    assert (walks.seen.walks, walks.seen.longest, walks.seen.ends) == (20, 3, 0)
+    assert not walks.finding.violations
+    free = simulate(spec(BOUNDED.replace("BOUND", "")), WalkPlan(1, 20, engine=engine))
+    assert list(free.finding.violations) == ["small"]

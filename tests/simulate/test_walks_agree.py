@@ -20,13 +20,12 @@ from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.resources import specs
 from checker.results.answer import Unsupported
-from checker.simulate.random_walks import replay_walk
 from tests.agreement.generator import Generator
 from tests.agreement.specs import Spec
 from tests.finite_checks import finite_checks
 from tests.properties.test_buchi_automaton import random_formula
 from tests.simulate.opening import library, spec
-from tests.simulate.walked_blocks import task_of, walked
+from tests.simulate.walked_blocks import replay_walk, task_of, walked
 
 WORLDS = {
     "crashes": "broadcast/eager_reliable.bcast::crash_one",
@@ -101,7 +100,7 @@ def first_check(path: str) -> str:
 class Everything(Inspection):
     """Every walk is looked at."""
 
-    def wants(self, number: int, end: int | None, recurs: Callable[[], bool]) -> bool:
+    def wants(self, number: int, ends: tuple[int, ...], recurs: Callable[[], bool]) -> bool:
         return True
 
 
@@ -112,7 +111,7 @@ def test_every_step_of_a_walk_is_enabled(world: str) -> None:
     shown: list[tuple[interpreter.State, ...]] = []
     task = task_of(system, 3, 4, 20)
     kernel = compile_image(build(system, walks=True), Effort.QUICK)
-    walker = NativeWalker(kernel, len(system.actions), task.steps)
+    walker = NativeWalker(kernel, system, task.steps)
     keep = Everything(True, 0, lambda walk: shown.append(walk.states))
     found = walker.run(task, keep, bool).found
     shown += [] if found is None else [found.states]

@@ -112,7 +112,7 @@ def test_random_systems(seed: int, left: list[Remainder], tmp_path: Path) -> Non
         compare(found, same)
         assert (found.fault is None) == (expected.fault is None)
         here, known = judged(system, found), judged(system, expected)
-        # Beside an error of a run nothing that is left open counts as holding.
+        # Beside an run-time error nothing that is left open counts as holding.
         assert here == known if expected.fault is None else here.items() <= known.items()
 
 

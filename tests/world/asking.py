@@ -20,13 +20,23 @@ def questions(draw: random.Random, top: Protocol, *, crash: bool) -> tuple[Quest
     return tuple(asking.question(f"q{i}", kind) for i, kind in enumerate(kinds))
 
 
+def limit(draw: random.Random, top: Protocol) -> Question:
+    """A bound: what is not so at first, so that something happens within it."""
+    asking = Asking(draw, top, False)
+    asked = asking.question("limit", "always")
+    conclusion = s.no(asking.atom("p", "p", ("m",)))
+    if asked.premise is None or draw.random() < 0.7:
+        return asking.about(Question("limit", "always", conclusion, None, ("p",), ("m",)))
+    return replace(asked, correct=())
+
+
 class Asking:
     """Draws questions."""
 
     def __init__(self, draw: random.Random, top: Protocol, crash: bool) -> None:
         self.draw, self.crash, self.top = draw, crash, top
         self.acts = any("perform " in h.text for h in top.handlers)
-        own = [v for v in top.variables if v.kind != "shared state"]
+        own = [v for v in top.variables if not v.kind.endswith("shared state")]
         self.flags = list(dict.fromkeys(v.name for v in own if v.type == "bool"))
         self.own = {v.name for v in own}
 

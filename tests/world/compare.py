@@ -13,7 +13,7 @@ from tests.world.asking import telling
 from tests.world.judge import Graph, Verdict, explore
 from tests.world.protocol import Spec
 
-DECIDED = {Word.HOLDS: False, Word.VACUOUS: False, Word.VIOLATED: True}
+DECIDED = {Word.HOLDS: False, Word.WITHIN: False, Word.VACUOUS: False, Word.VIOLATED: True}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def differences(
     Lengths are compared where the page says what a step is: messages that are only counted may take
     none, reductions may leave out shortest runs, and an oracle that speaks as soon as it is asked
     takes none of its own.  A crash that falls inside a handler, and could as well fall before or
-    behind it, is a step of its own to the tool.
+    behind it, is a step of its own to the tool; so is what an oracle says at the end of a handler,
+    which then is not seen where the handler leads beyond a bound.
     """
     found, model = [], graph.model
     alike = (
@@ -78,10 +79,12 @@ def differences(
         shortest = "fine" not in mode and ("plain" in mode or "reference" in mode)
         for name, verdict in defined.items():
             word, length = answer[name]
-            if word is Word.UNKNOWN:
+            if word is Word.UNKNOWN or (model.oracles and verdict.witness in graph.beyond):
                 continue
             if DECIDED.get(word) is not verdict.violated:
                 found.append(Disagreement(name, mode, verdict, word.value))
+            elif word in (Word.HOLDS, Word.WITHIN) and (word is Word.WITHIN) != bool(graph.beyond):
+                found.append(Disagreement(name, mode, f"{len(graph.beyond)} beyond", word.value))
             elif (
                 shortest
                 and alike

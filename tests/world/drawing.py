@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.world import spec as s
-from tests.world.asking import questions
+from tests.world.asking import limit, questions
 from tests.world.carrying import CARRIED, Carried
 from tests.world.features import LARGE
 from tests.world.protocol import (
@@ -36,6 +36,27 @@ ROLES = ("client", "server")
 MESSAGES = (("ONE", (MSG,)), ("TWO", ()))
 
 
+GHOSTS = [
+    Variable("mirror", "bool", s.FALSE, "ghost state"),
+    Variable("past", "bool", s.FALSE, "ghost state"),
+    Variable("crowd", "set<Proc>", s.EMPTY, "ghost shared state"),
+]
+MIRROR, PAST, CROWD = s.var("mirror"), s.var("past"), s.var("crowd")
+GHOST_CODE: tuple[s.Block, ...] = (
+    (s.Assign("mirror", FLAG),),
+    (s.Assign("past", s.TRUE),),
+    (s.Assign("past", MIRROR), s.Assign("mirror", s.TRUE)),
+    (
+        s.If(
+            s.within(s.ME, CROWD), (s.Assign("past", s.no(PAST)),), (s.Assign("crowd", s.ME, "+="),)
+        ),
+    ),
+    (s.For("z", HEARD, (s.If(s.outside(s.name("z"), CROWD), (s.Assign("mirror", FLAG),)),)),),
+    (s.Assign("mirror", s.at_least(s.size(CROWD), s.number(2))),),
+)
+"""Ghost code, which reads other state and ghosts, of all processes, too."""
+
+
 class Draw:
     """Draws a spec with ``features``."""
 
@@ -53,7 +74,29 @@ class Draw:
 
     def spec(self) -> Spec:
         top = self.top()
-        return Spec(top, self.world(), questions(self.random, top, crash=self.has("crash")))
+        crash = self.has("crash") and not self.has("bound")
+        found = Spec(top, self.world(), questions(self.random, top, crash=crash))
+        if self.has("bound"):
+            found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
+        if self.has("budget"):
+            world = replace(found.world, budget=self.random.choice((0, 1, 1, 2)))
+            found = replace(found, world=replace(world, each=self.chance(40)))
+        if self.has("role_faults"):
+            found = replace(found, world=self.by_role(found.world))
+        return found
+
+    def by_role(self, world: World) -> World:
+        """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
+        draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
+        for kind in ("crash", "byzantine", "omission"):
+            if self.has(kind):
+                roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
+                of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
+                alone |= {kind} if self.chance(70) else set()
+        sums = {kind: sum(most for k, _, most in of_roles if k == kind) for kind in alone}
+        back = (draw.choice(ROLES),) if world.recover and self.chance(50) else ()
+        found = replace(world, of_roles=tuple(of_roles), alone=frozenset(alone), recovering=back)
+        return replace(found, **sums)
 
     # -- the world ------------------------------------------------------------------------------
 
@@ -68,6 +111,8 @@ class Draw:
             clients = draw.choice(
                 ([("p1", ("a", "b"))], [("p1", ("a",)), ("p2", ("b",))], [("p1", ("a", "a"))])
             )
+        if self.has("inputs"):
+            clients = [(p, (("a", "b"), *values[1:])) for p, values in clients]
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
         timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
@@ -117,6 +162,8 @@ class Draw:
         if self.has("shared"):
             variables.append(Variable("common", "bool", s.FALSE, "shared state"))
         variables += [self.kept_or_shared(c.variable) for c in self.carried]
+        if self.has("ghosts"):
+            variables += GHOSTS
         body = self.body(request=True)
         if self.consensus:
             variables.append(Variable("decision", "option<0..1>", s.NONE))
@@ -127,6 +174,9 @@ class Draw:
         handlers += self.receptions()
         handlers += self.happenings()
         variables += [self.once(i) for i in range(self.flags)]
+        if self.has("budget"):
+            first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
+            handlers[first] = replace(handlers[first], called="acts")
         roles: tuple[tuple[str, int], ...] = ()
         if self.has("roles"):
             sizes = ((1, 1), (1, 1), (1, 2) if not LARGE & self.features else (1, 1))
@@ -484,6 +534,8 @@ class Draw:
     def extras(self) -> list[Callable[[], s.Statement]]:
         """Statements that some feature is made of."""
         found: list[Callable[[], s.Statement]] = []
+        if self.has("ghosts"):
+            found += [lambda: s.Ghost(self.random.choice(GHOST_CODE))] * 4
         if self.has("shared"):
             found += [
                 lambda: s.Assign("common", s.TRUE),
@@ -564,7 +616,7 @@ WORDS = {
     "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
     "choose": "choose x", "either": "either", "flip": "flip()", "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
-    "named_timer": "start t", "shared": "common :=",
+    "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""
 

@@ -17,6 +17,7 @@ EVENTS = (
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
+LIMITS = ("bound", "role_faults", "inputs", "budget")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -31,6 +32,7 @@ FEATURES = (
     *STATE,
     *ORACLES,
     *ROLES,
+    *LIMITS,
     *CARRIED,
     *STATEMENTS,
 )
@@ -56,6 +58,8 @@ NEEDS = {
     "may": ("condition",),
     "clocks": ("named_timer",),
     "link_rules": ("roles",),
+    "role_faults": ("roles",),
+    "budget": ("condition",),
 }
 """What a feature can't be had without."""
 
@@ -97,6 +101,8 @@ def closed(features: Iterable[str]) -> frozenset[str]:
     found = set(features)
     while more := {n for f in found for n in NEEDS.get(f, ())} - found:
         found |= more
+    if "role_faults" in found and not {"crash", "byzantine", "omission"} & found:
+        found.add("crash")
     if "bounded" in found and not {"lossy", "fair_loss"} & found:
         found.add("fair_loss")
     return frozenset(found)

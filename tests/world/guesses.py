@@ -102,6 +102,7 @@ class Oracle:
         mortal = [p for p in self.model.processes if p != state["favoured"]]
         most = self.model.world.crash if self.foresees else 0
         doomed = [some for k in range(most + 1) for some in combinations(mortal, k)]
+        doomed = [some for some in doomed if self.model.has_room("crash", some)]
         state["doomed"] = frozenset(way.pick(doomed))
 
     def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> Rests:
@@ -125,7 +126,9 @@ class Oracle:
             return [each for each in asked if (q, each) not in said]
         if any(p == q for p, _ in said):
             return []
-        binding = {v for p, v in said if not {p, q} & state["doomed"]}
+        uniform = self.model.oracles[path] == "UniformConsensus"
+        faulty = frozenset() if uniform else state["doomed"] | state["omitted"]
+        binding = {v for p, v in said if not {p, q} & faulty}
         return [v for v in in_order({(v,) for _, v in asked}) if binding <= {v}]
 
     def says(self, way: Way, q: str, path: Path, said: tuple[Any, ...]) -> Rests:

@@ -30,7 +30,8 @@ class Edge:
 
 @dataclass
 class Graph:
-    """All states; of each its distance, its edges, and what is promised in it."""
+    """All states; of each its distance, its edges, and what is promised in it; which of them are
+    ``beyond`` the bound, so that no step leads on from them and no fair run stays there."""
 
     model: Model
     states: list[State] = field(default_factory=list)
@@ -39,6 +40,7 @@ class Graph:
     weak: list[set[Hashable]] = field(default_factory=list)
     strong: list[set[Hashable]] = field(default_factory=list)
     came: list[tuple[int, str]] = field(default_factory=list)
+    beyond: set[int] = field(default_factory=set)
 
 
 def explore(spec: Spec, most: int = 3000) -> Graph:
@@ -62,7 +64,9 @@ def explore(spec: Spec, most: int = 3000) -> Graph:
     here = 0
     while here < len(graph.states):
         edges, weak, strong = set[Edge](), set[Hashable](), set[Hashable]()
-        for step in steps(model, graph.states[here]):
+        if _is_beyond(model, graph.states[here]):
+            graph.beyond.add(here)
+        for step in steps(model, graph.states[here]) if here not in graph.beyond else ():
             for way in ways(model, graph.states[here], step.does):
                 target = found(way.state, graph.depth[here] + 1, (here, step.name))
                 sent = frozenset(way.sent)
@@ -74,6 +78,17 @@ def explore(spec: Spec, most: int = 3000) -> Graph:
         graph.strong.append(strong)
         here += 1
     return graph
+
+
+def _is_beyond(model: Model, state: State) -> bool:
+    limit = model.world.limit
+    if limit is None:
+        return False
+    looks = (Look(model, state, names) for names in bindings(model, limit))
+    return any(
+        (limit.premise is None or limit.premise.value(look)) and not limit.conclusion.value(look)
+        for look in looks
+    )
 
 
 # ---- what a property reads --------------------------------------------------------------------
@@ -165,7 +180,7 @@ def _about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
     def to_the_end(here: int) -> bool:
         return _stays_correct(graph.states[here], asked)
 
-    good = {h for h in everything if to_the_end(h)}
+    good = {h for h in everything if to_the_end(h)} - graph.beyond
     fails = {h for h in good if not true(question.conclusion, h)}
     if question.kind == "leads":
         begun = {h for h in everything if in_question(h)}
@@ -186,8 +201,10 @@ def _can_be_correct(graph: Graph, here: int, asked: list[str]) -> bool:
     """Whether a run that has come here can be one in which all ``asked`` are correct."""
     state = graph.states[here]
     faulty = state["byzantine"] | state["omitted"] | state["doomed"]
-    if not graph.model.world.recover:
-        faulty |= state["down"]
+    back = graph.model.world.recovering or graph.model.roles
+    for p in state["down"]:
+        if not graph.model.world.recover or graph.model.role[p] not in back:
+            faulty |= {p}
     return not faulty & set(asked)
 
 

@@ -19,7 +19,8 @@ class Handler:
     ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
     those of the arguments (before them the index, of a family of layers); ``sender`` that of
     ``from``.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
-    any value of their type that makes it true.  ``role``: whose it is, where not everybody's.
+    any value of their type that makes it true.  ``role``: whose it is, where not everybody's;
+    ``called``: its name.
     """
 
     event: str
@@ -32,6 +33,7 @@ class Handler:
     indexed: bool = False
     may: bool = False
     role: str = ""
+    called: str = ""
 
     @property
     def text(self) -> str:
@@ -53,7 +55,8 @@ class Handler:
                 what, when = f"condition {self.guard.text}", f" as {self.name}" * bool(self.name)
             case other:
                 what = f"{other} {self.name}".strip()
-        return f"  {'may ' if self.may else ''}upon {what}{when} {block(self.body)}"
+        called = f" as {self.called}" if self.called else ""
+        return f"  {'may ' if self.may else ''}upon {what}{when}{called} {block(self.body)}"
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,11 @@ class Question:
 class World:
     """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
     role to another, where they are not like the others; ``early``: timeouts that come too
-    early, at most."""
+    early, at most; ``clients``: what each asks for, or those of which one is drawn at first;
+    ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds of faults,
+    each with a role and its bound; the other roles do not have those that are ``alone``;
+    ``recovering``: the roles that come back, if not all; ``budget``: how often the condition called
+    ``acts`` is taken at most, by all, or (``each``) by each process."""
 
     n: int = 2
     crash: int = 0
@@ -245,12 +252,20 @@ class World:
     noise: int | None = None
     oracles: tuple[str, ...] = ()
     between_handlers: bool = False
-    clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
+    clients: tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...] = (("p1", ("a",)),)
+    limit: Question | None = None
+    of_roles: tuple[tuple[str, str, int], ...] = ()
+    alone: frozenset[str] = frozenset()
+    recovering: tuple[str, ...] = ()
+    budget: int | None = None
+    each: bool = False
 
     def lines(self, request: str) -> list[str]:
         bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
-        faults = [f"{fault} <= {bound}" for fault, bound in bounds if bound]
-        faults += ["recover"] if self.recover else []
+        faults = [f"{f} <= {bound}" for f, bound in bounds if bound and f not in self.alone]
+        faults += [f"{fault} <= {bound} of {role}" for fault, role, bound in self.of_roles]
+        if self.recover:
+            faults += [f"recover of {role}" for role in self.recovering] or ["recover"]
         if self.partition:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
@@ -265,8 +280,16 @@ class World:
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []
         lines += [f"  given {oracle} as oracle" for oracle in self.oracles]
         lines += ["  crash points between_handlers"] if self.between_handlers else []
-        told = [f"{p} {request} {', '.join(values)}" for p, values in self.clients]
+        if self.budget is not None:
+            lines.append(f"  at most {self.budget} acts{' per process' * self.each}")
+        if self.limit is not None:
+            lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
+        told = [f"{p} {request} {', '.join(map(_wish, values))}" for p, values in self.clients]
         return [*lines, f"  clients {{ {'  '.join(told)} }}"]
+
+
+def _wish(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else f"any of {{{', '.join(value)}}}"
 
 
 @dataclass(frozen=True)

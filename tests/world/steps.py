@@ -23,16 +23,21 @@ def begin(model: Model) -> Callable[[Way], None]:
             frozenset(some)
             for k in range(model.world.byzantine + 1)
             for some in combinations(model.processes, k)
+            if model.has_room("byzantine", some)
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = 0
+        state["crashes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["performed", ""] = ()
         for p in model.processes:
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
+            wishes = [v for client, values in model.world.clients if client == p for v in values]
+            state["wishes", p] = tuple(
+                wish if isinstance(wish, str) else way.pick(wish) for wish in wishes
+            )
         model.detector.begin(way)
         model.oracle.begin(way)
         for layer in model.layers.values():
@@ -44,7 +49,7 @@ def begin(model: Model) -> Callable[[Way], None]:
             for p in model.processes:
                 state["clock", p] = 0
         for p in model.processes:
-            start(way, p, {"state", "stable state", "shared state"})
+            start(way, p, {"state", "stable state", "shared state", "ghost state", GHOST_OF_ALL})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
@@ -54,12 +59,16 @@ def begin(model: Model) -> Callable[[Way], None]:
     return does
 
 
+GHOST_OF_ALL = "ghost shared state"
+
+
 def start(way: Way, p: str, kinds: set[str]) -> None:
     """Gives variables of ``p`` the values that they start with."""
     for path, layer in way.model.layers.items():
         for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
-            if variable.kind not in kinds or (variable.kind == "shared state" and key in way.state):
+            of_all = variable.kind.endswith("shared state")
+            if variable.kind not in kinds or (of_all and key in way.state):
                 continue
             at = Place(way, p, path, {})
             way.state[key] = variable.initial.value(at)
@@ -126,7 +135,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
 
 
 def _client(model: Model, state: State, p: str) -> Iterator[Step]:
-    workload = [v for client, values in model.world.clients if client == p for v in values]
+    workload = state["wishes", p]
     position = state["asked", p]
     if position == len(workload):
         return
@@ -135,13 +144,14 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
     def asks(way: Way) -> None:
         if not list(way.takers(p, TOP, REQUEST, "broadcast", (value,))):
             raise NoWay
-        before = way.state["broadcast", p]
+        before, ghosts = way.state["broadcast", p], way.ghosts()
         way.state["asked", p] += 1
         way.happened("broadcast", p, value)
         way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
         unmade = model.world.recover and p in way.state["down"] and not way.effects
         if unmade:  # the client will make it when the process is back
             way.state["asked", p], way.state["broadcast", p] = position, before
+            way.state |= ghosts
 
     yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))
 
@@ -165,6 +175,11 @@ def _condition(
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
+        if handler.called and way.model.world.budget is not None:
+            key = ("taken", p if way.model.world.each else "")
+            way.state[key] = way.state.get(key, 0) + 1
+            if way.state[key] > way.model.world.budget:
+                raise NoWay
         way.run(p, lambda: way.top_level(at, handler.body))
 
     return does
@@ -238,7 +253,8 @@ def _next_round(way: Way) -> None:
     model, state = way.model, way.state
     for step in steps(model, state):
         if step.promise is not None and step.promise != ("round",):
-            if any(made.state != state for made in ways(model, state, step.does)):
+            found = (model.observed(made.state) for made in ways(model, state, step.does))
+            if any(made != model.observed(state) for made in found):
                 raise NoWay
     for key in [k for k in state if k[0] == "net"]:
         del state[key]
@@ -307,6 +323,7 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
+            room &= model.has_room("omission", {*state["omitted"], p})
             if world.omission and room and p not in state["byzantine"]:
 
                 def omits(way: Way, p: str = p, lose: Callable[[Way], None] = lost) -> None:
@@ -347,7 +364,8 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
         if p in state["byzantine"]:
             continue
         if p in state["down"]:
-            if model.world.recover:
+            roles = model.world.recovering or model.roles
+            if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
         elif Way(model, state).may_crash(p):
             promise = ("doom", p) if p in state["doomed"] else None

@@ -6,8 +6,9 @@ are of: ``("var", path, name, process)``, ``("net", sender, receiver)``, ``("res
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -45,7 +46,8 @@ class Model:
         self.roles = _members(spec)
         self.processes = tuple(p for members in self.roles.values() for p in members)
         self.role = {p: role for role, members in self.roles.items() for p in members}
-        payloads = {v for _, values in spec.world.clients for v in values}
+        wishes = [wish for _, values in spec.world.clients for wish in values]
+        payloads = {v for wish in wishes for v in ([wish] if isinstance(wish, str) else wish)}
         payloads |= {"forged"} if spec.world.byzantine else set()
         self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}
@@ -65,16 +67,42 @@ class Model:
                     self._stack(below, used.protocol)
         self.layers[path] = Layer(path, protocol)
 
+    def has_room(self, kind: str, faulty: Collection[str]) -> bool:
+        """Whether all of ``faulty`` may be so, as far as roles are limited; one that crashes again
+        is there again."""
+        world, limited = self.world, [each for each in self.world.of_roles if each[0] == kind]
+        roles = {role for _, role, _ in limited}
+        if kind in world.alone and any(self.role[p] not in roles for p in faulty):
+            return False
+        return all(sum(self.role[p] == role for p in faulty) <= most for _, role, most in limited)
+
     def variable(self, path: Path, name: str) -> Variable:
         return next(v for v in self.layers[path].protocol.variables if v.name == name)
 
     def key(self, path: Path, name: str, p: str) -> tuple[Any, ...]:
-        shared = self.variable(path, name).kind == "shared state"
+        shared = self.variable(path, name).kind.endswith("shared state")
         return ("var", path, name, "" if shared else p)
 
     def is_effect(self, path: Path, name: str) -> bool:
         """Whether an assignment to this can be seen by others, or after a crash."""
-        return self.variable(path, name).kind != "state"
+        return self.variable(path, name).kind in ("stable state", "shared state")
+
+    @cached_property
+    def ghosts(self) -> frozenset[tuple[Path, str]]:
+        """The paths and names of ghosts."""
+        return frozenset(
+            (path, v.name)
+            for path, layer in self.layers.items()
+            for v in layer.protocol.variables
+            if v.kind.startswith("ghost")
+        )
+
+    def is_ghost(self, key: tuple[Any, ...]) -> bool:
+        return key[0] == "var" and key[1:3] in self.ghosts
+
+    def observed(self, state: State) -> State:
+        """``state`` without its ghosts."""
+        return {key: value for key, value in state.items() if not self.is_ghost(key)}
 
     def domain(self, sort: Sort, path: Path) -> tuple[Any, ...]:
         """All values of a type: to a layer below, the messages of the one above are ``Msg``."""

@@ -156,7 +156,7 @@ class _Search:
                     self.stopped = self.limits.no_deeper
                 return
             self.next_level()
-            asked = bool(self.system.properties)
+            asked = bool(self.system.asked_properties)
             decided = asked and not self.system.open_properties(self.violations)
             if decided and self.limits.until_decided and self.level and self.stopped is None:
                 self.stopped = DECIDED

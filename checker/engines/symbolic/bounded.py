@@ -122,7 +122,7 @@ class _Search:
         """
         for index in tuple(self.open_):
             self.about(depth, index)
-        self.tell(depth, "errors of the run")
+        self.tell(depth, "run-time errors")
         wrong = self.name_formula(
             self.encoding.faulty(self.run[-1], f"error {depth}"), f"wrong {depth}"
         )

@@ -354,6 +354,17 @@ def this_copy(copy: Copy) -> Cost:
     return cost
 
 
+def this_timeout(timer: str, process: Value) -> Cost:
+    """Costs one for each time that this timer of this process expires."""
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        if info.kind is not MarkKind.TIMEOUT or info.text != timer:
+            return FALSE
+        return same(args[:1], (process,))
+
+    return cost
+
+
 def reception_of(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] | None:
     """Returns the receiver, the apparent sender and the message, where a mark is of a reception."""
     if info.kind is MarkKind.RECEIVE:

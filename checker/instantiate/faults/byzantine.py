@@ -8,6 +8,7 @@ messages need not be put on a link: a message that can arrive now could have bee
 
 from __future__ import annotations
 
+from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import links
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.type_sizes import has_bag, is_bounded
@@ -31,6 +32,7 @@ def declare(world: World) -> None:
     everybody = ir.Const(faulty.type, frozenset(range(len(world.sizes.processes))))
     chosen = ir.Local(faulty.type, fresh("byzantine"))
     few = at_most(build.size(chosen), build.integer(bound))
+    few = conj(few, role_bounds.all_within(world, "byzantine", chosen))
     world.init.append(ir.Choose(chosen.name, ir.Subsets(everybody, faulty.type), few))
     world.init.append(ir.Assign(ir.Target(faulty.type, BYZANTINE, True), chosen))
 

@@ -10,7 +10,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import stable_storage
+from checker.instantiate.faults import role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -54,6 +54,7 @@ def declare(world: World) -> None:
     if world.recovers:
         count = IntT(0, world.crash_bound)
         world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
+        role_bounds.declare_crash_counts(world)
     stable_storage.declare(world)
 
 
@@ -65,7 +66,7 @@ def room(world: World, victim: Expr) -> Expr:
     bound = build.integer(world.crash_bound)
     so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
     left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
-    return conj(left, world.may_fail(victim))
+    return conj(left, world.may_fail(victim), role_bounds.may_crash(world, victim))
 
 
 def crashes(world: World) -> None:
@@ -112,6 +113,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
         count = world.read(CRASHES)
         more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
         gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
+        gone.extend(role_bounds.count_crash(world, victim))
     gone.extend(_unmade(world, victim))
     gone.extend(stable_storage.restore_after_crash(world, victim))
     for variable in list(world.variables.values()):
@@ -215,7 +217,8 @@ def recoveries(world: World) -> None:
     body.extend(stable_storage.reset_at_recovery(world, self))
     for instance in bottom_up(world):
         body.extend(run_unconditional(world, instance, self, typed.OnRecover))
-    params = (Param(self.name, ir.Members(crashed, world.proc), TRUE),)
+    may = role_bounds.may_recover(world, self)
+    params = (Param(self.name, ir.Members(crashed, world.proc), may),)
     action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
     world.drafts.append(Draft(action, self))
 

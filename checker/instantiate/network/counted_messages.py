@@ -47,7 +47,7 @@ def counted_messages(world: World, instance: Instance) -> Counted:
                         spoilt |= _received_messages(part)
             else:
                 spoilt |= _received_messages(handler.when)
-    for prop in world.check.prove:
+    for prop in world.check.observed:
         spoilt |= _received_messages(prop.formula)
     return frozenset(asked - handled - spoilt)
 

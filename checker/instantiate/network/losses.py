@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import overflow
 from checker.instantiate.network.overflow import Flight
 from checker.instantiate.world import OMITTING, Draft, Link, World, mark
@@ -110,6 +111,7 @@ def _add_omission(world: World, link: Link, flight: Flight) -> None:
     who = ir.Local(world.proc, fresh("who"))
     ends = ir.Apply(SetT(world.proc), Op.SET, (flight.source, flight.to))
     room = build.below(build.size(faulty), build.integer(world.bound(world.check.omission)))
+    room = conj(room, role_bounds.may_fail(world, "omission", faulty, who))
     may = conj(world.alive(who), world.honest(who), disj(member(who, faulty), room))
     may = conj(may, world.may_fail(who))
     params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))

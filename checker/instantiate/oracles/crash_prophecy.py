@@ -10,6 +10,7 @@ of the system).
 
 from __future__ import annotations
 
+from checker.instantiate.faults import role_bounds
 from checker.instantiate.world import Draft, World, mark
 from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, member, negation
@@ -46,15 +47,16 @@ def room(world: World, victim: Expr) -> Expr:
     happen."""
     if DOOMED not in world.variables:
         return TRUE
-    return disj(member(victim, world.read(DOOMED)), _may_crash_more(world))
+    return disj(member(victim, world.read(DOOMED)), _may_crash_more(world, victim))
 
 
-def _may_crash_more(world: World) -> Expr:
-    """Returns whether one more process may crash beyond those that have crashed or are foreseen
-    to."""
+def _may_crash_more(world: World, victim: Expr) -> Expr:
+    """Returns whether one more process, ``victim``, may crash beyond those that have crashed or are
+    foreseen to."""
     doomed = world.read(DOOMED)
     either = ir.Apply(doomed.type, ir.Op.UNION, (world.crashed(), doomed))
-    return build.below(build.size(either), build.integer(world.crash_bound))
+    more = build.below(build.size(either), build.integer(world.crash_bound))
+    return conj(more, role_bounds.may_fail(world, "crash", either, victim))
 
 
 def draft(world: World) -> None:
@@ -67,7 +69,7 @@ def draft(world: World) -> None:
         world.honest(process),
         world.may_fail(process),
         is_spared(world, process),
-        _may_crash_more(world),
+        _may_crash_more(world, process),
     )
     doomed = world.read(DOOMED)
     body = (

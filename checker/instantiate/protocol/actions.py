@@ -8,6 +8,7 @@ from checker.instantiate import fairness
 from checker.instantiate.protocol import calls, receptions
 from checker.instantiate.protocol.dispatch import guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.inputs import arguments, column
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.statements import Root, run_call
@@ -27,7 +28,7 @@ from checker.model.ir import (
     Param,
     VariableKind,
 )
-from checker.model.types import AtomT, IntT, MapT, SetT, Type, default
+from checker.model.types import AtomT, IntT, MapT, SetT, default
 
 
 def self_param(world: World, role: typed.Role, instance: Instance) -> tuple[ir.Local, ir.Domain]:
@@ -127,13 +128,9 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     which = ir.Local(AtomT("request", labels), fresh("request"))
     target = ("", "request", op)
     fields = calls.fields_of(world, target)
-    env = Env(world, top, None)
-    self = _column(which, world.proc, [ir.Const(world.proc, p) for p, _, _ in requests])
-    turn = _column(which, world.read(CLIENT).type, [build.integer(t) for _, t, _ in requests])
-    args = []
-    for index, (_, type_) in enumerate(fields):
-        values = [_argument(c, index, type_, env) for _, _, c in requests]
-        args.append(_column(which, type_, values))
+    self = column(which, world.proc, [ir.Const(world.proc, p) for p, _, _ in requests])
+    turn = column(which, world.read(CLIENT).type, [build.integer(t) for _, t, _ in requests])
+    args = arguments(world, op, requests, which, [type_ for _, type_ in fields])
     held = ir.Local(world.proc, fresh("self"))
     bound = tuple(ir.Local(t, fresh(n)) for n, t in fields)
     clock = world.read(CLIENT)
@@ -161,28 +158,6 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     kind = ActionKind.REQUEST
     action = Action(name, kind, params, TRUE, body, promised, None, constraint, said)
     world.drafts.append(Draft(action, self))
-
-
-def _argument(client: typed.Client, index: int, type_: Type, env: Env) -> ir.Const:
-    value = build.coerce(lower(client.args[index], env, type_), type_)
-    if not isinstance(value, ir.Const):
-        raise refuse("C204", "a client's argument must be a constant", client.span)
-    if isinstance(type_, IntT):
-        assert isinstance(value.value, int)
-        if not type_.lo <= value.value <= type_.hi:
-            message = f"{value.value} is outside {type_.lo}..{type_.hi}"
-            raise refuse("C204", message, client.span)
-    return ir.Const(type_, value.value)
-
-
-def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
-    """Returns one column of the table of requests, indexed by ``which``."""
-    if isinstance(type_, MapT):
-        type_ = type_.value
-    if len({v.value for v in values}) == 1:
-        return ir.Const(type_, values[0].value)
-    table = ir.Const(MapT(which.type, type_), tuple(v.value for v in values))
-    return ir.Index(type_, table, which)
 
 
 def _request_effect(

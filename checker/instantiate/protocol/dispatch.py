@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from checker.instantiate.protocol import calls, receptions
 from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.handler_budgets import count, is_left
 from checker.instantiate.protocol.indexed import match_index
 from checker.instantiate.protocol.patterns import match_pattern, match_patterns
 from checker.instantiate.protocol.statements import CallKey, Root, pick
@@ -42,6 +43,7 @@ def guard_of(
         conditions.append(build.equal(env.self, lower(handler.at, inner)))
     if handler.when is not None:
         conditions.append(lower(handler.when, inner))
+    conditions.append(is_left(world, handler, env.self))
     return conj(*conditions), inner
 
 
@@ -56,7 +58,7 @@ def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: 
     mark = handler_mark(world, at, handler, names, root.self)
     inner = replace(root, running=(*root.running, key))
     body = lower_handler(handler, handler.body, env.bind_all(names), inner)
-    return (mark, *whole(world, at, handler, body, root))
+    return (mark, *count(world, handler, root.self), *whole(world, at, handler, body, root))
 
 
 def _too_deep(world: World, handler: typed.Handler, place: ir.SourceLocation) -> ir.Fault:

@@ -183,7 +183,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
         values["f"] = min(values["f"], len(processes)) if _overlap(check) else values["f"]
     _processes_given(protocol, written, values, processes, check)
     _of_layers(check, values, processes)
-    _sane(check, values, len(processes))
+    _sane(check, values, roles, len(processes))
     if not 0 <= values["f"] <= len(processes):
         message = f"f = {values['f']} of {len(processes)} processes can't be"
         hint = f"f is between 0 and {len(processes)}"
@@ -376,7 +376,9 @@ def _processes_given(
         values[parameter.name] = processes.index(name)
 
 
-def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None:
+def _sane(
+    check: typed.Check, values: Mapping[str, int], roles: tuple[RoleSize, ...], processes: int
+) -> None:
     for word, expr in (
         ("crash", None if check.recover else check.crash),
         ("omission", check.omission),
@@ -386,7 +388,26 @@ def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None
         if expr is not None and not 0 <= bound <= processes:
             message = f"{word} <= {bound} of {processes} processes can't be"
             raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
+    for clause in check.role_faults:
+        _sane_in_role(check, clause, values, roles)
     for word, expr in (("crash", check.crash), ("partition", check.partitions)):
         if expr is not None and evaluate_size(expr, values) < 0:
             message = f"{word} <= {evaluate_size(expr, values)} can't be"
             raise refuse("E003", message, expr.span, "the bound is 0 or more")
+
+
+def _sane_in_role(
+    check: typed.Check,
+    clause: typed.RoleFault,
+    values: Mapping[str, int],
+    roles: tuple[RoleSize, ...],
+) -> None:
+    """Raises :class:`SpecError` where a role can't have so many faulty members; of a process that
+    comes back each crash counts."""
+    bound = evaluate_size(clause.bound, values)
+    size = next(role.size for role in roles if role.name == clause.role)
+    counts_crashes = check.recover and clause.kind == "crash"
+    if bound < 0 or (bound > size and not counts_crashes):
+        message = f"{clause.kind} <= {bound} of the {size} of role `{clause.role}` can't be"
+        most = "0 or more" if counts_crashes else f"between 0 and {size}"
+        raise refuse("E003", message, clause.span, f"the bound is {most}")

@@ -44,7 +44,7 @@ def payloads(check: typed.Check) -> tuple[str, ...]:
     """Returns the names of the clients' opaque payloads, in order of appearance."""
     found: dict[str, None] = {}
     for client in check.clients:
-        for arg in client.args:
+        for arg in (*client.args, *(arg for args in client.alternatives for arg in args)):
             if isinstance(arg, typed.Named) and isinstance(arg.type, typed.Msg):
                 found[arg.name] = None
     return tuple(found)

@@ -137,7 +137,7 @@ class _Unfolding:
         depth: int,
     ) -> typed.Expr:
         """Returns a case for each of ``numbers`` that the argument at ``position`` may be; any
-        other is an error of the run."""
+        other is a run-time error."""
         arg, span = args[position], call.span
         made: typed.Expr | None = None
         for number in reversed(numbers):

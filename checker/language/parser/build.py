@@ -18,7 +18,7 @@ from typing import Any, get_args
 from lark import Token, Tree
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_items
+from checker.language.syntax import ast, ast_clauses, ast_items
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -239,9 +239,13 @@ class Builder:
     def _make_last(self, tree: Any) -> Any:
         return self._build(tree.children[-1])
 
+    def _make_state_bound(self, tree: Any) -> ast_clauses.StateBound:
+        formula = self._build(tree.children[0])
+        return ast_clauses.StateBound(formula, self._source(formula.span), self._span(tree))
+
     def _make_expect(self, tree: Any) -> ast_items.Expect:
         what, value = tree.children
-        word = self._integer(value) if value.type == "INT" else str(value)
+        word = self._integer(value) if value.type == "INT" else " ".join(value.split())
         return ast_items.Expect(self._build(what), word, self._span(value), self._span(tree))
 
 
@@ -265,6 +269,7 @@ def nodes(module: ModuleType) -> dict[str, Maker]:
 MAKERS: dict[str, Maker] = {
     **nodes(ast),
     **nodes(ast_items),
+    **nodes(ast_clauses),
     "name": Builder._make_name,
     "to_role": Builder._make_to_role,
     "operator": Builder._make_operator,
@@ -277,6 +282,7 @@ MAKERS: dict[str, Maker] = {
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
     **dict.fromkeys(("noise", "handler_name"), Builder._make_last),
+    "state_bound": Builder._make_state_bound,
     "expect": Builder._make_expect,
 }
 """How the tree of a rule is built, where it is not a tuple of its children."""

@@ -130,6 +130,8 @@ _SETTINGS = frozenset(
         "ALLOW",
         "SCENARIO",
         "_FOR_ALL",
+        "_BOUND",
+        "_AT_MOST",
         "PROPERTY",
         "INVARIANT",
         "NAME",
@@ -160,6 +162,7 @@ _WORDS = {
     "SETOP": "`union`",
     "QUANTIFIER": "`forall`",
     "_FAULT_BOUND": "`<=`",
+    "_OF_ROLE": "`of`",
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",
@@ -186,12 +189,17 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
+    "_BOUND": "`bound`",
+    "_ANY_OF": "`any of`",
+    "_AT_MOST": "`at most`",
+    "PER_PROCESS": "`per process`",
+    "HOLDS_WITHIN": "",
     "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
 _KEYWORDS = (
-    "allow always atomic cancel check choose clients condition const define detector either "
+    "allow always atomic bound cancel check choose clients condition const define detector either "
     "else enum eventually exists expect faults forall from ghost given idempotent implements "
     "import indication init interface invariant links may message perform procedure property "
     "protocol prove receive record recover request require requires role scenario send shared skip "
@@ -325,6 +333,18 @@ def _hint_of_sign(found: str, names: set[str]) -> str:
 def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if code == "S002" and found.isalpha():
         return "names are made of the letters a to z, A to Z, digits and `_`"
+    if found == "if" and "WHEN" in names:
+        return "a guard is written `when e`"
+    if found in ("++", "--") and last:
+        return f"write `{last} {found[0]}= 1`"
+    if last == "to" and found == "all":
+        return "a message is sent by `send M(x) to all`"
+    if last == "all" and found.isidentifier():
+        return f"write `forall {found} in Proc: …`"
+    if last == "check" and names == {"EQUAL"}:
+        return f"what is asked stands behind `prove`: `prove {found}`"
+    if found == "," and "PROVE" in names:
+        return "the parts of a check need no commas"
     if "STRING" in names and last == "import":
         return 'a file is named in quotes: `import "other.bcast"`'
     if last == "crash" and found == "{":
@@ -344,10 +364,16 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     return ""
 
 
+_EVENT = re.compile(r"\bupon\b[^{}]*$")
+"""The beginning of a handler, up to its body."""
+
+
 def _hint_of_brackets(found: str, names: set[str], before: str) -> str:
     """Returns the hint where nothing is written between brackets, or no brackets."""
     if names == {"LPAR"} and _OPERATOR.search(before):
         return "brackets stand behind the name, also where nothing is between them: `()`"
+    if found == ":" and "RPAR" in names and _EVENT.search(before):
+        return "names stand here, without types: these are where the event is declared"
     if found == ")" and _NO_PAYLOAD.search(before):
         return "a request without arguments is its verb alone: `p1 increments`"
     return ""
@@ -415,4 +441,4 @@ def _telling(word: str) -> tuple[int, str]:
 def _keyword(name: str) -> str:
     if name.startswith("__") or not name.replace("_", "").isalpha():
         return ""
-    return f"`{name.lower()}`"
+    return f"`{name.lower().strip('_')}`"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
+from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +305,11 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
+    """``kind <= bound of role``."""
+
     kind: ast.Name
     bound: ast.Expr | None
+    role: ast.Name | None
     span: Span
 
 
@@ -363,7 +367,7 @@ class CrashPoints:
 class Client:
     process: ast.Name
     verb: ast.Name
-    items: tuple[ast.Expr, ...]
+    items: tuple[ast.Expr | AnyOf, ...]
     span: Span
 
 
@@ -389,26 +393,6 @@ class Allow:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """``then what word``."""
-
-    what: ast.Name
-    word: ast.Name
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A scenario: its steps, those that it repeats forever, and the claims about the execution."""
-
-    name: ast.Name
-    steps: tuple[ast.Name, ...]
-    again: tuple[ast.Name, ...]
-    claims: tuple[Claim, ...]
-    span: Span
-
-
 CheckItem = (
     Setting
     | Every
@@ -423,6 +407,8 @@ CheckItem = (
     | Client
     | Prove
     | Expect
+    | StateBound
+    | HandlerBudget
     | Allow
     | Scenario
 )

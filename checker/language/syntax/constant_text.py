@@ -1,4 +1,5 @@
-"""Prints conditions and numbers over the sizes of a check in the syntax of specs."""
+"""Prints constant expressions of a check, such as its bounds and what clients ask, in the syntax of
+specs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _BINDING = {
 
 
 def constant_text(expr: typed.Expr | None) -> str:
-    """Returns ``expr``, an expression over parameters, as text; empty for ``None``."""
+    """Returns ``expr``, over parameters and constants, as text; empty for ``None``, ``…`` for what
+    has no short form."""
     return "" if expr is None else _text_and_precedence(expr)[0]
 
 
@@ -21,9 +23,13 @@ def _text_and_precedence(expr: typed.Expr) -> tuple[str, int]:
     match expr:
         case typed.Literal(_, bool(value), _):
             return ("true" if value else "false"), 9
+        case typed.Literal(typed.Enum(_, labels), value, _):
+            return labels[int(value)], 9
         case typed.Literal(_, value, _):
             return str(value), 9
-        case typed.Param(_, name, _):
+        case typed.Display(typed.Tuple(), items, _):
+            return f"({', '.join(constant_text(item) for item in items)})", 9
+        case typed.Param(_, name, _) | typed.Named(_, name, _):
             return name, 9
         case typed.Operation(_, "not", (part,), _):
             return f"not {_under(part, 4)}", 4

@@ -15,7 +15,8 @@ class Client:
     """``process`` makes the request ``op``.
 
     ``args`` are closed expressions; payloads of type ``Msg`` are :class:`Named`.  ``span``: where
-    the request is written; ``process_span``: where the process is.
+    the request is written; ``process_span``: where the process is.  Of ``any of …`` there are no
+    ``args``, but ``alternatives``, each with its arguments, or the set ``domain`` of them.
     """
 
     process: str
@@ -23,6 +24,13 @@ class Client:
     args: tuple[Expr, ...]
     span: Span
     process_span: Span
+    alternatives: tuple[tuple[Expr, ...], ...] = ()
+    domain: Expr | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether what is requested is chosen when a run starts."""
+        return self.domain is not None or bool(self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,29 @@ class LinkRule:
     receiver: str
     kinds: tuple[LinkKind, ...]
     capacity: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFault:
+    """``faults kind <= bound of role``; ``alone``: no clause without a role is about this kind, so
+    that nobody of a role without a clause is faulty in this way."""
+
+    kind: str
+    role: str
+    bound: Expr
+    alone: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerBudget:
+    """``at most bound handler``: how often handlers of this name run, of all processes together, or
+    of each."""
+
+    handler: str
+    bound: Expr
+    per_process: bool
     span: Span
 
 
@@ -132,7 +163,11 @@ class Check:
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
-    the check's own lemmas.
+    the check's own lemmas.  ``only``: the properties that are left of it, where not all are asked.
+    ``bounds``: of ``bound e``, each as the invariant ``always e``.
+    ``role_faults``: bounds of single roles; ``crash`` and the like are those of all processes, the
+    sum where a check bounds single roles only.  ``recovering``: the roles whose
+    members may recover, where that is not everybody.
     """
 
     name: str
@@ -163,6 +198,16 @@ class Check:
     when: Expr | None = None
     every_span: Span | None = None
     invariants: tuple[PropertyDef, ...] = ()
+    only: tuple[str, ...] = ()
+    bounds: tuple[PropertyDef, ...] = ()
+    role_faults: tuple[RoleFault, ...] = ()
+    recovering: tuple[str, ...] = ()
+    budgets: tuple[HandlerBudget, ...] = ()
+
+    @property
+    def observed(self) -> tuple[PropertyDef, ...]:
+        """Returns all that is asked of states and executions: the properties and the bounds."""
+        return (*self.prove, *self.bounds)
 
     @property
     def condition(self) -> Expr | None:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast_items, typed
+from checker.language.syntax import ast_clauses, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
+
+NO_PROOF = "a proof is about all states and runs, and {} leaves some out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,12 @@ def require_general(
     if every.span is None:
         return
     for item in items:
-        if isinstance(item, ast_items.Scenario):
+        if isinstance(item, ast_clauses.Scenario):
             message = "a scenario is a run of so many processes, and this check is about all sizes"
             home.report.add("C021", message, item.name.span, hint="give it a check with sizes")
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
             home.report.add("C021", message, item.span, hint="give it a check with sizes")
+        elif isinstance(item, ast_clauses.StateBound):
+            message, hint = NO_PROOF.format("a `bound`"), "leave it out, or give the check sizes"
+            home.report.add("C031", message, item.span, hint=hint)

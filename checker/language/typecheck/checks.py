@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from checker.language.library import Library
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
+from checker.language.typecheck.bounds import bounds_of
+from checker.language.typecheck.budgets import budgets_of
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
@@ -19,7 +21,7 @@ from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, sugges
 from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
-VERDICTS = ("holds", "violated", "vacuous", "unknown")
+VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")
 
 
@@ -39,6 +41,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     every = every_of(_of(decl, ast_items.Every), settings, home)
     require_general(every, decl.items, _COUNTS, home)
     own = _own_properties(decl, protocol, library)
+    prove = _properties(asked, protocol, own, library, faults.recover)
     return typed.Check(
         name=decl.name.text,
         protocol=protocol,
@@ -47,7 +50,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, own, library, faults.recover),
+        prove=prove,
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -55,18 +58,22 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         recover=faults.recover,
         omission=faults.omission,
         byzantine=faults.byzantine,
+        role_faults=faults.of_roles,
+        budgets=budgets_of(_of(decl, ast_clauses.HandlerBudget), protocol, given, home),
+        recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,
         given=given,
-        warnings=stack_of(protocol, given, world, library),
-        scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
+        warnings=stack_of(protocol, given, world, library, (*prove, *own)),
+        scenarios=scenarios_of(_of(decl, ast_clauses.Scenario), {n.text for n in asked}, report),
         every=every.names,
         when=every.when,
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
+        bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
     )
 
 
@@ -178,12 +185,12 @@ def _properties(
         if name.text in made:
             continue
         found = written.get(name.text) or find_property(name.text, protocol, interfaces)
+        if found is None and ("implements" in lost or name.text in report.broken):
+            continue
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
-        elif found is None and ("implements" in lost or name.text in report.broken):
-            continue
         elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces) | written.keys())
             if protocol.implements is None and not hint:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.syntax.typed import Expr, Operator, Type
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import MSG
+
+EVERYBODY = ("all", "each")
+"""The words for a request that each process makes."""
 
 
 def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client, ...]:
@@ -20,14 +25,41 @@ def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client,
         if operator is None or not _process(item.process, home):
             continue
         for given, span in _requests(item):
+            who = "all" if item.process.text in EVERYBODY else item.process.text
+            client = typed.Client(who, operator.name, (), span, item.process.span)
+            if isinstance(given, ast_clauses.AnyOf):
+                choosing = _choosing(client, given, operator, home)
+                made += [] if choosing is None else [choosing]
+                continue
             args = _arguments(given, operator, span, home)
-            if args is not None:
-                client = item.process.text
-                made.append(typed.Client(client, operator.name, args, span, item.process.span))
+            made += [] if args is None else [replace(client, args=args)]
     return tuple(made)
 
 
-def _requests(item: ast_items.Client) -> list[tuple[ast.Expr | None, Span]]:
+def _choosing(
+    client: typed.Client, given: ast_clauses.AnyOf, operator: Operator, home: Home
+) -> typed.Client | None:
+    """Returns ``client`` with what it can choose from; ``None`` where that has an error, which is
+    reported."""
+    domain, types = given.domain, tuple(type_ for _, type_ in operator.fields)
+    if isinstance(domain, ast.Display) and domain.kind == "set" and domain.items:
+        found = [_arguments(item, operator, item.span, home) for item in domain.items]
+        whole = tuple(args for args in found if args is not None)
+        return replace(client, alternatives=whole) if len(whole) == len(found) else None
+    if not types or MSG in types:
+        what = "payloads are opaque names" if types else f"`{operator.name}` takes no argument"
+        message = f"{what}, so there is no other set to choose from"
+        hint = "`any of {a, b}`" if types else f"leave `any of` out: {_form(operator)}"
+        home.report.add("C033", message, domain.span, hint=hint)
+        return None
+    item = types[0] if len(types) == 1 else typed.Tuple(types)
+    try:
+        return replace(client, domain=check(domain, Scope(home, "constant"), typed.Set(item)))
+    except Hole:
+        return None
+
+
+def _requests(item: ast_items.Client) -> list[tuple[ast.Expr | ast_clauses.AnyOf | None, Span]]:
     """Returns what each request of ``item`` is made with, and where it stands; one that stands
     alone is made with nothing."""
     if not item.items:
@@ -36,11 +68,11 @@ def _requests(item: ast_items.Client) -> list[tuple[ast.Expr | None, Span]]:
 
 
 def _process(name: ast.Name, home: Home) -> bool:
-    if name.text == "all" or home.process_role(name.text) is not None:
+    if name.text in EVERYBODY or home.process_role(name.text) is not None:
         return True
     forms = ", ".join(f"`{prefix}1`" for prefix in home.process_prefixes())
     message = f"no process is called `{name.text}`"
-    home.report.add("C005", message, name.span, f"{forms} and so on, or `all`")
+    home.report.add("C005", message, name.span, f"{forms} and so on, `all` or `each`")
     return False
 
 

@@ -10,6 +10,7 @@ from checker.language.library import DETECTORS, Library
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.interfaces import has_same_operators
 from checker.language.typecheck.scope import Reporter, suggestion
+from checker.language.typecheck.untaken import untaken_messages
 
 ORACLE = "oracle"
 _LEADERS = "LeaderDetector"
@@ -48,6 +49,8 @@ def check_given(
     stack = list(layers_of(protocol, given))
     for one in given:
         meant = [layer for layer in stack if one.layer in _names(layer)]
+        if not meant and one.layer in _lost(protocol, given, library):
+            continue
         if not meant:
             known = {n for layer in stack for n in _names(layer)}
             hint = suggestion(one.layer, known) or f"`{protocol.name}` uses no layers"
@@ -68,6 +71,16 @@ def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) 
             report.add("C016", message, one.span, hint=hint)
             return True
     return False
+
+
+def _lost(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...], library: Library
+) -> frozenset[str]:
+    """Returns the names of layers, at any depth, that could not be resolved, which is reported
+    where they stand."""
+    below = (stands_for(layer, given) for layer in layers_of(protocol, given))
+    whole = {p.name for p in (protocol, *below) if p is not None}
+    return frozenset(name for each in whole for name in library.home(each).lost)
 
 
 def _names(layer: typed.Layer) -> set[str]:
@@ -111,10 +124,16 @@ def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Prot
 
 
 def stack_of(
-    protocol: typed.Protocol, given: tuple[typed.Given, ...], world: World, library: Library
+    protocol: typed.Protocol,
+    given: tuple[typed.Given, ...],
+    world: World,
+    library: Library,
+    asked: tuple[typed.PropertyDef, ...],
 ) -> tuple[Diagnostic, ...]:
-    """Reports layers without implementation and environments that lack something; gives
-    warnings."""
+    """Reports layers without implementation and environments that lack something; gives warnings.
+
+    ``asked``: the properties of the check.
+    """
     report = library.report
     heard = False
     told: set[str] = set()
@@ -140,9 +159,14 @@ def stack_of(
     seen = {p.name: p for p in present}
     for each in seen.values():
         _timers(each, world, report)
-    if world.recover or not world.crash:
-        return ()
-    return tuple(w for p in seen.values() for w in _never_back(p, world.span))
+    never_back = world.crash and not world.recover
+    formulas = tuple(p.formula for p in asked)
+    whole = not report.found  # a handler with an error is not there
+    own = [p for p in seen.values() if whole and not p.shipped]
+    return (
+        *(w for p in seen.values() if never_back for w in _never_back(p, world.span)),
+        *(w for p in own for w in untaken_messages(p, formulas)),
+    )
 
 
 def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> None:

@@ -117,7 +117,7 @@ def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.E
             "N019", "this is about a run, not about its first state", arg.span, hint=hint
         )
     built = safe(arg, scope, BOOL)
-    for node in _nodes(built):
+    for node in nodes(built):
         if isinstance(node, typed.Correct) and node.kind == "correct":
             message = "who is correct does not show in the first state"
             hint = "write it beside: `correct(p) and (initially …) => …`"
@@ -144,7 +144,7 @@ def _referred(name: ast.Name, scope: Scope, inside: bool) -> typed.Expr:
     """Returns the formula of the property ``name``; ``inside``: of a temporal operator."""
     assert scope.home.formulas is not None
     found = scope.home.formulas.find(name)
-    if inside and any(isinstance(n, typed.Temporal) and n.op == "initially" for n in _nodes(found)):
+    if inside and any(isinstance(n, typed.Temporal) and n.op == "initially" for n in nodes(found)):
         message = f"{_ONCE}; `{name.text}` says it"
         scope.report.fail("N019", message, name.span)
     return found
@@ -175,15 +175,15 @@ def temporal(expr: object) -> bool:
     return False
 
 
-def _nodes(node: object) -> Iterator[object]:
+def nodes(node: object) -> Iterator[object]:
     """Yields ``node`` and its parts."""
     yield node
     if isinstance(node, tuple):
         for part in node:
-            yield from _nodes(part)
+            yield from nodes(part)
     elif is_dataclass(node) and not isinstance(node, type | Span):
         for field in fields(node):
-            yield from _nodes(getattr(node, field.name))
+            yield from nodes(getattr(node, field.name))
 
 
 def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:

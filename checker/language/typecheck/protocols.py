@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from checker.diagnostics.english import listing
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.declarations import RESERVED, Declared, declare, in_order, see
 from checker.language.typecheck.definitions import check_definitions, define
@@ -23,6 +24,7 @@ from checker.language.typecheck.statements import below as seen_from_above
 from checker.language.typecheck.types import BOOL, INT, enums_in, field_names, resolve, size_of
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
+Offering = Callable[[str], list[str]]
 Layers = Callable[[ast.Name], tuple[typed.Interface, typed.Protocol | None] | None]
 Written = TypeVar("Written", bound=ast_items.ProtocolItem)
 
@@ -35,9 +37,11 @@ def protocol_of(
     shipped: bool = False,
     homes: dict[str, Home] | None = None,
     around: Home | None = None,
+    offering: Offering | None = None,
 ) -> typed.Protocol:
     """Returns the protocol ``decl``; errors go to ``report``, its declarations to ``homes``;
-    ``around``: what its file declares outside of protocols."""
+    ``around``: what its file declares outside of protocols; ``offering``: from the name of a
+    request to the interfaces that have it."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     if homes is not None:
         homes[home.name] = home
@@ -50,6 +54,8 @@ def protocol_of(
         home.interface = interfaces(decl.implements)
         if home.interface is None:
             home.lost.add("implements")
+    else:
+        _require_interface(roles, home, offering)
     _adopt(home, home.interface, declared)
     used = _layers(decl, home, declared, layers)
     _messages(decl, home, declared)
@@ -103,6 +109,29 @@ def protocol_of(
         home.acts,
         tuple(p for p in properties if p.lemma),
     )
+
+
+def _require_interface(
+    roles: tuple[ast_items.Role, ...], home: Home, offering: Offering | None
+) -> None:
+    """Reports that a protocol without an interface handles a request, once for all that it needs
+    an interface for."""
+    for role in roles:
+        for item in role.items:
+            if isinstance(item, ast_items.Handler) and isinstance(item.event, ast_items.OnRequest):
+                op = item.event.op
+                found = [] if offering is None else offering(op.text)
+                names = listing((f"`{name}`" for name in found), "or")
+                which = (
+                    f"`I` can be {names}"
+                    if found
+                    else f"and `interface I {{ request {op.text}(…) … }}`"
+                )
+                hint = f"say what the protocol offers: `protocol {home.name} implements I`; {which}"
+                message = "a protocol without an interface gets no requests"
+                home.report.add("N022", message, op.span, hint=hint)
+                home.lost.add("implements")
+                return
 
 
 def _of(items: Iterable[object], kind: type[Written]) -> list[Written]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from checker.diagnostics import SpecError
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast_items, typed_check
+from checker.language.syntax import ast_clauses, ast_items, typed_check
 from checker.language.typecheck.scope import Reporter
 
 OF_PROPERTIES = ("violated", "holds")
@@ -18,7 +18,7 @@ OF_RUNS = ("ends", "continues", "fails")
 
 
 def scenarios_of(
-    items: list[ast_items.Scenario], asked: Set[str], report: Reporter
+    items: list[ast_clauses.Scenario], asked: Set[str], report: Reporter
 ) -> tuple[typed_check.Scenario, ...]:
     """Returns the scenarios of a check whose properties are ``asked``.
 
@@ -38,7 +38,7 @@ def scenarios_of(
 
 
 def _claim(
-    item: ast_items.Claim, scenario: ast_items.Scenario, asked: Set[str], report: Reporter
+    item: ast_clauses.Claim, scenario: ast_clauses.Scenario, asked: Set[str], report: Reporter
 ) -> typed_check.Claim | None:
     what, word = item.what.text, item.word.text
     words = OF_RUNS if what == "it" else OF_PROPERTIES
@@ -79,7 +79,7 @@ def scenario_in(text: str, file: str, asked: Set[str]) -> typed_check.Scenario |
     spec = parse(WRAP[0] + text + WRAP[1], file)
     checks = [item for item in spec.items if isinstance(item, ast_items.Check)]
     items = [item for check in checks for item in check.items]
-    found = [item for item in items if isinstance(item, ast_items.Scenario)]
+    found = [item for item in items if isinstance(item, ast_clauses.Scenario)]
     made = scenarios_of(found, asked, report)
     if report.found:
         raise SpecError(tuple(report.found))

@@ -345,6 +345,8 @@ def layer_called(name: str, span: Span, scope: Scope) -> typed.Layer:
         raise Hole
     if name not in layers:
         hint = suggestion(name, layers) or "declare it: `uses x : Interface`"
+        if scope.home.state(name, scope.role) is not None:
+            hint = f"`{name}` is a state variable: members are added by `{name} += x`"
         scope.report.fail("N013", f"no layer `{name}`", span, hint=hint)
     return layers[name]
 

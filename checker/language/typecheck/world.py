@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
@@ -27,6 +29,8 @@ class Faults:
     byzantine: typed.Expr | None = None
     partition: typed.Expr | None = None
     splits: bool = False
+    of_roles: tuple[typed.RoleFault, ...] = ()
+    recovering: tuple[str, ...] = ()
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -35,23 +39,27 @@ class Faults:
 def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
     """Types ``faults crash <= 1, recover``; errors go to the report of ``home``."""
     bounds: dict[str, typed.Expr | None] = {}
-    recover: ast_items.Fault | None = None
+    recovering = _recovering([item for item in items if item.kind.text == "recover"], home)
+    recover = next((item for item in items if item.kind.text == "recover"), None)
+    of_roles = [i for i in items if i.role is not None and i.kind.text in {*FAULTS} - {"recover"}]
     for item in items:
         kind = item.kind.text
         if kind not in FAULTS:
             hint = suggestion(kind, FAULTS)
             home.report.add("C004", f"no kind of fault `{kind}`", item.kind.span, hint=hint)
-        elif kind in bounds or (kind == "recover" and recover):
+        elif item.role is not None or kind == "recover":
+            continue
+        elif kind in bounds:
             home.report.add("C009", f"`{kind}` is there twice", item.span)
-        elif kind == "recover":
-            recover = item
-            if item.bound is not None:
-                message = "the crashes have a bound, not the recoveries"
-                home.report.add("C010", message, item.span, "`recover`")
         elif kind == "partition" and item.bound is None:
             bounds[kind] = None
         else:
             bounds[kind] = _bound(item, home)
+    limits = _of_roles(of_roles, bounds.keys(), home)
+    for limit in limits:
+        if limit.alone:
+            so_far = bounds.get(limit.kind)
+            bounds[limit.kind] = limit.bound if so_far is None else _sum(so_far, limit.bound)
     if recover is not None and "crash" not in bounds:
         message = "nobody crashes here, so nobody can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 2, recover`")
@@ -62,7 +70,65 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         bounds.get("byzantine"),
         bounds.get("partition"),
         "partition" in bounds,
+        limits,
+        recovering,
     )
+
+
+BY_ROLE = ("crash", "omission", "byzantine")
+"""The faults that processes have, so that a role can have a bound of its own."""
+
+
+def _of_roles(
+    items: list[ast_items.Fault], of_all: Collection[str], home: Home
+) -> tuple[typed.RoleFault, ...]:
+    """Returns the bounds of single roles; ``of_all``: the kinds that have one for all processes."""
+    made: dict[tuple[str, str], typed.RoleFault] = {}
+    of_all = frozenset(of_all)
+    for item in items:
+        kind, role = item.kind.text, item.role
+        assert role is not None
+        if kind not in BY_ROLE:
+            wanted = listing((f"`{each}`" for each in BY_ROLE), "or")
+            message = f"`{kind}` is of all processes, not of a role"
+            home.report.add("C032", message, item.span, f"{wanted} of a role")
+        elif not _is_role(role, home):
+            continue
+        elif (kind, role.text) in made:
+            home.report.add("C009", f"`{kind}` of `{role.text}` is there twice", item.span)
+        elif (bound := _bound(item, home)) is not None:
+            alone = kind not in of_all
+            made[kind, role.text] = typed.RoleFault(kind, role.text, bound, alone, item.span)
+    return tuple(made.values())
+
+
+def _recovering(items: list[ast_items.Fault], home: Home) -> tuple[str, ...]:
+    """Returns the roles whose members recover; empty where all do, or nobody does."""
+    roles: list[str] = []
+    for number, item in enumerate(items):
+        if item.bound is not None:
+            message = "the crashes have a bound, not the recoveries"
+            home.report.add("C010", message, item.span, "`recover`")
+        if number and (item.role is None or not roles or item.role.text in roles):
+            home.report.add("C009", "`recover` is there twice", item.span)
+        elif item.role is not None and _is_role(item.role, home):
+            roles.append(item.role.text)
+    return tuple(roles)
+
+
+def _is_role(name: ast.Name, home: Home) -> bool:
+    """Tells whether ``name`` is a role of the protocol; otherwise that is reported."""
+    known = [role for role in home.roles if role]
+    if name.text in known:
+        return True
+    hint = suggestion(name.text, known)
+    hint = hint or "this protocol has no roles; leave `of` out, for all processes"
+    home.report.add("C005", f"no role is called `{name.text}`", name.span, hint=hint)
+    return False
+
+
+def _sum(one: typed.Expr, other: typed.Expr) -> typed.Expr:
+    return typed.Operation(INT, "+", (one, other), other.span)
 
 
 def _bound(item: ast_items.Fault, home: Home) -> typed.Expr | None:

@@ -9,7 +9,8 @@ for a variable ``v`` (of the state, or a local declared outside of the loop) in 
   or all of its components, always at the same depth of the path and in the same places of the
   tuple: different members have different entries.  Membership in a set counts as an entry of it;
 * *gathered*: ``v`` (or entries of it) are only inserted into, or only removed from, or only added
-  to with amounts of one sign, and not read otherwise.  A capacity or a range is exceeded in every
+  to with amounts of one sign, and not read otherwise (a bag that represents a large set: but for
+  whether the item is in it already).  A capacity or a range is exceeded in every
   order or in none, because the value only grows (or shrinks);
 * *set*: only one and the same constant is assigned, always at the same depth, and ``v`` is not
   read.
@@ -31,6 +32,7 @@ from typing import assert_never
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op
+from checker.model.large_sets import inserted
 from checker.model.names import scoped_parts
 from checker.model.run_errors import block_can_fault, can_fault
 from checker.model.tree import placeless
@@ -278,14 +280,22 @@ def _chain(expr: Expr) -> tuple[bool, str, Path] | None:
 
 def _match_accumulation(target: ir.Target, value: Expr) -> tuple[str, Expr] | None:
     """Returns how ``value`` changes what the target holds, and by what."""
-    if not isinstance(value, ir.Apply) or len(value.args) != 2:
+    if not isinstance(value, ir.Apply):
         return None
-    have, rest = value.args
+    added = inserted(value)
+    if added is not None:
+        have, rest = added
+    elif len(value.args) == 2:
+        have, rest = value.args
+    else:
+        return None
     chain = _chain(have)
     if chain is None or chain[:2] != (target.is_state, target.name):
         return None
     if [_step(s) for s in chain[2]] != [_step(s) for s in target.path]:
         return None
+    if added is not None:
+        return "in", rest
     if value.op in _GATHERING:
         return _GATHERING[value.op], rest
     if value.op is Op.ADD and isinstance(rest.type, t.IntT):

@@ -71,6 +71,13 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
     for choice in protocol.choices:
         message = f"`{choice.name}` is shared: what it starts as can't be counted"
         yield Leaves("T001", message, choice.span, "`init choose` of a variable of the role")
+    for client in check.clients:
+        if client.is_choice:
+            message = "what is requested is chosen when the run starts"
+            yield Leaves("T020", message, client.span, "a value that is written out")
+    for budget in check.budgets:
+        message = f"how often `{budget.handler}` happens"
+        yield Leaves("T020", message, budget.span, "no `at most`")
     for layer in protocol.layers:
         message = f"the layer `{layer.name}` has a state of its own"
         yield Leaves("T001", message, layer.span, "`send M to all` instead of a layer below")
@@ -113,6 +120,9 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
     if check.recover:
         span = check.crash.span if check.crash is not None else check.span
         yield Leaves("T003", "processes that come back", span, "`faults crash <= f`")
+    for clause in check.role_faults:
+        message, hint = "a bound of the faults of one role", f"`faults {clause.kind} <= f`"
+        yield Leaves("T003", message, clause.span, hint)
     if check.omission is not None:
         message = "processes that omit to send or to receive"
         yield Leaves("T003", message, check.omission.span, "`crash` or `byzantine`")

@@ -38,8 +38,10 @@ system:
 * *Ends are preserved.*  Steps of dead parts alone are finitely many: what is filled has moved up,
   what is cleared or sent is assigned only together with one of finitely many steps up
   (:func:`dead_monotone_variables.progresses`), or by an instance that is a constraint of its own
-  (:func:`dead_messages.alone`).  So an execution that ends among the reset states is shown as one
-  that ends.
+  (:func:`dead_messages.alone`), or is put into a set from which no step with a fairness constraint
+  takes anything (:meth:`DeadVariableAnalysis._only_gathers`): then each such step is soon one that
+  leaves the state as it is, in the system as among the reset states.  So an execution that ends
+  among the reset states is shown as one that ends.
 
 Dead variables: Bozga, Fernandez, Ghirvu, *State space reduction based on live variables analysis*,
 SAS 1999; here a variable may be live for one process and dead for another.  Stuttering: Namjoshi,
@@ -53,6 +55,7 @@ from typing import assert_never
 
 from checker.model import ir
 from checker.model.ir import Block, Expr, TransitionSystem, VariableKind
+from checker.model.large_sets import adds_only, is_finite_set
 from checker.model.memo import an_analysis, by_identity
 from checker.model.names import reads_in
 from checker.model.tree import nodes, placeless
@@ -160,11 +163,27 @@ class DeadVariableAnalysis:
         leaf = cell(variable, items=False).entry.type
         if not isinstance(leaf, SetT | BagT):
             return False
-        if self._finite(variable, receiving=True):
+        if self._only_gathers(variable) or self._finite(variable, receiving=True):
             return True
         why = f"`{variable.title or variable.name}`: what is sent may be sent forever"
         self.unused.append(why)
         return False
+
+    def _only_gathers(self, variable: ir.Variable) -> bool:
+        """Whether it is a set over a fixed universe from which no step with a fairness constraint
+        takes anything: such steps change it finitely often.
+        """
+        if not (isinstance(variable.type, SetT) or is_finite_set(self.system, variable)):
+            return False
+        here = ir.Read(variable.type, variable.name)
+        actions = self.system.actions
+        stores = (
+            site.node
+            for site in self.sites
+            if isinstance(site.node, ir.Assign) and site.node.target.name == variable.name
+            if site.action is None or actions[site.action].promised != ir.FALSE
+        )
+        return all(not stmt.target.path and adds_only(stmt.value, here) for stmt in stores)
 
     def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
         """Whether steps with fairness constraints assign it only together with one of finitely many

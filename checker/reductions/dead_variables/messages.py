@@ -56,7 +56,8 @@ class MessageEffects:
                 continue
             if self._harmless(site, cell, reading.item):
                 continue
-            found.append([*gone, *self._blocking_conditions(site, cell, reading)])
+            for way in site.ways or ((),):
+                found.append([*gone, *self._blocking_conditions(site, way, cell, reading)])
         return found
 
     def _own_promise(self, action: ir.Action, item: ir.Local, cell: VariablePart) -> bool:
@@ -89,10 +90,16 @@ class MessageEffects:
                 return not any(risky(arg, site.path) for arg in args)
             case ir.For(domain=domain):
                 return not risky(domain, site.path)
-            case ir.While() | ir.Choose() | ir.Assume() | ir.Fault() | ir.Emit() | ir.If():
+            case ir.Assume(condition=condition):
+                return self._unpromised(site) and not risky(condition, site.path)
+            case ir.While() | ir.Choose() | ir.Fault() | ir.Emit() | ir.If():
                 return False
             case _:
                 return not risky(node, site.path)
+
+    def _unpromised(self, site: ProgramPoint) -> bool:
+        """Whether it makes no difference whether the step exists that changes nothing."""
+        return site.action is not None and self.system.actions[site.action].promised == ir.FALSE
 
     def _takes(
         self, site: ProgramPoint, stmt: ir.Assign, cell: VariablePart, item: ir.Local
@@ -107,12 +114,16 @@ class MessageEffects:
                 return False
 
     def _blocking_conditions(
-        self, site: ProgramPoint, cell: VariablePart, reading: VariableUse
+        self,
+        site: ProgramPoint,
+        way: tuple[Expr, ...],
+        cell: VariablePart,
+        reading: VariableUse,
     ) -> list[Expr]:
-        """Conditions under which a statement is never again reached, or never again changes
-        anything.
+        """Conditions under which a statement is never again reached in this ``way``, or never again
+        changes anything.
         """
-        path = (*reading.path, *site.path, *(negation(test) for test in self._idle(site)))
+        path = (*reading.path, *site.path, *way, *(negation(test) for test in self._idle(site)))
         there = replace(reading, path=path, around=(), site=site)
         return self.blockers.of(Meeting(cell, there))
 

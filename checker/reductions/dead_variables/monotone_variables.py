@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from checker.model import ir
 from checker.model.build import member, negation
 from checker.model.ir import Apply, Expr, Op, TransitionSystem
 from checker.model.names import free_in, reads_in
 from checker.model.types import BOOL, BoolT, IntT, SetT
-from checker.reductions.dead_variables.monotonicity import KEY, Direction, Trend, Trends, not_below
+from checker.reductions.dead_variables.monotonicity import (
+    KEY,
+    Direction,
+    Trend,
+    Trends,
+    meant,
+    not_below,
+)
 from checker.reductions.dead_variables.program_points import ProgramPoint
-from checker.reductions.dead_variables.terms import replace_all, same
+from checker.reductions.dead_variables.terms import conjuncts, replace_all, same
 from checker.reductions.dead_variables.uses import now
 
 _Store = tuple[ProgramPoint, ir.Assign]
@@ -23,14 +31,17 @@ def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
     for site in sites:
         if isinstance(site.node, ir.Assign) and site.node.target.is_state:
             stores[site.node.target.name].append((site, site.node))
+    back = taken_back(sites)
     plain: dict[str, Trend] = {}
-    for name, found in stores.items():
+    for name, all_ in stores.items():
+        found = [(site, stmt) for site, stmt in all_ if site.order not in back]
+        undone = frozenset(site.action for site, _ in all_ if site.order in back)
         if not found:
             plain[name] = Trend(Direction.STILL)
         elif all(_keeps(store, up=True) for store in found):
-            plain[name] = Trend(Direction.UP)
+            plain[name] = Trend(Direction.UP, undone=undone)
         elif all(_keeps(store, up=False) for store in found):
-            plain[name] = Trend(Direction.DOWN)
+            plain[name] = Trend(Direction.DOWN, undone=undone)
         else:
             plain[name] = Trend(Direction.ANY)
     until = {name: _until(stores, plain, name) for name in stores}
@@ -49,6 +60,73 @@ def _now(target: ir.Target) -> Expr | None:
     if any(isinstance(step, ir.Pos) for step in target.path):
         return None
     return now(target)
+
+
+def taken_back(sites: list[ProgramPoint]) -> frozenset[int]:
+    """The program points that store what the target held earlier in the same step: what a crash
+    inside a handler leaves of its assignments.
+
+    The value is that of a local to which nothing but the target's current value is ever assigned,
+    once for certain before it is stored.  (A default with which it is declared is never stored.)
+    """
+    notes: dict[tuple[int | None, str], list[ProgramPoint]] = {}
+    for site in sites:
+        match site.node:
+            case ir.Declare(name=name):
+                notes.setdefault((site.action, name), []).append(site)
+            case ir.Assign(target=ir.Target(name=name, is_state=False)):
+                notes.setdefault((site.action, name), []).append(site)
+            case _:
+                pass
+    found = set()
+    for site in sites:
+        match site.node:
+            case ir.Assign(target=target, value=ir.Local(name=name)) if target.is_state:
+                noted = notes.get((site.action, name), [])
+                if _was_there(site, target, noted):
+                    found.add(site.order)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _was_there(site: ProgramPoint, target: ir.Target, noted: list[ProgramPoint]) -> bool:
+    """Whether what ``site`` stores is a value of ``target`` that was ``noted`` before."""
+    here = now(target)
+    if here is None or not noted or free_in(here) & site.mutable:
+        return False
+    first, *others = noted
+    if not isinstance(first.node, ir.Declare):
+        return False
+    if any(
+        not isinstance(one.node, ir.Assign)
+        or one.node.target.path
+        or not same(one.node.value, here)
+        for one in others
+    ):
+        return False
+    sure = noted if same(first.node.value, here) else others
+    return any(happens_before(one, site) for one in sure)
+
+
+def happens_before(one: ProgramPoint, other: ProgramPoint) -> bool:
+    """Whether ``one`` has been reached in the same step whenever ``other`` is: the blocks that it
+    is in are entered on the way to ``other``, or under conditions that no statement changes.
+    """
+    if one.action is None or one.action != other.action or one.order > other.order:
+        return False
+    known = {placed.number for placed in other.blocks}
+    return all(
+        block.number in known or _is_known_there(block.conditions, other) for block in one.blocks
+    )
+
+
+def _is_known_there(conditions: tuple[Expr, ...] | None, there: ProgramPoint) -> bool:
+    return conditions is not None and all(
+        not reads_in(test) and any(same(test, t) for t in there.path)
+        for condition in conditions
+        for test in conjuncts(condition)
+    )
 
 
 def _until(stores: dict[str, list[_Store]], plain: dict[str, Trend], name: str) -> Trend | None:
@@ -79,9 +157,7 @@ def _ends(
         if plain[name].way is not Direction.UP:
             continue
         for other, setter in found:
-            if other.action is None or other.action != site.action or other.order > site.order:
-                continue
-            if not all(any(same(test, t) for t in site.path) for test in other.path):
+            if not happens_before(other, site) or site.action in plain[name].undone:
                 continue
             for holds in _established(setter):
                 there = replace_all(holds, first.key, KEY)
@@ -106,24 +182,30 @@ def _established(setter: ir.Assign) -> Iterator[Expr]:
 def progresses(sites: list[ProgramPoint], moves: Trends, site: ProgramPoint) -> bool:
     """Whether every step that reaches ``site`` also takes one of finitely many steps up."""
     for other in sites:
-        if other.action != site.action:
-            continue
-        if isinstance(other.node, ir.Assign) and _strict(other, other.node, moves):
-            if all(any(same(test, t) for t in site.path) for test in other.path):
+        if isinstance(other.node, ir.Assign) and other.action == site.action:
+            if _always_with(other, site) and _strict(other, other.node, moves):
                 return True
     return False
+
+
+def _always_with(other: ProgramPoint, site: ProgramPoint) -> bool:
+    """Whether every step that reaches ``site`` reaches ``other``, before or behind it."""
+    return happens_before(replace(other, order=0), site)
 
 
 def _strict(site: ProgramPoint, stmt: ir.Assign, moves: Trends) -> bool:
     """Whether an assignment to a variable that moves up stores something greater."""
     here = now(stmt.target)
-    if here is None or moves.variables[stmt.target.name].way is not Direction.UP:
+    if here is None:
+        return False
+    trend = moves.variables[stmt.target.name]
+    if trend.way is not Direction.UP or site.action in trend.undone:
         return False
 
     def is_tested(test: Expr) -> bool:
         return any(same(test, t) for t in site.path)
 
-    match stmt.value:
+    match meant(stmt.value, site.facts):
         case ir.Const(value=True) if isinstance(here.type, BoolT):
             return is_tested(negation(here))
         case Apply(op=Op.SOME):

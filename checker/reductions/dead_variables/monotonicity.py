@@ -9,6 +9,9 @@ Some variables move up but are cleared at the end: with a crash, or when a phase
 variable moves up *until* a condition holds that never ceases to hold (``k in crashed``): every
 assignment that removes something comes, in the same step, after the one that makes the condition
 true, and happens only where it was false before.
+
+What a crash inside a handler takes back is a value that the variable had earlier in that step.  So
+every value in a step is not below the one before the step, though one assignment may go back.
 """
 
 from __future__ import annotations
@@ -58,12 +61,15 @@ KEY = ir.Local(BOOL, "@key")
 class Trend:
     """The direction of a variable; ``until``: a condition on its first key, :data:`KEY`.
 
-    ``ends``: the actions after whose guard something may be removed.
+    ``ends``: the actions after whose guard something may be removed.  ``undone``: the actions that
+    may take back what they have stored, so that of their steps as a whole only this direction is
+    known.
     """
 
     way: Direction
     until: Expr | None = None
     ends: frozenset[int | None] = frozenset()
+    undone: frozenset[int | None] = frozenset()
 
 
 class Trends:
@@ -287,6 +293,7 @@ def at_key(until: Expr, key: Expr) -> Expr:
 
 def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
     """Whether ``value`` is at least the current value ``now`` (at most, unless ``up``)."""
+    value = meant(value, facts)
     if same(value, now):
         return True
     match value:
@@ -318,6 +325,18 @@ def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool
             return True
         case _:
             return _is_known(value, now, facts, up)
+
+
+def meant(value: Expr, facts: tuple[Expr, ...]) -> Expr:
+    """What a local name stands for, where that has not changed since; else ``value`` itself."""
+    for fact in facts:
+        match value, fact:
+            case ir.Local(name=name), Apply(op=Op.EQ, args=(ir.Local(name=other), Apply() as what)):
+                if name == other:
+                    return what
+            case _:
+                continue
+    return value
 
 
 def _is_known(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:

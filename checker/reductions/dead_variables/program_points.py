@@ -26,7 +26,18 @@ from checker.model.names import (
 )
 from checker.model.run_errors import risky
 from checker.model.tree import mapped, nodes
+from checker.model.types import BOOL
 from checker.reductions.dead_variables.terms import conjuncts
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredBlock:
+    """A branch, or the body of a loop; it is entered where ``conditions`` hold (``None``: of a
+    loop, or not known).
+    """
+
+    number: int
+    conditions: tuple[Expr, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,8 @@ class ProgramPoint:
     ``beside``: conditions tested together with it, none of which can cause an error: where one is
     false, the values of the others make no difference.  ``param``: it is this parameter's domain.
     ``body``: it is reached after the guard.  ``mutable``: local names with more than one value.
+    ``blocks``: the blocks that it is in, the outermost first.  ``ways``: where there are any, all
+    conditions of one of them have held at some moment of the step.
     """
 
     node: Stmt | Expr | ir.Domain
@@ -47,11 +60,17 @@ class ProgramPoint:
     param: str | None = None
     body: bool = False
     mutable: frozenset[str] = frozenset()
+    blocks: tuple[EnteredBlock, ...] = ()
+    ways: tuple[tuple[Expr, ...], ...] = ()
 
 
 @dataclass(slots=True)
 class PointWalk:
-    """The walk down a body, with what is known so far."""
+    """The walk down a body, with what is known so far.
+
+    ``parameters``: those of the action.  ``raised``: of each flag, a local that begins false and is
+    only ever set, the paths to where it is set.
+    """
 
     action: int | None
     numbers: Iterator[int]
@@ -61,11 +80,15 @@ class PointWalk:
     meaning: dict[str, Expr] = field(default_factory=dict)
     mutable: frozenset[str] = frozenset()
     body: bool = False
+    blocks: tuple[EnteredBlock, ...] = ()
+    ways: tuple[tuple[Expr, ...], ...] = ()
+    parameters: frozenset[str] = frozenset()
+    raised: dict[str, list[tuple[Expr, ...]]] = field(default_factory=dict)
 
     def note(self, node: Any) -> None:
         self.sites.append(
             ProgramPoint(node, self.path, self.facts, self.action, next(self.numbers), (), None,
-                 self.body, self.mutable)
+                 self.body, self.mutable, self.blocks, self.ways)
         )  # fmt: skip
 
     def assuming(self, *conditions: Expr) -> PointWalk:
@@ -74,6 +97,13 @@ class PointWalk:
         sure = tuple(c for c in more if not free_in(c) & self.mutable)
         return replace(self, path=(*self.path, *sure), facts=(*self.facts, *more),
                        meaning=dict(self.meaning))  # fmt: skip
+
+    def inside(self, *conditions: Expr, repeated: bool = False) -> PointWalk:
+        """The walk into a block that is entered where ``conditions`` hold."""
+        known = self.assuming(*conditions)
+        unclear = repeated or any(free_in(c) & self.mutable for c in conditions)
+        block = EnteredBlock(next(self.numbers), None if unclear else conditions)
+        return replace(known, blocks=(*self.blocks, block))
 
     def forget(self, variables: Names, names: Names) -> None:
         """Drops what is known of variables and names that change."""
@@ -101,26 +131,30 @@ class PointWalk:
                 if name not in self.mutable and not reads_in(value) and value.type == raw.type:
                     if not free_in(value) & self.mutable and not risky(value, self.path):
                         self.meaning[name] = value
+                if name not in self.mutable and name not in self.meaning:
+                    self.facts += (ir.Apply(BOOL, ir.Op.EQ, (ir.Local(raw.type, name), value)),)
             case ir.Assign():
                 stmt = self.inline(raw)
                 self.note(stmt)
+                if stmt.target.name in self.raised and not stmt.target.is_state:
+                    self.raised[stmt.target.name].append(self.path)
                 self.forget(assigned_in(stmt), stored_in(stmt))
             case ir.If(condition, then, otherwise):
                 condition = self.inline(condition)
                 self.note(condition)
                 for test, branch in ((condition, then), (negation(condition), otherwise)):
                     if branch and test != ir.FALSE:
-                        self.assuming(test).block(branch)
+                        self.inside(test).block(branch)
                 self.forget(*_assigned_names(raw))
             case ir.For(name, domain, body):
                 domain = self.inline(domain)
                 self.note(self.inline(raw))
                 self.forget(*_assigned_names(raw))
-                self.assuming(*within_domain(name, domain)).block(body)
+                self.inside(*within_domain(name, domain), repeated=True).block(body)
             case ir.While(condition, body):
                 self.note(self.inline(raw))
                 self.forget(*_assigned_names(raw))
-                self.assuming(self.inline(condition)).block(body)
+                self.inside(self.inline(condition), repeated=True).block(body)
             case ir.Choose(name):
                 stmt = self.inline(raw)
                 self.note(stmt)
@@ -131,10 +165,24 @@ class PointWalk:
                 self.note(stmt)
                 known = self.assuming(stmt.condition)
                 self.path, self.facts = known.path, known.facts
+                self.ways = self._raised(stmt.condition) or self.ways
             case ir.Fault() | ir.Emit() | ir.Mark():
                 self.note(self.inline(raw))
             case _:
                 assert_never(raw)
+
+    def _raised(self, condition: Expr) -> tuple[tuple[Expr, ...], ...]:
+        """What is known at each of the places where a flag is set, of the action's parameters and
+        the state, if ``condition`` is that it is.
+        """
+        if not (isinstance(condition, ir.Local) and condition.name in self.raised):
+            return ()
+        if any(block.conditions is None for block in self.blocks):
+            return ()  # in a loop it may have been set further down
+        ways = [tuple(c for c in path if free_in(c) <= self.parameters)
+                for path in self.raised[condition.name]]  # fmt: skip
+        known = {frozenset(way): way for way in ways}
+        return tuple(way for one, way in known.items() if not any(other < one for other in known))
 
 
 def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
@@ -186,8 +234,22 @@ def _mutable(block: Block) -> frozenset[str]:
     return frozenset(name for name in names if names.count(name) > 1)
 
 
+def _flags(block: Block) -> Iterator[str]:
+    """The locals that are declared once, as false, and are only ever assigned true."""
+    stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
+    declared = [n for n in stores if isinstance(n, ir.Declare)]
+    assigned = [n for n in stores if isinstance(n, ir.Assign) and not n.target.is_state]
+    names = [n.name for n in declared]
+    lowered = {n.target.name for n in assigned if n.target.path or n.value != ir.TRUE}
+    for one in declared:
+        if one.value == ir.FALSE and names.count(one.name) == 1 and one.name not in lowered:
+            yield one.name
+
+
 def _action(number: int, action: Action, numbers: Iterator[int], found: list[ProgramPoint]) -> None:
-    walk = PointWalk(number, numbers, found, mutable=_mutable(action.body))
+    walk = PointWalk(number, numbers, found, mutable=_mutable(action.body),
+                     parameters=frozenset(p.name for p in action.params),
+                     raised={name: [] for name in _flags(action.body)})  # fmt: skip
     tests = [
         condition
         for param in action.params

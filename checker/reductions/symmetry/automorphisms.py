@@ -57,7 +57,7 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
                 why = f"there are more than {INITIAL:,} initial states"
                 return None, (why,)
     except RunFault:
-        return None, ("the initial state is an error of the run",)
+        return None, ("the initial state is a run-time error",)
     group = _Group(system, sorts, list(initial))
     classes = group.classes()
     unused = tuple(group.reasons(classes))

@@ -314,7 +314,7 @@ class Conditions:
             case ir.Quant(_, name, domain, body):
                 inner = self._bind(name, domain, here)
                 if expr.type == t.BOOL and can_fault(body, inner.known):
-                    self._in_order(domain, "they are looked at until an error of the run", here)
+                    self._in_order(domain, "they are looked at until a run-time error", here)
                 self._expr(body, inner)
             case ir.Comprehension(type_, name, domain, where, item):
                 if isinstance(type_, t.SeqT):

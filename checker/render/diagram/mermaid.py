@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from checker.diagnostics.visible import visible
 from checker.render.diagram.words import ends_of, sentences_of
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.trace import Event, Step, Trace
+from checker.results.trace import NO_HANDLER, Event, Step, Trace
 
 SPECIAL = {
     "#": "#35;",
@@ -89,6 +89,8 @@ class _Diagram:
                 yield self._note(event.process, said, indent)
             elif said and not event.process:
                 yield self._over_all(said, indent)
+        if step.untaken in self._names:
+            yield self._note(step.untaken, NO_HANDLER, indent)
         gone = [f"{e.message} to {', '.join(e.peers)}" if e.message else e.name for e in step.cut]
         if gone and step.process in self._names:
             yield self._note(step.process, f"cut off: {', '.join(gone)}", indent)

@@ -11,10 +11,9 @@ from checker.diagnostics.english import listing
 from checker.render.diagram.identity import WORD, Identities
 from checker.render.diagram.parts import Line
 from checker.render.terminal.columns import shorten
-from checker.render.terminal.lasso import still_acts
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
 from checker.results.phrases import detector_output_text
-from checker.results.trace import FAULTY, Event, Step, Trace
+from checker.results.trace import FAULTY, NO_HANDLER, Event, Step, Trace
 
 CHARACTER = 6.8
 """The width of a character of 11 pixels in a monospaced font, rounded up."""
@@ -60,6 +59,8 @@ def seats_of(
         events.sort(key=lambda event: event.kind != "choice")
         kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
+        if step.untaken == lane:
+            lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
         if kind == "world":
             lines = [Line("", shorten(step.headline, most), step.headline)]
         crash = any(event.kind == "crash" for event in events)
@@ -100,6 +101,7 @@ def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
         if told or event.kind in TOLD:
             parts.append(event.sentence)
     parts += arrivals
+    parts += [NO_HANDLER] if step.untaken else []
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
     if step.number:
         return f"Step {step.number}: {said}"
@@ -241,9 +243,11 @@ def ends_of(trace: Trace) -> str:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
         return "and so on forever"
-    if trace.loop is not None and (still_acts(trace) or not trace.ends):
+    if trace.loop is not None and (trace.still_acts or not trace.ends):
         return "it stays like this forever"
-    return "nothing is left to do" if trace.ends else "the run may go on"
+    if trace.quiescent:
+        return "nothing is left to do"
+    return "the run may end here" if trace.ends else "the run may go on"
 
 
 def width_of(line: Line) -> float:

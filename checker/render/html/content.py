@@ -130,8 +130,10 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
     away, with all whose result is not known.
     """
     rank = {"holds": 0, "unknown": 2}
-    order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
-    saving = [a for a in order if a.outcome == "holds" and a.kind == "fault"]
+    order = sorted(
+        explained.ablations, key=lambda a: (rank.get(a.outcome, 1), LEFT_OUT.index(a.kind))
+    )
+    saving = [a for a in order if a.outcome == "holds" and a.kind != "message"]
     together = [kind for kind in LEFT_OUT if _no_single_matters(explained, kind)]
     others = [a for a in order if a not in saving and a.kind not in together]
     first = [a for a in others if a.outcome in ("holds", "violated")][:FIRST]
@@ -159,7 +161,7 @@ def _none_matters(kind: str) -> dict[str, Any]:
 
 def ablation(found: Counterfactual) -> dict[str, Any]:
     """Returns the line on the result without a fault or a message of the execution."""
-    what = found.what if found.kind == "fault" else f"the message {found.what}"
+    what = f"the message {found.what}" if found.kind == "message" else found.what
     match found.outcome:
         case "holds":
             text = f"Without {what} the property would hold."

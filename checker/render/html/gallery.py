@@ -90,7 +90,7 @@ def _exhibit_data(exhibit: Exhibit, layout: Layout) -> dict[str, object]:
         "definition": trace.definition,
         "length": count(trace.length, "step"),
         "saved": [] if explained is None else [
-            a.what for a in explained.ablations if a.outcome == "holds" and a.kind == "fault"
+            a.what for a in explained.ablations if a.outcome == "holds" and a.kind != "message"
         ],
         "image": "data:image/svg+xml;base64," + base64.b64encode(drawn).decode(),
     }  # fmt: skip

@@ -64,6 +64,7 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
         for change in step.changes:
             changed.setdefault((change.variable, change.process), change)
     titles = {change.variable: change.title for change in changed.values()}
+    roles = {name.partition(".")[0] for name, title in titles.items() if name.endswith(f".{title}")}
     places: dict[tuple[str, str], int] = {}
     cells: list[Cell] = []
     for name, kind in trace.variables:
@@ -73,7 +74,9 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
             first = changed.get((name, process))
             text = value_text(value) if first is None else first.before
             places[name, process] = len(cells)
-            cells.append(Cell(titles.get(name, name), kind, process, text))
+            role, _, rest = name.partition(".")
+            title = titles.get(name, rest if role in roles and rest else name)
+            cells.append(Cell(title, kind, process, text))
     deltas = []
     down: dict[int, Delta] = {}  # what the crash of a process resets, which shows when it is back
     for step in steps:

@@ -83,7 +83,7 @@ def _surprises(report: Report) -> Iterator[Text]:
     for verdict in report.verdicts:
         wanted = report.expected_word(verdict)
         if not meets(verdict.word, wanted):
-            key = verdict.word, verdict.label().upper(), wanted
+            key = verdict.word, verdict.loud_label(), wanted
             groups.setdefault(key, []).append(verdict.property)
     for (word, label, expected), names in groups.items():
         said = Text(f"{listing(names)} ")

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs
-from checker.results.trace import IN_EVERY_RUN, Counterfactual, Explanation, Trace
+from checker.results.trace import IN_EVERY_RUN, LEFT_OUT, Counterfactual, Explanation, Trace
 
 LABEL = 12
 """The columns for ``replaceable``."""
@@ -40,7 +40,7 @@ def _replaceable(explanation: Explanation) -> Iterator[tuple[Text, Text]]:
     """Yields a row for the faults without each of which other executions violate the property, and
     one for such messages: where all are of that kind, no single one matters."""
     label = Text("replaceable", style="dim")
-    for kind in ("fault", "message"):
+    for kind in LEFT_OUT:
         of_kind = [found for found in explanation.ablations if found.kind == kind]
         those = [found for found in of_kind if found.outcome == "violated"]
         if not those:

@@ -48,7 +48,7 @@ def fairness_view(trace: Trace) -> RenderableType | None:
     """Renders how the execution is fair to each constraint; ``None`` where there is none."""
     if not trace.ledger:
         return None
-    if still_acts(trace):
+    if trace.still_acts:
         title = "Why the run may stay like this forever: every fairness assumption holds in it"
     elif trace.closing is None:
         title = "Why the run may end here: what must come again and again is there"
@@ -60,11 +60,6 @@ def fairness_view(trace: Trace) -> RenderableType | None:
         text.append(f"\n{_justification_text(entry, trace)}", style="dim")
         rows.append((Text("-"), text))
     return Group(Text(title, style="bold"), pairs(rows, 2, 1))
-
-
-def still_acts(trace: Trace) -> bool:
-    """Returns whether something still happens where the execution stays forever."""
-    return trace.closing is None and any(entry.how == "taken" for entry in trace.ledger)
 
 
 def _justification_text(entry: FairnessJustification, trace: Trace) -> str:

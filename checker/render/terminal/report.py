@@ -24,6 +24,7 @@ from checker.results.verdict import Expected, PropertyVerdict, Report, Word, mee
 STYLES = {
     Word.PROVED: "bold green",
     Word.HOLDS: "green",
+    Word.WITHIN: "yellow",
     Word.BOUNDED: "yellow",
     Word.VIOLATED: "red",
     Word.VACUOUS: "yellow",
@@ -67,7 +68,8 @@ def _sizes(report: Report) -> str:
 def _table(report: Report) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("property", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
+    whole = not any(verdict.within for verdict in report.verdicts)
+    table.add_column("verdict", no_wrap=whole, overflow="fold")
     table.add_column("expected", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
     counted = any(verdict.queries for verdict in report.verdicts)
@@ -78,7 +80,7 @@ def _table(report: Report) -> RenderableType:
     for verdict in report.verdicts:
         table.add_row(
             Text(verdict.property, style="bold"),
-            Text(verdict.label().upper(), style=STYLES[verdict.word]),
+            Text(verdict.loud_label(), style=STYLES[verdict.word]),
             _expectation_text(verdict, report.expected_word(verdict)),
             Text(_why(verdict, report.proof)),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
@@ -100,6 +102,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
+        *((("world", report.world),) if report.world else ()),
         *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
@@ -132,6 +135,10 @@ def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
     yield "scope", scope_text(report)
+    unknown = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
+    if unknown and report.stopped not in (None, DECIDED):
+        named = f"bivalence simulate {report.file}::{report.check}"
+        yield "deeper", f"`{named}` looks deeper, without a guarantee"
 
 
 def unmet(report: Report) -> list[Expected]:
@@ -159,7 +166,8 @@ def _scenarios(report: Report) -> Iterator[str]:
         if told.met:
             yield f"{told.name}: passed ({count(told.steps, 'step')})"
             continue
-        yield f"{told.name}: FAILED, line {told.line}: {told.reason}"
+        after = f", after {count(told.steps, 'step')}" if told.steps and told.possible else ""
+        yield f"{told.name}: FAILED, line {told.line}{after}: {told.reason}"
         if told.possible:
             yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
 
@@ -213,7 +221,7 @@ def scope_text(report: Report) -> str:
     of_sizes = f" for {sizes}" if sizes else ""
     if report.stopped == DECIDED:
         return f"search stopped early{of_sizes}: all properties are already decided"
-    return f"NOT exhaustive{of_sizes}: {report.stopped or 'an error of the run stopped it'}"
+    return f"NOT exhaustive{of_sizes}: {report.stopped or 'a run-time error stopped it'}"
 
 
 def assumptions(report: Report) -> tuple[str, ...]:
@@ -235,6 +243,8 @@ def excuses(report: Report) -> Iterator[str]:
 
 def conclusion_text(report: Report) -> str:
     """Returns the outcome in one sentence."""
+    if not report.verdicts and report.walks is not None:
+        return f"no property was asked; no error in {count(report.walks.walks, 'walk')}"
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
     if not report.verdicts:
@@ -243,7 +253,7 @@ def conclusion_text(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
-    if report.walks is not None and report.walks.found is None:
+    if report.walks is not None and not report.has_counterexample:
         return f"{said}: no violation found in {count(report.walks.walks, 'walk')}"
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
@@ -269,6 +279,8 @@ def verdict_count_text(word: Word, number: int) -> str:
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"
+        case Word.WITHIN:
+            return f"{number} {'holds' if number == 1 else 'hold'} within a bound"
         case Word.BOUNDED:
             held = "holds" if number == 1 else "hold"
             return f"{number} {held} for so many steps"

@@ -351,10 +351,11 @@ class _Page:
         """Yields the end of the diagram, where the violation becomes apparent."""
         trace = self._trace
         if trace.failure is not None:
-            said = f"an error of the run: {trace.failure.code}"
+            said = f"a run-time error: {trace.failure.code}"
         elif trace.ends:
             violated = f"; {trace.property_name} is violated" if trace.property_name else ""
-            said = f"the system is quiescent{violated}"
+            rests = "the system is quiescent" if trace.quiescent else "the run may end here"
+            said = f"{rests}{violated}"
         elif trace.closing is not None or not trace.property_name:
             return
         else:

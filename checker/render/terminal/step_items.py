@@ -11,7 +11,7 @@ from checker.render.diagram.words import text_of_bar
 from checker.render.terminal import marks as m
 from checker.results.causality import Arrow, Causality, CopyOutcome
 from checker.results.phrases import detector_output_text
-from checker.results.trace import Event, Source, Step, Trace
+from checker.results.trace import NO_HANDLER, Event, Source, Step, Trace
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
     "bold red",
@@ -92,7 +92,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     known = set(trace.processes)
     for change in step.changes:
         lane = change.process or step.process
-        if change.title in spoken and not change.quiet and lane in known:
+        if change.title.removeprefix("ghost ") in spoken and not change.quiet and lane in known:
             items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and step.process in known:
@@ -126,6 +126,8 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
     if step.cut and crashes:
         crashes = [replace(item, text="crashes inside the handler") for item in crashes]
     found = [item for item in found if item.mark != m.CRASH] + crashes
+    if step.untaken:
+        found.append(LaneItem(step.untaken, "", NO_HANDLER, QUIET))
     return found + [item for event in step.cut for item in _not_done(trace, event)]
 
 

@@ -12,7 +12,7 @@ from checker.diagnostics.english import count, listing
 from checker.render.diagram.rows import Layout
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, size_text
-from checker.render.terminal.lasso import fairness_view, repeating, still_acts
+from checker.render.terminal.lasso import fairness_view, repeating
 from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
@@ -185,7 +185,7 @@ def _failure(trace: Trace) -> RenderableType | None:
     failure = trace.failure
     if failure is None:
         return None
-    title = Text("then an error of the run", style="bold red")
+    title = Text("then a run-time error", style="bold red")
     rows = [(Text("what", style="dim"), Text(f"{failure.message} ({failure.code})"))]
     if failure.during:
         rows.append((Text("during", style="dim"), Text(failure.during)))
@@ -281,7 +281,7 @@ def _sentences(trace: Trace, before: Trace | None = None) -> Text:
 
 def _ending(trace: Trace) -> str:
     """Returns how the execution ends, of which there is no explanation that says so."""
-    if still_acts(trace):
+    if trace.still_acts:
         return "The run stays like this forever, as the world allows."
     if trace.ends:
         return "The run is over: no fairness assumption requires another step."

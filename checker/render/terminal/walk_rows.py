@@ -34,7 +34,7 @@ def walk_rows(report: Report, walks: WalkSummary) -> Iterator[tuple[str, str]]:
         yield "never", f"no walk took {listing(never)}"
     if report.stopped:
         yield "stopped", report.stopped
-    if walks.found is None:
+    if not report.has_counterexample:
         yield "scope", "random walks: what they do not find may still be there"
 
 

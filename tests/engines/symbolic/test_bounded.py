@@ -1,5 +1,5 @@
 """Bounded model checking against the engines that look at states: the same shortest
-counterexamples, the same errors of the run, and nothing said that was not looked at."""
+counterexamples, the same run-time errors, and nothing said that was not looked at."""
 
 from __future__ import annotations
 

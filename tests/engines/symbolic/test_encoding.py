@@ -1,4 +1,4 @@
-"""Formulas against the interpreter: initial states, successors, errors of the run, predicates."""
+"""Formulas against the interpreter: initial states, successors, run-time errors, predicates."""
 
 from __future__ import annotations
 

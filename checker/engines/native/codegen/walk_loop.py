@@ -42,13 +42,14 @@ class Control(IntEnum):
     STEP_KEY = 14
     LEAST = 15  # the smallest hash among the action's successors
     SOME = 16  # whether the action has a successor
-    END = 17  # the last step of the walk after which it might stay; FRESH: none
-    ENDS = 18  # how often a walk might have stayed
+    PLACES = 17  # address of a word for each place where the walk might stay: the steps before it
+    PLACE_COUNT = 18
     WALKS = 19  # walks that are over
     TOTAL = 20  # steps of all walks
     LONGEST = 21  # steps of the longest walk
     LAST_STEP = 22  # the steps of the walk that is to be looked at
-    SIZE = 23
+    ENDS = 23  # how often walks might have stayed
+    SIZE = 24
 
 
 CONTROL = Worker.TARGET
@@ -140,7 +141,7 @@ class WalkLoop(SearchLoop):
         first = self.seen.row(fn, starts, which)
         self.seen.copy(fn, first, address(fn, control, Control.PATH))
         put(fn, control, Control.STEP, const(0))
-        put(fn, control, Control.END, const(FRESH))
+        put(fn, control, Control.PLACE_COUNT, const(0))
         fn.ret()
         return fn
 
@@ -256,7 +257,10 @@ class WalkLoop(SearchLoop):
         with fn.if_(fn.ne(found, const(0))):
             fn.ret(const(Pause.FOUND))
         with fn.if_(ended):
-            put(fn, control, Control.END, get(fn, control, Control.STEP))
+            known = get(fn, control, Control.PLACE_COUNT)
+            place = fn.at(address(fn, control, Control.PLACES), known)
+            fn.store(get(fn, control, Control.STEP), place)
+            put(fn, control, Control.PLACE_COUNT, fn.add(known, const(1)))
             put(fn, control, Control.ENDS, fn.add(get(fn, control, Control.ENDS), const(1)))
 
     def _finish(self, fn: Fn, control: Val) -> None:

@@ -132,7 +132,7 @@ def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = No
             with suppress(KeyboardInterrupt), budgets.raising_when_exhausted(late=True):
                 fault.states = _run_to(search, best).states
         raise
-    raise AssertionError("a property had an error of the run in native code only")
+    raise AssertionError("a property had a run-time error in native code only")
 
 
 def _run_to(search: Explored, best: Best) -> Path:

@@ -123,7 +123,7 @@ class Findings:
 
     def enough(self, system: TransitionSystem, limits: Limits) -> bool:
         """Whether all queries are decided, and no caller needs the rest."""
-        asked = bool(system.properties) and limits.until_decided
+        asked = bool(system.asked_properties) and limits.until_decided
         return asked and not system.open_properties(self.violating)
 
     def add(self, system: TransitionSystem, report: LevelReport, depth: int) -> None:

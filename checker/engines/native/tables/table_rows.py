@@ -131,7 +131,7 @@ class _Piece:
         self.maker, self.task, self.system = maker, task, maker.system
         self.counts: dict[int, list[int]] = {}
         self.converters = [converter(v.type) for v in self.system.variables]
-        asked = (p for p in self.system.properties if p.kind is PropertyKind.INVARIANT)
+        asked = (p for p in self.system.asked_properties if p.kind is PropertyKind.INVARIANT)
         self.invariants = [(p.asked, p.bad) for p in asked]
         self.width = 8 * maker.layout.words
         self.ids: dict[State, str] = {}

@@ -213,7 +213,7 @@ def _contents(
         ],
         "properties": [
             {"name": p.asked, "kind": p.kind.value, "definition": p.definition}
-            for p in {p.asked: p for p in system.properties}.values()
+            for p in {p.asked: p for p in system.asked_properties}.values()
         ],
     }
 

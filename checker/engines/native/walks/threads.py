@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import queue
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as StillRunning
 
+from checker.engines.asynchronous import raise_in
 from checker.engines.native.codegen.fields import MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.codegen.jit import Kernel
@@ -24,6 +26,8 @@ AHEAD = 3
 """So many ranges of each thread are under way or waiting."""
 TICK = 0.1
 """Seconds between two reports of progress."""
+PATIENCE = 1.0
+"""Seconds after which a thread that does not stop is interrupted."""
 
 
 class ThreadedWalks:
@@ -45,12 +49,13 @@ class ThreadedWalks:
         image = build(system, walks=True)
         self._threads = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
         self._threads = min(self._threads, _fitting(image, steps, memory))
-        self._inspection, self._steps, self._actions = inspection, steps, len(system.actions)
+        self._inspection, self._steps, self._system = inspection, steps, system
         kernel, improvable = first_kernel(image)
         self._upgrade = PendingOptimisation(image) if improvable else None
         self._began, self._halt = time.monotonic(), False
         self._idle: queue.SimpleQueue[NativeWalker] = queue.SimpleQueue()
         self._walkers: list[NativeWalker] = []
+        self._at_work: set[int] = set()
         self._kernels: list[Kernel] = []
         self._use(kernel)
         self._pool = ThreadPoolExecutor(self._threads)
@@ -58,7 +63,7 @@ class ThreadedWalks:
 
     def _use(self, kernel: Kernel) -> None:
         self._kernels.append(kernel)
-        new = [NativeWalker(kernel, self._actions, self._steps) for _ in range(self._threads)]
+        new = [NativeWalker(kernel, self._system, self._steps) for _ in range(self._threads)]
         self._walkers = new
         for walker in new:
             self._idle.put(walker)
@@ -94,10 +99,14 @@ class ThreadedWalks:
         self._halt = True
         for future in self._waiting:
             future.cancel()
-        begun = [future for future in self._waiting if not future.cancelled()]
+        begun, since = [f for f in self._waiting if not f.cancelled()], time.monotonic()
         while wait(begun, timeout=TICK).not_done:
             for kernel in self._kernels:
                 kernel.stop.tell()
+            if time.monotonic() - since > PATIENCE:  # some walk is judged by the interpreter
+                since = time.monotonic()
+                for thread in tuple(self._at_work):
+                    raise_in(thread, KeyboardInterrupt)
         self._pool.shutdown()
         if self._upgrade is not None:
             self._upgrade.close(wait=False)
@@ -108,10 +117,12 @@ class ThreadedWalks:
         return [future.result() for future in begun if future.exception() is None]
 
     def _run(self, task: WalkTask) -> WalkBlock:
-        walker = self._idle.get()
+        walker, thread = self._idle.get(), threading.get_ident()
+        self._at_work.add(thread)
         try:
             return walker.run(task, self._inspection, lambda: self._goes_on(walker))
         finally:
+            self._at_work.discard(thread)
             if walker.kernel is self._kernels[-1]:
                 self._idle.put(walker)
 

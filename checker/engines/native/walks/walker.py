@@ -12,6 +12,7 @@ from checker.engines.native.search.findings import TOO_NESTED
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.store import Store
 from checker.engines.walks import CompletedWalk, FoundWalk, Inspection, WalkBlock, WalkTask
+from checker.model.ir import TransitionSystem
 from checker.results.answer import State, Unsupported
 
 MASK = (1 << 64) - 1
@@ -20,16 +21,20 @@ MASK = (1 << 64) - 1
 class NativeWalker:
     """One worker: its record, and the states of its current walk.
 
-    ``actions``: how many the system has; ``room``: steps for which there is memory.
+    ``steps``: for which there is memory.
     """
 
-    def __init__(self, kernel: Kernel, actions: int, steps: int) -> None:
-        self.kernel, self.actions, self.steps = kernel, actions, steps
+    def __init__(self, kernel: Kernel, system: TransitionSystem, steps: int) -> None:
+        self.kernel, self.steps = kernel, steps
+        self.actions = actions = len(system.actions)
         self.store = Store(kernel, 1, None)
+        bounds = [i for i, prop in enumerate(system.properties) if prop.is_bound]
+        self.store.know((), bounds)  # to leave a bound is no violation
         self.crew = self.store.workers[0]
         self.layout, self.shape = kernel.image.layout, kernel.image.shape
         self.width = 8 * self.layout.words
         self._path = Buffer((steps + 2) * self.width)
+        self._places = Buffer(8 * (steps + 1))
         self._scratch = Buffer(3 * self.width)
         self._counts = Buffer(16 * actions + 16)
         self._starts = Buffer(0)
@@ -38,7 +43,7 @@ class NativeWalker:
     @staticmethod
     def bytes_for(words: int, steps: int) -> int:
         """Returns the bytes of memory that a worker takes for walks of so many steps."""
-        return (steps + 2) * 8 * words
+        return (steps + 2) * 8 * (words + 1)
 
     @property
     def walked(self) -> int:
@@ -96,6 +101,7 @@ class NativeWalker:
             Control.STARTS: self._starts.address,
             Control.START_COUNT: len(task.starts),
             Control.INSPECTED: 0 if inspection.ends else (every - 1) & MASK,
+            Control.PLACES: self._places.address,
             Control.TAKEN: self._counts.address,
             Control.WEIGHTS: self._counts.address + 8 * self.actions,
             Control.PLACE: self._scratch.address,
@@ -143,17 +149,17 @@ class NativeWalker:
         """Looks at the walk that is over."""
         control = self._control
         number, steps = control[Control.WALK] - 1, control[Control.LAST_STEP]
-        end = None if control[Control.END] == FRESH else int(control[Control.END])
+        ends = tuple(self._places.words()[: control[Control.PLACE_COUNT]])
 
         def recurs() -> bool:
             rows, width = self._path.bytes(), self.width
             last = bytes(rows[steps * width : (steps + 1) * width])
             return any(rows[at * width : (at + 1) * width] == last for at in range(steps))
 
-        if not inspection.wants(number, end, recurs):
+        if not inspection.wants(number, ends, recurs):
             return None
         states = self._states(steps)
-        found = inspection.judge(CompletedWalk(number, states, end))
+        found = inspection.judge(CompletedWalk(number, states, ends))
         return None if found is None else FoundWalk(number, states, *found)
 
     def _note(self, block: WalkBlock) -> None:

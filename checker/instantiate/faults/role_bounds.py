@@ -1,0 +1,110 @@
+"""Bounds the faults of one role: ``faults crash <= 1 of broker``.
+
+A clause about a role limits how many of its members are faulty in this way; a clause without a role
+limits all together.  Where there are clauses about roles only, nobody else is faulty in this way.
+"""
+
+from __future__ import annotations
+
+from checker.instantiate.world import CRASHES, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import conj, disj, member, negation
+from checker.model.ir import TRUE, Block, Expr, Op, VariableKind
+from checker.model.types import BOOL, IntT, SetT
+
+
+def may_fail(world: World, kind: str, faulty: Expr, process: Expr) -> Expr:
+    """Returns whether one more process may be faulty, and it may be ``process``; ``faulty``: those
+    that are."""
+    limits = []
+    for clause in _clauses(world, kind):
+        room = build.below(_number(world, clause, faulty), build.integer(_bound(world, clause)))
+        limits.append(disj(negation(member(process, _role(world, clause))), room))
+    return conj(_is_affected(world, kind, process), *limits)
+
+
+def all_within(world: World, kind: str, faulty: Expr) -> Expr:
+    """Returns whether all of ``faulty`` may be faulty together."""
+    limits = [
+        build.at_most(_number(world, clause, faulty), build.integer(_bound(world, clause)))
+        for clause in _clauses(world, kind)
+    ]
+    if not _is_partial(world, kind):
+        return conj(*limits)
+    inside = ir.Apply(BOOL, Op.SUBSET, (faulty, _affected(world, kind)))
+    return conj(inside, *limits)
+
+
+def declare_crash_counts(world: World) -> None:
+    """Declares the number of crashes of each role that has a bound, where processes recover."""
+    for clause in _clauses(world, "crash") if world.recovers else ():
+        count = IntT(0, _bound(world, clause))
+        world.add(_count(clause), count, 0, VariableKind.WORLD, f"crashes of {clause.role}")
+
+
+def may_crash(world: World, victim: Expr) -> Expr:
+    """Returns whether a crash of ``victim`` is within the bounds of its role."""
+    if not world.recovers:
+        return may_fail(world, "crash", world.crashed(), victim)
+    limits = []
+    for clause in _clauses(world, "crash"):
+        room = build.below(world.read(_count(clause)), build.integer(_bound(world, clause)))
+        limits.append(disj(negation(member(victim, _role(world, clause))), room))
+    return conj(_is_affected(world, "crash", victim), *limits)
+
+
+def count_crash(world: World, victim: Expr) -> Block:
+    """Returns the statements that count a crash of ``victim``, where processes recover."""
+    found: list[ir.Stmt] = []
+    for clause in _clauses(world, "crash") if world.recovers else ():
+        count, bound = world.read(_count(clause)), _bound(world, clause)
+        more = ir.Apply(IntT(1, bound + 1), Op.ADD, (count, build.integer(1)))
+        note = ir.Assign(ir.Target(count.type, _count(clause), True), more)
+        found.append(ir.If(member(victim, _role(world, clause)), (note,)))
+    return tuple(found)
+
+
+def may_recover(world: World, process: Expr) -> Expr:
+    """Returns whether ``process`` is one of those that come back from a crash."""
+    roles = world.check.recovering
+    if not roles:
+        return TRUE
+    members = frozenset[int]().union(*(world.processes(role) for role in roles))
+    return member(process, ir.Const(SetT(world.proc), members))
+
+
+def _clauses(world: World, kind: str) -> list[typed.RoleFault]:
+    return [clause for clause in world.check.role_faults if clause.kind == kind]
+
+
+def _is_partial(world: World, kind: str) -> bool:
+    """Tells whether only members of some roles can be faulty in this way."""
+    clauses = _clauses(world, kind)
+    return bool(clauses) and clauses[0].alone
+
+
+def _is_affected(world: World, kind: str, process: Expr) -> Expr:
+    return member(process, _affected(world, kind)) if _is_partial(world, kind) else TRUE
+
+
+def _affected(world: World, kind: str) -> Expr:
+    """Returns the members of all roles that clauses are about."""
+    roles = (world.processes(clause.role) for clause in _clauses(world, kind))
+    return ir.Const(SetT(world.proc), frozenset[int]().union(*roles))
+
+
+def _role(world: World, clause: typed.RoleFault) -> Expr:
+    return ir.Const(SetT(world.proc), world.processes(clause.role))
+
+
+def _number(world: World, clause: typed.RoleFault, faulty: Expr) -> Expr:
+    return build.size(ir.Apply(faulty.type, Op.INTERSECT, (faulty, _role(world, clause))))
+
+
+def _bound(world: World, clause: typed.RoleFault) -> int:
+    return world.bound(clause.bound)
+
+
+def _count(clause: typed.RoleFault) -> str:
+    return f"{CRASHES} {clause.role}"
