@@ -127,7 +127,7 @@ COARSE_ONLY = {
     "for_every_n/naive_voting-five": "`one_communication_step-three` is asked so, too",
     "for_every_n/naive_voting-four": "`one_communication_step-three` is asked so, too",
     "replication/kafka_ladder-asks_once": "`first_larger_epoch` is asked so, too",
-    "replication/kafka_ladder-lagging_high_watermark": "`high_watermark` is asked by fine steps, too",
+    "replication/kafka_ladder-lagging_high_watermark": "`high_watermark` is asked so, too",
     "replication/kafka_ladder-truncation_unfenced": "`fetch_unfenced` is asked so, too",
     "replication/kafka_partition-crash_one": "`two_copies` is asked by fine steps, too",
     "replication/kafka_partition-three": "`two` is asked by fine steps, too",
