@@ -25,7 +25,7 @@ from tests.agreement.ghostly import (
 from tests.world.drawing import spec_of
 from tests.world.features import covering_sets
 
-SPECS = int(os.environ.get("BIVALENCE_LONG", "0")) or 24
+SPECS = int(os.environ.get("BIVALENCE_LONG", "0")) or 8
 SHARDS = 4
 SETS = covering_sets(3, 4)
 MOST = 700
