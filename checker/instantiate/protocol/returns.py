@@ -76,10 +76,8 @@ def at_return(world: World, indication: str, process: Expr) -> Block:
             mine, target = _target(world, process)
             message = f"`{indication}` returns an operation that nobody has called: there is no"
             message = f"{message} `{request.name}` outstanding at this process"
-            anywhere = world.place(
-                world.check.protocol.span
-            )  # the statement's, where that is known
-            wrong = ir.Fault("R007", message, anywhere)
+            somewhere = world.place(world.check.protocol.span)  # the statement's takes its place
+            wrong = ir.Fault("R007", message, somewhere)
             unasked = build.negation(build.equal(mine, build.integer(number)))
             return (ir.If(unasked, (wrong,)), ir.Assign(target, build.integer(0)))
     return ()
