@@ -211,13 +211,17 @@ def _answer_checked_for_coverage(
         run.afresh()
     plainly = replace(run_engine.remaining_time(options, started), reduce="none")
     try:
-        made, again = _explore(check, plainly, listener, run)
+        made_plainly, again = _explore(check, plainly, listener, run)
     except KeyboardInterrupt as error:
         return made, replace(answer, exhaustive=False, stopped=stop_reason(error))
+    again = run_engine.with_whole_timeout(again, options)
+    if not again.exhaustive and not again.violations and again.stopped is not None:
+        said = "in a search for what never happened, without reductions; with them all was searched"
+        return made, replace(answer, exhaustive=False, stopped=f"{again.stopped} {said}")
     why = "something never happened with it, which is said of all states only"
     unused = tuple((kind, why) for kind in answer.reduced.used)
     reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
-    return made, run_engine.with_whole_timeout(replace(again, reduced=reduced), options)
+    return made_plainly, replace(again, reduced=reduced)
 
 
 def _sees_all(answer: Answer) -> bool:

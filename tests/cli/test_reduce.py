@@ -116,6 +116,23 @@ def test_an_audit_that_reaches_a_limit_says_how_far_it_came(
     assert "without reductions; the limit of 2,000 states was reached" in said
 
 
+def test_a_limit_in_the_search_for_what_never_happened_leaves_what_was_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgets(answer: Answer) -> Answer:
+        return replace(answer, premises=frozenset(), reached_marks=frozenset())
+
+    spoiled(monkeypatch, forgets)
+    path, _, name = TWO_PHASE.partition("::")
+    whole = Options(settings={"n": "5"}, reduce="symmetry")
+    few = replace(whole, limits=Limits(max_states=2000))
+    report = run_check(path, name, few)
+    assert [v.word for v in report.verdicts] == [Word.UNKNOWN]
+    assert "in a search for what never happened, without reductions" in report.verdicts[0].reason
+    assert report.reduced.used == ("symmetry",)
+    assert report.distinct_states < 2000
+
+
 def test_what_never_happened_is_looked_for_among_all_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
