@@ -92,7 +92,16 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     ]
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+    free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
+    if free:
+        shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
+        found.append(f"no process ever has to take {shown}, which is written `may`")
     return (*found, *_noise(check, made))
+
+
+def _handlers(protocol: typed.Protocol) -> Iterator[typed.Handler]:
+    for role in protocol.roles:
+        yield from role.handlers
 
 
 def piles_up(system: TransitionSystem, answer: Answer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +47,8 @@ def with_ghosts(spec: Spec, seed: int) -> str:
     that reads all ghosts."""
     draw = random.Random(seed)
     top = spec.protocol
-    handlers = tuple(_observed(handler, draw) for handler in top.handlers)
+    writes = [Written(text) for text in WRITES]
+    handlers = tuple(observed(handler, draw, writes) for handler in top.handlers)
     top = replace(top, handlers=handlers, variables=(*top.variables, *GHOSTS))
     text = replace(spec, protocol=top).text()
     line = f"  property watching : always {_reading(top)} and #trail <= 4 and #crowd >= 0\n"
@@ -59,34 +60,66 @@ def asked_too(text: str) -> str:
     return text.replace("  prove ", "  prove watching, ")
 
 
+CLAIMS = (
+    "always forall p in Proc: p.many <= 1",
+    "always forall p in Proc: p.many > 0 => p.flag or p in p.heard",
+    "always forall p, q in Proc: p.mirror => q.many > 0",
+    "always forall p in Proc: p in crowd => p.flag",
+    "always forall p, q in Proc, m in Msg: (q, m) in delivered(p) => p.many > 0",
+    "always forall p in Proc: p.many > 0 => exists q in Proc, m in Msg: (q, m) in delivered(p)",
+    "always forall p, q in Proc: p in q.heard => p.many > 0 or #trail > 0",
+    "always forall p, q in Proc: (p, true) in trail and q in p.heard => q in crowd",
+    "always #trail >= 2 => trail[0] != trail[1]",
+    "always #trail >= 2 => exists p, q in Proc: p in q.heard",
+    "forall p in Proc: correct(p) ~> p.many > 0",
+    "forall p in Proc: correct(p) => eventually always p.mirror",
+    "forall p in Proc: correct(p) and p in crowd ~> #trail == 4",
+)
+"""Claims about ghosts, some of which hold in some specs."""
+
+
+def about_ghosts(spec: Spec, seed: int) -> str:
+    """The text of ``spec``, which has no roles, with ghosts, and with claims about them."""
+    draw = random.Random(seed)
+    names = [f"g{i}" for i in range(len(CLAIMS))]
+    lines = [f"  property {n} : {c}" for n, c in zip(names, CLAIMS, strict=True)]
+    text = with_ghosts(replace(spec, questions=()), seed)
+    chosen = draw.sample(names, 5)
+    text = text.replace("}\ncheck c of", "\n".join((*lines, "}", "check c of")))
+    return text.replace("  prove \n", f"  prove {', '.join(chosen)}\n")
+
+
 def _reading(top: Protocol) -> str:
     roles = [role for role, _ in top.roles] or ["Proc"]
     return " and ".join(f"(forall w in {r}: w.many >= 0 or w.mirror)" for r in roles)
 
 
-def _observed(handler: Handler, draw: random.Random) -> Handler:
-    return replace(handler, body=_block(handler.body, draw))
+def observed(handler: Handler, draw: random.Random, writes: Sequence[Any]) -> Handler:
+    """``handler`` with any of ``writes`` between its statements."""
+    return replace(handler, body=_block(handler.body, draw, writes))
 
 
-def _block(block: s.Block, draw: random.Random) -> s.Block:
+def _block(block: s.Block, draw: random.Random, writes: Sequence[Any]) -> s.Block:
     found: list[Any] = []
     for stmt in (*block, None):
         while draw.random() < 0.35:
-            found.append(Written(draw.choice(WRITES)))
+            found.append(draw.choice(writes))
         if stmt is not None:
-            found.append(_inside(stmt, draw))
+            found.append(_inside(stmt, draw, writes))
     return tuple(found)
 
 
-def _inside(stmt: Any, draw: random.Random) -> Any:
+def _inside(stmt: Any, draw: random.Random, writes: Sequence[Any]) -> Any:
     """``stmt`` with ghost code in its blocks."""
     match stmt:
         case s.If() | s.Flip():
-            return replace(stmt, then=_block(stmt.then, draw), other=_block(stmt.other, draw))
+            return replace(
+                stmt, then=_block(stmt.then, draw, writes), other=_block(stmt.other, draw, writes)
+            )
         case s.For() | s.While() | s.Atomic():
-            return replace(stmt, body=_block(stmt.body, draw))
+            return replace(stmt, body=_block(stmt.body, draw, writes))
         case s.Either():
-            ways = tuple((guard, _block(body, draw)) for guard, body in stmt.alternatives)
+            ways = tuple((guard, _block(body, draw, writes)) for guard, body in stmt.alternatives)
             return replace(stmt, alternatives=ways)
         case _:
             return stmt

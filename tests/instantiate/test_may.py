@@ -110,6 +110,76 @@ def test_may_is_also_a_name() -> None:
     assert free.label == "upon condition not may"
 
 
+# ---- with everything else ---------------------------------------------------------------------
+
+OWED_NOTHING = """
+protocol P(a: Proc) {
+  message PING
+  state alive = true
+  state asked = false
+  state heard = false
+  state turn = false
+  may upon condition alive as dies { alive := false }
+  may upon condition alive and not asked as asks { asked := true  send PING to all }
+  may upon condition true at a as turns { turn := not turn }
+  upon receive PING when alive { heard := true }
+  property all_hear : eventually forall p in Proc: p.heard
+  property answered : forall p in Proc: p.asked ~> p.heard or not p.alive
+  property asked_for : (forall p in Proc: eventually p.asked) => all_hear
+  property nobody_hears : always not exists p in Proc: p.heard
+}
+check c of P {
+  n = 2
+  expect answered holds
+  expect asked_for violated
+  expect all_hear violated
+  expect nobody_hears violated
+
+  scenario nothing_is_owed {
+    then it ends
+    then all_hear violated
+  }
+  scenario messages_are {
+    p1: turns
+    p1: asks
+    p1: dies
+    then it continues
+  }
+  scenario what_it_may_do {
+    p1: asks
+    p2: dies
+    p1 receives PING from p1
+    p2 receives PING
+    then answered holds
+    then all_hear violated
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("reduce", ["auto", "none"])
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_named_and_free(tmp_path: Path, engine: str, reduce: str, fine: bool) -> None:
+    """A loop of steps that nothing is owed by keeps no other step from being taken, whatever is
+    left out of the search; and it ends where nothing else is enabled."""
+    path = tmp_path / "p.bcast"
+    path.write_text(OWED_NOTHING)
+    report = run_check(str(path), "c", Options(engine=engine, reduce=reduce, fine_steps=fine))
+    assert all(e.met for e in report.expectations)
+    assert [s.met for s in report.scenarios] == ([] if fine else [True] * 3)
+
+
+def test_a_report_says_that_it_is_not_assumed(tmp_path: Path) -> None:
+    path = tmp_path / "p.bcast"
+    said = "no process ever has to take `dies`, `asks` or `turns`, which is written `may`"
+    for text, found in ((OWED_NOTHING, True), (OWED_NOTHING.replace("may upon", "upon"), False)):
+        path.write_text(text)
+        report = run_check(str(path), "c", Options())
+        told = {line for v in report.verdicts for line in v.assumptions}
+        assert (said in told) is found
+
+
 # ---- every n ----------------------------------------------------------------------------------
 
 WISHES = """

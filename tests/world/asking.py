@@ -36,7 +36,7 @@ class Asking:
     def __init__(self, draw: random.Random, top: Protocol, crash: bool) -> None:
         self.draw, self.crash, self.top = draw, crash, top
         self.acts = any("perform " in h.text for h in top.handlers)
-        own = [v for v in top.variables if v.kind != "shared state"]
+        own = [v for v in top.variables if not v.kind.endswith("shared state")]
         self.flags = list(dict.fromkeys(v.name for v in own if v.type == "bool"))
         self.own = {v.name for v in own}
 

@@ -36,6 +36,27 @@ ROLES = ("client", "server")
 MESSAGES = (("ONE", (MSG,)), ("TWO", ()))
 
 
+GHOSTS = [
+    Variable("mirror", "bool", s.FALSE, "ghost state"),
+    Variable("past", "bool", s.FALSE, "ghost state"),
+    Variable("crowd", "set<Proc>", s.EMPTY, "ghost shared state"),
+]
+MIRROR, PAST, CROWD = s.var("mirror"), s.var("past"), s.var("crowd")
+GHOST_CODE: tuple[s.Block, ...] = (
+    (s.Assign("mirror", FLAG),),
+    (s.Assign("past", s.TRUE),),
+    (s.Assign("past", MIRROR), s.Assign("mirror", s.TRUE)),
+    (
+        s.If(
+            s.within(s.ME, CROWD), (s.Assign("past", s.no(PAST)),), (s.Assign("crowd", s.ME, "+="),)
+        ),
+    ),
+    (s.For("z", HEARD, (s.If(s.outside(s.name("z"), CROWD), (s.Assign("mirror", FLAG),)),)),),
+    (s.Assign("mirror", s.at_least(s.size(CROWD), s.number(2))),),
+)
+"""Ghost code, which reads other state and ghosts, of all processes, too."""
+
+
 class Draw:
     """Draws a spec with ``features``."""
 
@@ -141,6 +162,8 @@ class Draw:
         if self.has("shared"):
             variables.append(Variable("common", "bool", s.FALSE, "shared state"))
         variables += [self.kept_or_shared(c.variable) for c in self.carried]
+        if self.has("ghosts"):
+            variables += GHOSTS
         body = self.body(request=True)
         if self.consensus:
             variables.append(Variable("decision", "option<0..1>", s.NONE))
@@ -511,6 +534,8 @@ class Draw:
     def extras(self) -> list[Callable[[], s.Statement]]:
         """Statements that some feature is made of."""
         found: list[Callable[[], s.Statement]] = []
+        if self.has("ghosts"):
+            found += [lambda: s.Ghost(self.random.choice(GHOST_CODE))] * 4
         if self.has("shared"):
             found += [
                 lambda: s.Assign("common", s.TRUE),
@@ -591,7 +616,7 @@ WORDS = {
     "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
     "choose": "choose x", "either": "either", "flip": "flip()", "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
-    "named_timer": "start t", "shared": "common :=",
+    "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""
 

@@ -84,6 +84,7 @@ class Way:
         self.offered: list[int] = []
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
+        self.left: State | None = None
 
     def pick(self, options: Iterable[Any]) -> Any:
         """One of ``options``, the script says which."""
@@ -99,7 +100,8 @@ class Way:
     def may_cut(self, p: str) -> bool:
         """Whether ``p`` may crash here."""
         world = self.model.world
-        return not self.kept_together and not world.between_handlers and self.may_crash(p)
+        off = self.kept_together or self.left is not None or world.between_handlers
+        return not off and self.may_crash(p)
 
     def may_crash(self, p: str) -> bool:
         """Whether the world has a crash of ``p`` left."""
@@ -112,25 +114,48 @@ class Way:
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
+        self.before_an_effect()
         if self.may_cut(p) and self.pick((False, True)):
             raise Cut
         does()
         self.effects += 1
         if self.may_cut(p) and self.pick((False, True)):
+            self.cut_behind()
+
+    # What ghosts record belongs to the effect before it: a crash right behind an effect leaves the
+    # state as it is there, and the ghosts as they are when the next effect would come.
+
+    def ghosts(self) -> State:
+        return {k: v for k, v in self.state.items() if self.model.is_ghost(k)}
+
+    def cut_behind(self) -> None:
+        """``p`` crashes right behind an effect; what it would do is followed up to the next one."""
+        if not self.model.ghosts:
+            raise Cut
+        self.left = dict(self.state)
+
+    def before_an_effect(self) -> None:
+        if self.left is not None and not self.kept_together:
             raise Cut
 
     def uninterrupted(self, p: str, body: s.Block, at: Place) -> None:
         """``atomic``: one effect, whatever is inside."""
         before, effects, sent = dict(self.state), self.effects, set(self.sent)
+        ghosts = self.ghosts()
         self.kept_together += 1
         self.block(at, body)
         self.kept_together -= 1
+        if self.left is not None and may_have_effects(self.model, at.path, body):
+            self.state |= ghosts
+        if self.left is not None and self.effects > effects:
+            raise Cut
         if self.effects > effects and self.may_cut(p):
             cut = self.pick(("no", "before", "after"))
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
-            if cut != "no":
                 raise Cut
+            if cut == "after":
+                self.cut_behind()
 
     def crash(self, p: str) -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
@@ -147,9 +172,15 @@ class Way:
         """Lets ``p`` do something, whole or cut; what follows a ``yield`` is kept for later."""
         try:
             rests = does()
-            self.state["rest", p] = rests + self.state["rest", p]
-        except Cut:
-            self.crash(p)
+            if self.left is None:
+                self.state["rest", p] = rests + self.state["rest", p]
+                return
+        except (Cut, NoWay) as end:
+            if isinstance(end, NoWay) and self.left is None:
+                raise
+        if self.left is not None:
+            self.state, self.left = self.left | self.ghosts(), None
+        self.crash(p)
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -263,6 +294,9 @@ class Way:
                 self.effect(at.me, lambda: self.happened("performed", "", done))
             case s.Timer(name, starts, units):
                 self.state["timer", at.path, name, at.me] = units if starts else None
+            case s.Ghost(body):
+                for each in body:
+                    self.statement(at, each)
             case s.Atomic(body):
                 self.uninterrupted(at.me, body, at)
             case s.Let(name, value):
@@ -306,14 +340,36 @@ class Way:
         wanted = sorted(receivers)
         if not wanted:
             return
+        self.before_an_effect()
         some = None
         if self.may_cut(at.me):
             some = self.pick((None, *subsets(wanted)))
         for receiver in wanted if some is None else some:
             self.model.links.put(self, at.me, receiver, (at.path, content))
         self.effects += bool(some is None or some)
-        if some is not None:
+        if some:
+            self.cut_behind()
+        elif some is not None:
             raise Cut
+
+
+def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
+    """Whether something in ``body`` may be an effect; of what a layer is asked to do, anything."""
+    return any(
+        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform)
+        or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
+        for each in inside(body)
+    )
+
+
+def inside(body: s.Block) -> Iterator[s.Statement]:
+    """All statements of ``body``."""
+    for each in body:
+        yield each
+        for name in ("then", "other", "body"):
+            yield from inside(getattr(each, name, ()))
+        for _, block in getattr(each, "alternatives", ()):
+            yield from inside(block)
 
 
 def changed(old: Any, place: Sequence[Any], value: Any, sign: str) -> Any:

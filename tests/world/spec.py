@@ -501,6 +501,17 @@ class Yield:
 
 
 @dataclass(frozen=True)
+class Ghost:
+    """Statements that write ghosts only."""
+
+    body: Block
+
+    @property
+    def text(self) -> str:
+        return "  ".join(statement.text for statement in self.body)
+
+
+@dataclass(frozen=True)
 class Skip:
     @property
     def text(self) -> str:
@@ -557,7 +568,7 @@ class Run:
 
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Either | Require | Flip | Perform
-    | Timer | Atomic | Yield | Skip | Let | Var | SetVar | Run
+    | Timer | Atomic | Yield | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

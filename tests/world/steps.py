@@ -49,7 +49,7 @@ def begin(model: Model) -> Callable[[Way], None]:
             for p in model.processes:
                 state["clock", p] = 0
         for p in model.processes:
-            start(way, p, {"state", "stable state", "shared state"})
+            start(way, p, {"state", "stable state", "shared state", "ghost state", GHOST_OF_ALL})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
@@ -59,12 +59,16 @@ def begin(model: Model) -> Callable[[Way], None]:
     return does
 
 
+GHOST_OF_ALL = "ghost shared state"
+
+
 def start(way: Way, p: str, kinds: set[str]) -> None:
     """Gives variables of ``p`` the values that they start with."""
     for path, layer in way.model.layers.items():
         for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
-            if variable.kind not in kinds or (variable.kind == "shared state" and key in way.state):
+            of_all = variable.kind.endswith("shared state")
+            if variable.kind not in kinds or (of_all and key in way.state):
                 continue
             at = Place(way, p, path, {})
             way.state[key] = variable.initial.value(at)
@@ -140,13 +144,14 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
     def asks(way: Way) -> None:
         if not list(way.takers(p, TOP, REQUEST, "broadcast", (value,))):
             raise NoWay
-        before = way.state["broadcast", p]
+        before, ghosts = way.state["broadcast", p], way.ghosts()
         way.state["asked", p] += 1
         way.happened("broadcast", p, value)
         way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
         unmade = model.world.recover and p in way.state["down"] and not way.effects
         if unmade:  # the client will make it when the process is back
             way.state["asked", p], way.state["broadcast", p] = position, before
+            way.state |= ghosts
 
     yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))
 
@@ -248,7 +253,8 @@ def _next_round(way: Way) -> None:
     model, state = way.model, way.state
     for step in steps(model, state):
         if step.promise is not None and step.promise != ("round",):
-            if any(made.state != state for made in ways(model, state, step.does)):
+            found = (model.observed(made.state) for made in ways(model, state, step.does))
+            if any(made != model.observed(state) for made in found):
                 raise NoWay
     for key in [k for k in state if k[0] == "net"]:
         del state[key]

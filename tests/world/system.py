@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -79,12 +80,29 @@ class Model:
         return next(v for v in self.layers[path].protocol.variables if v.name == name)
 
     def key(self, path: Path, name: str, p: str) -> tuple[Any, ...]:
-        shared = self.variable(path, name).kind == "shared state"
+        shared = self.variable(path, name).kind.endswith("shared state")
         return ("var", path, name, "" if shared else p)
 
     def is_effect(self, path: Path, name: str) -> bool:
         """Whether an assignment to this can be seen by others, or after a crash."""
-        return self.variable(path, name).kind != "state"
+        return self.variable(path, name).kind in ("stable state", "shared state")
+
+    @cached_property
+    def ghosts(self) -> frozenset[tuple[Path, str]]:
+        """The paths and names of ghosts."""
+        return frozenset(
+            (path, v.name)
+            for path, layer in self.layers.items()
+            for v in layer.protocol.variables
+            if v.kind.startswith("ghost")
+        )
+
+    def is_ghost(self, key: tuple[Any, ...]) -> bool:
+        return key[0] == "var" and key[1:3] in self.ghosts
+
+    def observed(self, state: State) -> State:
+        """``state`` without its ghosts."""
+        return {key: value for key, value in state.items() if not self.is_ghost(key)}
 
     def domain(self, sort: Sort, path: Path) -> tuple[Any, ...]:
         """All values of a type: to a layer below, the messages of the one above are ``Msg``."""

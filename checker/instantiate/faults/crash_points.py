@@ -25,10 +25,10 @@ request that a crash cuts off before any effect was not made, and still will be.
 
 A process reads its own assignments at once; a crash leaves what was assigned by then.
 
-Ghost code is no effect, and belongs to the one before it: of a crash right after that effect it is
-a part.  What it writes may tell a send that did not happen from one that is never delivered, and a
-handler that has begun from one that has not; so where there is ghost code each of these points
-counts.
+Ghost code is no effect, and belongs to the one before it: at a crash right after that effect it has
+happened.  So a handler with ghost code before its first effect is distinguishable from one that has
+not begun; and a send that did not happen from one that is never delivered, where ghost code belongs
+to it or to a later one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def add(world: World) -> None:
         world.drafts.append(crashing_variant(world, draft))
     for index, (process, body) in enumerate(world.starts):
         found = _points(world, body)
-        visible = any(_is_visible(world, e) for e in found)
+        visible = any(_is_visible(world, e) for e in found) or _observed_sends(world, body)
         if visible or (found and _counts_all(world, body)):
             world.starts[index] = (process, _start(world, process, body))
 
@@ -109,15 +109,44 @@ def _is_ghost(world: World, emit: ir.Emit) -> bool:
 
 
 def _counts_all(world: World, body: Block) -> bool:
-    """Tells whether a crash at any effect of ``body`` is distinguishable from all others."""
-    return partial_sends_matter(world) or _assigns(world, body) or _observes(world, body)
+    """Tells whether a crash at any effect of ``body`` may be distinguishable from all others."""
+    return partial_sends_matter(world) or _assigns(world, body)
+
+
+def _observed_sends(world: World, body: Block) -> frozenset[int]:
+    """Returns the sends (their identities) to which ghost code belongs, or to a later one that
+    comes before every other effect."""
+    found: set[int] = set()
+
+    def visit(block: Block, follows: bool) -> bool:
+        """Returns whether such ghost code follows what precedes ``block``, if it ``follows``."""
+        for stmt in reversed(block):
+            match stmt:
+                case ir.Emit() if _is_ghost(world, stmt):
+                    follows = follows or _is_at_once(world, stmt)
+                case ir.Emit() if is_effect(world, stmt) and _is_visible(world, stmt):
+                    follows = False
+                case ir.Emit() if is_effect(world, stmt):
+                    found.update({id(stmt)} if follows else ())
+                case ir.If(_, then, otherwise):
+                    follows = visit(then, follows) | visit(otherwise, follows)
+                case ir.For(body=inner) | ir.While(body=inner):
+                    follows = visit(inner, visit(inner, follows) or follows) or follows
+                case _:
+                    pass
+        return follows
+
+    visit(body, False)
+    return frozenset(found)
 
 
 def _matters(world: World, body: Block) -> bool:
     found = _points(world, body)
     if _counts_all(world, body):
         return bool(found)
-    if not first_effect_matters(world):
+    if _observed_sends(world, body):
+        return True
+    if not first_effect_matters(world) and not _observes(world, body):
         # An effect in a loop may follow itself, and those that are written behind it.
         found = found[1:] + _points(world, _loops(body))
     return any(_is_visible(world, e) for e in found)
@@ -170,6 +199,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         after=_assigns(world, body),
         request=any(e.effect.startswith(REQUEST) for e in emits(body)),
         over=ir.Local(BOOL, fresh("_over")) if _observes(world, body) else None,
+        observed=_observed_sends(world, body),
     )
     over = () if cut.over is None else (ir.Declare(cut.over.name, BOOL, FALSE),)
     return (
@@ -191,7 +221,8 @@ class _Cut:
 
     ``done``: the crash has happened; ``some``: something has been done that a crash before the
     handler would not have left; ``after``: right after an effect is a point of its own; ``over``:
-    neither has the ghost code happened that follows now (``None``: there is none).
+    neither has the ghost code happened that follows now (``None``: there is none); ``observed``:
+    the sends that ghost code tells from others that are never delivered.
     """
 
     world: World
@@ -201,6 +232,7 @@ class _Cut:
     after: bool
     request: bool
     over: ir.Local | None
+    observed: frozenset[int]
 
     @property
     def unmade(self) -> bool:
@@ -263,7 +295,7 @@ class _Cut:
         crash = (*marks, _set(self.done))
         if not _is_visible(self.world, emit) and partial_sends_matter(self.world):
             ways.append((*crash, *self._part(emit)))
-        elif _is_visible(self.world, emit) or self.over is not None:
+        elif _is_visible(self.world, emit) or id(emit) in self.observed:
             ways.append((ir.Assume(self.some), *crash, *self._end_of_ghosts(emit)))
         if self.after and emit.effect != ATOMIC and not emit.effect.startswith(REQUEST):
             ways.append((*happens, *crash))

@@ -51,18 +51,21 @@ def has_any(check: typed.Check) -> bool:
 
 
 def _read_by(check: typed.Check) -> frozenset[Name]:
-    """Returns the ghosts that the properties read, or what is written to such a ghost."""
-    kept = {r for prop in check.prove for r in _read(prop.formula)}
+    """Returns the ghosts that properties and bounds read, or what is written to such a ghost."""
+    kept = {r for prop in check.observed for r in _read(prop.formula)}
     code = [n for n in nodes(check.protocol) if isinstance(n, typed.Ghost)]
     size = -1
     while size < len(kept):
         size = len(kept)
-        kept.update(r for stmt in code if kept & _written(stmt) for r in _read(stmt))
+        kept.update(r for stmt in code for r in _read(_only(stmt.body, frozenset(kept))))
     return frozenset(kept)
 
 
 def _read(node: object) -> Iterator[Name]:
-    return ((n.role, n.name) for n in nodes(node) if isinstance(n, typed.StateRef) and n.ghost)
+    assigned = {id(root_of(n.target)) for n in nodes(node) if isinstance(n, typed.Assign)}
+    for each in nodes(node):
+        if isinstance(each, typed.StateRef) and each.ghost and id(each) not in assigned:
+            yield each.role, each.name
 
 
 def _written(node: object) -> set[Name]:

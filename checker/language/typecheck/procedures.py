@@ -91,7 +91,9 @@ def _body(procedure: ast_items.Procedure, types: dict[str, Type], around: Scope)
     for param in procedure.parameters:
         fresh(param.name, scope)
         scope = scope.bind({param.name.text: Known(types[param.name.text])})
-    return separate(block(procedure.body, scope), scope.report)
+    body = block(procedure.body, scope)
+    # What is of an unknown type is left out of the body, which is only looked through for errors.
+    return body if UNKNOWN in types.values() else separate(body, scope.report)
 
 
 def declare_procedures(

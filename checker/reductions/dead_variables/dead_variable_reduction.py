@@ -42,11 +42,13 @@ COLUMN = {
         Use.PROVEN,
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
         " as it does in G: the instances of a state and of its node are the same, but for those"
-        " that receive dead messages, each of which has a constraint of its own that is not enabled"
-        " in N. So a fair run of G that stays in a node forever meets all constraints that are"
-        " enabled in N by"
+        " that receive dead messages, each of which has no constraint or one of its own that is not"
+        " enabled in N. So a fair run of G that stays in a node forever meets all constraints that"
+        " are enabled in N by"
         " such steps, and the node is an end. The other way, in G they can be taken again and"
-        " again, and dead messages be received in between: a fair run that stays in the node.",
+        " again, and dead messages be received in between: a fair run that stays in the node. (What"
+        " is sent into a set from which fairness makes nobody take anything changes it finitely"
+        " often; then such a step leaves the state of G as it is, too.)",
         f"{STUTTER}; {LIVE}",
         AGREE + "test_dead_parts",
     ),

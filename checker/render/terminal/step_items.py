@@ -92,7 +92,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     known = set(trace.processes)
     for change in step.changes:
         lane = change.process or step.process
-        if change.title in spoken and not change.quiet and lane in known:
+        if change.title.removeprefix("ghost ") in spoken and not change.quiet and lane in known:
             items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and step.process in known:

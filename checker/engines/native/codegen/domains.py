@@ -37,11 +37,12 @@ def each(
                         yield c.unrank(fn, item, i), following
                         fn.place(following)
                 case (t.SeqT() | t.BagT()) as type_:
+                    slots = c.Slots(fn, type_, of)
                     with fn.count(c.length(fn, type_, of)) as i, fn.rounds(type_.cap):
                         following = fn.label()
-                        code = c.slot_code(fn, type_, of, i)
+                        code = slots.code(i)
                         if isinstance(type_, t.BagT) and not copies:
-                            fn.leave_if(_repeats_previous(fn, type_, of, i, code), following)
+                            fn.leave_if(_repeats_previous(fn, slots, i, code), following)
                         yield c.from_code(fn, type_.item, code), following
                         fn.place(following)
                 case other:
@@ -73,9 +74,9 @@ def domain_source(domain: ir.Domain) -> ir.Expr | None:
     return None if isinstance(domain, ir.Universe) else domain.of
 
 
-def _repeats_previous(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
+def _repeats_previous(fn: Fn, slots: c.Slots, i: Val, code: Val) -> Val:
     before = fn.select(fn.eq(i, const(0)), const(0), fn.sub(i, const(1)))
-    same = fn.eq(c.slot_code(fn, type_, of, before), code)
+    same = fn.eq(slots.code(before), code)
     return fn.and_(same, fn.ne(i, const(0)))
 
 

@@ -142,9 +142,10 @@ def index_of(frame: Frame, e: Apply, v: list[Val]) -> Val:
     wanted, fits = convert(fn, v[1], e.args[1].type, type_.item)
     frame.fault_if(fn.not_(fits))
     code, found, done = c.to_code(fn, type_.item, wanted), fn.var(const(0)), fn.label()
+    slots = c.Slots(fn, type_, v[0])
     with fn.count(c.length(fn, type_, v[0])) as i:
         found.set(i)
-        fn.leave_if(fn.eq(c.slot_code(fn, type_, v[0], i), code), done)
+        fn.leave_if(fn.eq(slots.code(i), code), done)
     frame.fault_if(TRUE)
     fn.place(done)
     return found.get()
@@ -190,9 +191,9 @@ def _with_copy(frame: Frame, type_: Listed, bag: Val, value: Val) -> Val:
     frame.fault_if(fn.not_(fn.lt(count, const(type_.cap))))
     if not type_.cap:
         return bag
-    where = fn.var(const(0))
+    where, held = fn.var(const(0)), c.Slots(fn, type_, bag)
     with fn.count(count) as i:
-        smaller = fn.le(c.slot_code(fn, type_, bag, i), item)
+        smaller = fn.le(held.code(i), item)
         where.set(fn.add(where.get(), fn.resize(smaller, 64)))
     shift, slots = c.slot_shift(fn, type_, where.get()), _slots(fn, type_, bag)
     above = fn.shl(const(1, bag.bits), fn.add(shift, const(width(type_.item))))
@@ -209,8 +210,9 @@ def bag_remove(frame: Frame, e: Apply, v: list[Val]) -> Val:
     code, result = c.to_code(fn, type_.item, wanted), fn.var(v[0])
     done = fn.label()
     fn.leave_if(fn.not_(fits), done)
+    slots = c.Slots(fn, type_, v[0])
     with fn.count(c.length(fn, type_, v[0])) as i:
-        here = fn.eq(c.slot_code(fn, type_, v[0], i), code)
+        here = fn.eq(slots.code(i), code)
         with fn.if_(here):
             result.set(_without(fn, type_, v[0], i))
             fn.jump(done)
@@ -228,7 +230,8 @@ def occurrences(frame: Frame, item_type: t.Type, item: Val, of_type: t.Type, of:
     unify(item_type, type_.item)  # comparable at all
     wanted, fits = convert(fn, item, item_type, type_.item)
     code, total = c.to_code(fn, type_.item, wanted), fn.var(const(0))
+    slots = c.Slots(fn, type_, of)
     with fn.if_(fits), fn.count(c.length(fn, type_, of)) as i:
-        same = fn.eq(c.slot_code(fn, type_, of, i), code)
+        same = fn.eq(slots.code(i), code)
         total.set(fn.add(total.get(), fn.resize(same, 64)))
     return total.get()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from checker.engines.native.codegen.emit import TRUE, Fn, Val, const
+from checker.engines.native.codegen.layout import WORD
 from checker.engines.native.codegen.packing import (
     case_width,
     encode,
@@ -156,6 +157,34 @@ def slot_code(fn: Fn, type_: t.SeqT | t.BagT, seq: Val, index: Val) -> Val:
     if not type_.cap:
         return const(0, width(type_.item))
     return fn.resize(fn.lshr(seq, slot_shift(fn, type_, index)), width(type_.item))
+
+
+class Slots:
+    """The slots of ``seq``, which are asked for one by one: where they take many words they are
+    stored once, and each is loaded, as a shift of all of them takes time for each word.
+    """
+
+    def __init__(self, fn: Fn, type_: t.SeqT | t.BagT, seq: Val) -> None:
+        self.fn, self.type_, self.seq = fn, type_, seq
+        self.words: Val | None = None
+        if seq.const is None and seq.bits > 2 * WORD and width(type_.item) <= WORD:
+            count = -(-seq.bits // WORD)
+            self.words = fn.alloca(WORD, count + 1)
+            for i in range(count):
+                part = fn.resize(fn.lshr(seq, const(WORD * i)), WORD)
+                fn.store(part, fn.at(self.words, i))
+            fn.store(const(0), fn.at(self.words, count))
+
+    def code(self, index: Val) -> Val:
+        """The code in slot ``index``, which has to be below the capacity."""
+        if self.words is None:
+            return slot_code(self.fn, self.type_, self.seq, index)
+        fn, shift = self.fn, slot_shift(self.fn, self.type_, index)
+        word, bit = fn.lshr(shift, const(6)), fn.and_(shift, const(WORD - 1))
+        low = fn.lshr(fn.load(fn.at(self.words, word), WORD), bit)
+        above = fn.load(fn.at(self.words, fn.add(word, const(1))), WORD)
+        high = fn.shl(fn.shl(above, const(1)), fn.sub(const(WORD - 1), bit))
+        return fn.resize(fn.or_(low, high), width(self.type_.item))
 
 
 def slot(fn: Fn, type_: t.SeqT | t.BagT, seq: Val, index: Val) -> Val:

@@ -1,6 +1,6 @@
 """A run is the same with its ghosts and without them: erasing ghosts gives the same states.
 
-For a long run: ``BIVALENCE_LONG=500 pytest tests/agreement/test_ghosts.py``.
+For a long run: ``BIVALENCE_LONG=500 pytest tests/agreement/test_erased_ghosts.py``.
 """
 
 from __future__ import annotations
