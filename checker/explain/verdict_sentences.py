@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checker.explain.narrative import narrative_sentences
+from checker.explain.operations import operation_sentences
 from checker.explain.realisation import Voice, title
 from checker.explain.truth import facts, word_of
 from checker.model.ir import Property, TransitionSystem
@@ -19,6 +20,9 @@ def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) 
 
     Where the reading of ``prop`` does not give these, the first sentence is that of the trace.
     """
+    of_operations = operation_sentences(system, prop, run, _property_title(prop))
+    if of_operations:
+        return of_operations[:LONGEST]
     found = facts(system, prop, run)
     if not found:
         return (trace.sentence, *narrative_sentences(trace, (), None))[:LONGEST]
@@ -33,4 +37,5 @@ def _property_title(prop: Property) -> str:
     written where it may be anything."""
     at = prop.place
     shipped = at is None or display_name(at.file) != at.file or " over " in prop.asked
-    return title(prop.asked) if shipped else f"`{prop.asked}`"
+    noun = shipped and " as " not in prop.asked
+    return title(prop.asked) if noun else f"`{prop.asked}`"

@@ -30,8 +30,9 @@ class Form:
     stand in its place.  ``keys``: the keys of fields that have other names in the object.
     ``items``: the keys of tuples in a field that is a tuple of tuples.  ``digits``: how many
     decimal places floats are rounded to.  ``optional``: fields that are left out where another
-    field (or they themselves) is empty.  ``derived``: properties that are written after the fields,
-    and not read.  ``sealed``: the object ends with ``digest``, the SHA-256 of the rest.
+    field (or they themselves) is empty; where they are missing they have their defaults.
+    ``derived``: properties that are written after the fields, and not read.  ``sealed``: the object
+    ends with ``digest``, the SHA-256 of the rest.
     """
 
     constants: Mapping[str, str | int] = field(default_factory=dict)
@@ -51,6 +52,7 @@ FORMS: Mapping[type, Form] = {
         inlined="header",
         keys={"property_name": "property", "word": "verdict"},
         items={"variables": ("name", "kind")},
+        optional={"operations": "operations"},
         sealed=True,
     ),
     Report: Form(

@@ -128,6 +128,8 @@ def _record(kind: Any, data: object) -> Any:
     for member in members(kind):
         if member.name == inlined:
             values[member.name] = read(member.hint, found)
+        elif member.key not in found and member.name in form_of(kind).optional:
+            continue
         elif member.items:
             values[member.name] = _read_items(member, found[member.key])
         else:

@@ -21,6 +21,7 @@ from checker.instantiate.protocol import (
     handler_budgets,
     initial,
     receptions,
+    returns,
     stack,
     yields,
 )
@@ -123,6 +124,9 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     timing.declare(made)
     detectors.declare(made)
     oracles.declare(made)
+    if returns.returning(made):
+        actions.declare_clients(made)
+        returns.declare(made)
     properties = ask(made, (*made.check.prove, *asked_of_states(made.check)))
     made.bounds = tuple(p for p in properties if p.is_bound)
     crashes.declare(made)

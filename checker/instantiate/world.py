@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import Sizes, evaluate_size, refuse
@@ -22,6 +23,7 @@ from checker.model.ir import (
     SourceLocation,
     VariableKind,
 )
+from checker.model.reading import Specification
 from checker.model.types import (
     BOOL,
     AtomT,
@@ -116,6 +118,13 @@ class Later:
     variable: str | None
 
 
+class Observed(NamedTuple):
+    """An observation of operations: its first value after one has returned, and the object."""
+
+    first_returned: int
+    of: Specification
+
+
 @dataclass
 class World:
     """The state of an instantiation.
@@ -123,6 +132,7 @@ class World:
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked; ``bounds``: those of the check, as invariants.
+    ``observed``: for the variable of each observation of operations what it is about.
     """
 
     check: typed.Check
@@ -146,6 +156,7 @@ class World:
     stored: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     coverage: bool = False
+    observed: dict[str, Observed] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
     bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
@@ -379,6 +390,8 @@ def mark(
     names: tuple[str, ...],
     *args: Expr,
     place: SourceLocation | None = None,
+    returns: str = "",
 ) -> ir.Mark:
-    info = MarkInfo(kind, text, names, tuple(a.type for a in args), place=place)
+    types = tuple(a.type for a in args)
+    info = MarkInfo(kind, text, names, types, place=place, returns=returns)
     return ir.Mark(world.mark(info), args)

@@ -11,9 +11,10 @@ from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
+from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.variants import expand
@@ -40,6 +41,9 @@ class Source:
 
     def protocols(self) -> list[Declared]:
         return [i for i in self.spec.items if isinstance(i, ast_items.Protocol | ast_items.Variant)]
+
+    def objects(self) -> list[ast_objects.Object]:
+        return [i for i in self.spec.items if isinstance(i, ast_objects.Object)]
 
     def all(self) -> list[Source]:
         """Returns this file and all that it imports, each once, nearest first."""
@@ -170,8 +174,16 @@ class Library:
         if file not in self._files:
             source = next(s for s in self.sources if s.spec.file == file)
             specs = [each.spec for each in reversed(source.all())]
-            self._files[file] = file_home(specs, self.report)
+            home = file_home(specs, self.report)
+            self._files[file] = home
+            shipped = self._shipped() if self.prelude is None else self.prelude.objects
+            home.objects = {**shipped, **home.objects}
         return self._files[file]
+
+    def _shipped(self) -> dict[str, tuple[ast_objects.Object, Home]]:
+        """Returns the objects of all files of the tool, which see one another."""
+        found = (decl for source in self.sources for decl in source.objects())
+        return {decl.name.text: (decl, self.around(decl.name.span.file)) for decl in found}
 
     # ---- interfaces ---------------------------------------------------------------------------
 
@@ -371,6 +383,7 @@ class Prelude:
     protocols: dict[str, typed.Protocol]
     homes: dict[str, Home]
     declared: dict[str, Declared]
+    objects: dict[str, tuple[ast_objects.Object, Home]]
 
     def implementing(self, interface: str) -> list[typed.Protocol]:
         found = self.protocols.values()
@@ -388,6 +401,9 @@ def prelude() -> Prelude:
     whole.imports = [open_source(read(path), path) for path in files]
     report = Reporter()
     library = Library(whole, None, report)
+    objects = library.around("").objects
+    for decl, around in objects.values():
+        check_object(decl, report, around)
     bases = {i.name: i for i in library.bases()}
     found = {n: library.interface_called(n) for n in library.interface_names()}
     interfaces = {n: i for n, i in found.items() if i is not None}
@@ -397,4 +413,5 @@ def prelude() -> Prelude:
         raise SpecError(tuple(report.found))
     protocols = {n: p for n, p in built.items() if p is not None}
     homes = {name: library.home(name) for name in protocols}
-    return Prelude(bases, interfaces, protocols, homes, {d.name.text: d for d in decls})
+    declared = {d.name.text: d for d in decls}
+    return Prelude(bases, interfaces, protocols, homes, declared, objects)

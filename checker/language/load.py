@@ -9,8 +9,9 @@ from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, open_source, prelude, read
-from checker.language.syntax import ast_items, typed
+from checker.language.syntax import ast_items, ast_objects, typed
 from checker.language.typecheck.checks import check_of
+from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.world_settings import in_world
 from checker.language.variant_text import difference
@@ -137,11 +138,13 @@ def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnos
 def _module(source: Source, library: Library) -> typed.Module:
     _twice(source, library.report)
     library.around(source.spec.file)
+    for decl in source.objects():
+        check_object(decl, library.report, library.around(source.spec.file))
     interfaces = [library.interface(i.name) for i in source.interfaces()]
     protocols = [library.protocol(p.name) for p in source.protocols()]
     for imported in library.sources[1:]:
-        for decl in imported.protocols():
-            library.protocol(decl.name)
+        for protocol_decl in imported.protocols():
+            library.protocol(protocol_decl.name)
     checks = []
     for item in source.spec.items:
         if isinstance(item, ast_items.Check):
@@ -162,9 +165,9 @@ def _twice(source: Source, report: Reporter) -> None:
     modules = ast_items.Interface | ast_items.Protocol | ast_items.Variant
     for each in reversed(source.all()):
         for item in each.spec.items:
-            if not isinstance(item, modules | ast_items.Check):
+            if not isinstance(item, modules | ast_items.Check | ast_objects.Object):
                 continue
-            kind = "check" if isinstance(item, ast_items.Check) else "module"
+            kind = "module" if isinstance(item, modules) else type(item).__name__.lower()
             if kind == "check" and each is not source:
                 continue
             name = item.name.text

@@ -683,8 +683,7 @@ class MarkKind(StrEnum):
     BRANCH = "branch"
     SEND = "send"  # args: process, set of receivers, message
     RECEIVE = "receive"  # args: receiver, sender, message
-    # args: sender, receiver, message, and the omitting process, unless the link loses it
-    LOSE = "lose"
+    LOSE = "lose"  # args: sender, receiver, message, and the omitting process, if there is one
     REQUEST = "request"  # args: process, arguments of the request
     INDICATION = "indication"  # args: process, arguments of the indication
     CRASH = "crash"  # args: process
@@ -706,7 +705,7 @@ class MarkKind(StrEnum):
 class MarkInfo:
     """The meaning of a mark; ``names`` and ``types`` are of its arguments.
 
-    ``required``: never reached means vacuous.
+    ``required``: never reached means vacuous; ``returns``: by which indication a request returns.
     """
 
     kind: MarkKind
@@ -715,6 +714,7 @@ class MarkInfo:
     types: tuple[Type, ...] = ()
     required: bool = False
     place: SourceLocation | None = None
+    returns: str = ""
 
 
 class EffectKind(StrEnum):

@@ -6,14 +6,37 @@ enclosing quantifiers bind.  No search uses a reading; it explains single execut
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from checker.model.types import Value
 
 if TYPE_CHECKING:
     from checker.model.ir import Domain, Expr
 
 Phrase = tuple["str | Expr", ...]
 """Text with expressions in between, which stand for their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A sequential object, with respect to which an execution is asked to be ``kind``.
+
+    ``calls``: the operations of the clients, each with its process and arguments; ``outcomes``: for
+    the number of a state (0 is the first) and that of a call the states and results to which it may
+    lead, where some order of the calls leads there.
+    """
+
+    kind: str
+    object: str
+    calls: tuple[tuple[int, str, tuple[Value, ...]], ...]
+    outcomes: Mapping[tuple[int, int], tuple[tuple[int, tuple[Value, ...]], ...]]
+
+    @property
+    def name(self) -> str:
+        """How the spec asks for it."""
+        return f"{self.kind} as {self.object}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +49,7 @@ class Atom:
     and which entries.  ``yes``, ``no``, ``never`` are verbs for what is so, is not so now, and will
     not be so from now on.  ``otherwise``: pairs of a condition and a predicate for what is not so;
     the first one whose condition holds is used in place of ``no``.  ``formula``: the text in the
-    spec.
+    spec.  ``of``: the object that operations are compared with.
     """
 
     expr: Expr
@@ -41,6 +64,7 @@ class Atom:
     owner: Expr | None = None
     about: tuple[Expr, ...] = ()
     otherwise: tuple[tuple[Expr, Phrase], ...] = ()
+    of: Specification | None = None
 
 
 @dataclass(frozen=True, slots=True)

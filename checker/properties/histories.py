@@ -8,6 +8,7 @@ variable           declared when a property
 ``@past``          reads ``causes(x, y)``: the causal past of each process (HT94)
 ``@causes``        the same: pairs of broadcasts, the first in the past of the second
 ``@suspected``     reads whom a process suspects now; ``@trusted`` in the same way
+``@linearizable…`` asks it: see :mod:`checker.properties.consistency`
 =================  ==========================================================================
 
 Acts are global to all processes: ``@performed`` and ``@effects``, sets or sequences by the same
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from checker.instantiate.protocol import returns
 from checker.instantiate.protocol.walk import histories_in, nodes
 from checker.instantiate.world import REQUEST, World
 from checker.language.syntax import typed
@@ -27,6 +29,7 @@ from checker.model.build import entry, fresh, member
 from checker.model.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.model.types import MapT, SeqT, SetT, TupleT, Type, default
 from checker.properties.acts import Acts
+from checker.properties.consistency.observation import Observation, observation_of, variable_of
 
 Event = tuple[str, str]
 """``request`` or ``indication``, and the operator's name."""
@@ -42,6 +45,7 @@ class Histories:
     repeated: set[Event] = field(default_factory=set)
     causal: bool = False
     opinions: set[str] = field(default_factory=set)
+    observations: dict[str, Observation] = field(default_factory=dict)
     acts: Acts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,6 +64,8 @@ class Histories:
                     self.causal = True
                 case typed.Opinion(_, kind):
                     self.opinions.add(kind)
+                case typed.Consistent() if variable_of(node) not in self.observations:
+                    self.observations[variable_of(node)] = observation_of(self.world, node)
                 case _:
                     pass
         self.acts.need(formula)
@@ -112,6 +118,8 @@ class Histories:
             self.world.add("@causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
         for kind in sorted(self.opinions):
             self._variable(f"@{kind}", SetT(self.world.proc), kind)
+        for observation in self.observations.values():
+            observation.declare()
         for event, fields in self.operators():
             self._effect(event, fields)
         self.acts.declare()
@@ -144,6 +152,7 @@ class Histories:
             body += self._note_causes(kind, self_, args, item)
         if kind == "indication" and len(args) == 1:
             body += self._note_opinion(op, self_, item)
+        body += self._note_operation(kind, op, self_, item if args else None)
         name = f"{REQUEST if kind == 'request' else 'indicate.'}{op}"
         params = (("_self", self.world.proc), *((a.name, a.type) for a in args))
         self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
@@ -172,6 +181,14 @@ class Histories:
             mine, target = self._mine("@trusted", self_)
             return (ir.Assign(target, ir.Apply(mine.type, ir.Op.SET, (process,))),)
         return ()
+
+    def _note_operation(self, kind: str, op: str, self_: Expr, result: Expr | None) -> Block:
+        """Notes that an operation is called, or returns with ``result``."""
+        if kind == "request":
+            notes = (o.at_request(op, self_) for o in self.observations.values())
+            return (*returns.at_request(self.world, op, self_), *(s for b in notes for s in b))
+        notes = (o.at_return(op, self_, result) for o in self.observations.values())
+        return (*returns.at_return(self.world, op, self_), *(s for b in notes for s in b))
 
     def _note_repeated(self, op: str, self_: Expr, item: Expr) -> Block:
         seen, _ = self._mine(f"@history.{op}", self_)

@@ -16,6 +16,7 @@ from checker.model.build import conj, fresh, fresh_names, member
 from checker.model.ir import TRUE, Expr
 from checker.model.reading import Atom, Join, Node, Phrase, Range, Reading, Timed
 from checker.model.types import AtomT, TupleT, Type
+from checker.properties.consistency.observation import variable_of
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
 
@@ -180,6 +181,11 @@ class _Words:
                 return self.act(expr, kind, spell(item, env), env, ("twice",))
             case typed.Causes(_, first, second, _):
                 return self.cause(expr, first, second, env)
+            case typed.Consistent():
+                text, now = spell(expr, env), lower(expr, env)
+                against = self.world.observed[variable_of(expr)].of
+                ways = ("is so", "is not so", "is never so")
+                return Atom(now, "operations", (), *ways, text, text, of=against)
             case typed.Operation(
                 _, "==", (typed.Opinion(_, kind, owner, _), typed.Display(_, (one,), _)), _
             ):

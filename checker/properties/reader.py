@@ -13,6 +13,7 @@ from checker.model import build, ir
 from checker.model.build import conj, fresh, member, negation
 from checker.model.ir import Expr, Quantifier
 from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT
+from checker.properties.consistency.observation import reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Reader:
                 return member(lower(item, env, build.element(whole.type)), whole)
             case typed.Opinion(_, kind, owner, _):
                 return self._mine(f"@{kind}", owner, env)
+            case typed.Consistent():
+                return reads(world, expr)
             case typed.Causes(_, first, second, _):
                 pairs = world.read("@causes")
                 pair = build.element(pairs.type)

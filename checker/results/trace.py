@@ -185,6 +185,20 @@ class ProcessOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """An operation of a process: ``call``, in words, in the step ``called``; it returned ``result``
+    (empty: nothing) in the step ``returned``, ``None`` where it has not returned, by the indication
+    ``answer``."""
+
+    process: str
+    call: str
+    called: Natural
+    answer: str = ""
+    result: str = ""
+    returned: Natural | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Copies:
     """The outcome of a message that a process sent before it crashed."""
 
@@ -327,6 +341,7 @@ class Trace:
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
     ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
     parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
+    ``operations``: the requests that return, in the order of their calls.
     """
 
     header: Header
@@ -350,6 +365,7 @@ class Trace:
     values: tuple[tuple[str, Json], ...] = ()
     at: At | None = None
     explanation: Explanation | None = None
+    operations: tuple[Interval, ...] = ()
 
     @property
     def still_acts(self) -> bool:

@@ -25,10 +25,10 @@ from tests.agreement.ghostly import (
 from tests.world.drawing import spec_of
 from tests.world.features import covering_sets
 
-SPECS = int(os.environ.get("BIVALENCE_LONG", "0")) or 24
+SPECS = int(os.environ.get("BIVALENCE_LONG", "0")) or 8
 SHARDS = 4
 SETS = covering_sets(3, 4)
-MOST = 1500
+MOST = 700
 
 
 def texts(seed: int) -> tuple[str, str]:
@@ -41,7 +41,10 @@ def texts(seed: int) -> tuple[str, str]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_without_ghosts_there_are_the_same_states(shard: int, fine: bool, tmp_path: Path) -> None:
     path, compared, observed = tmp_path / "ghosts.bcast", 0, 0
-    for seed in range(shard, SPECS, SHARDS):
+    most = MOST // 2 if fine else MOST
+    for seed in range(shard, 20 * SPECS, SHARDS):  # most have too many states
+        if compared * SHARDS >= SPECS / 2 and observed:
+            break
         plain_text, text = texts(seed)
         path.write_text(plain_text, encoding="utf-8")
         plain = load_check(str(path), "c", {})
@@ -51,7 +54,7 @@ def test_without_ghosts_there_are_the_same_states(shard: int, fine: bool, tmp_pa
         heard_only = check.crash is not None and not check.recover and unbounded and not fine
         try:
             without, system = system_of(plain, fine), system_of(check, fine)
-            expected, found = states(without, MOST), states(system, 6 * MOST)
+            expected, found = states(without, most), states(system, 6 * most)
         except (TooMany, SpecError):
             continue
         erased = {without_ghosts(system, heard_only=heard_only)(state) for state in found}

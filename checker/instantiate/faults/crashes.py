@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from checker.instantiate.faults import role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
-from checker.instantiate.protocol import coverage_marks
+from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.initial import choose_initial
@@ -115,6 +115,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
         gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
         gone.extend(role_bounds.count_crash(world, victim))
     gone.extend(_unmade(world, victim))
+    gone.extend(returns.forget(world, victim))
     gone.extend(stable_storage.restore_after_crash(world, victim))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):

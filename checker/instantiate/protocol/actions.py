@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.instantiate import fairness
-from checker.instantiate.protocol import calls, receptions
+from checker.instantiate.protocol import calls, receptions, returns
 from checker.instantiate.protocol.dispatch import guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
-from checker.instantiate.protocol.inputs import arguments, column
+from checker.instantiate.protocol.inputs import Request, arguments, column
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.statements import Root, run_call
@@ -96,20 +96,33 @@ def unique(world: World, name: str) -> str:
 
 def clients(world: World) -> None:
     """Drafts an action for each operator that clients request: a process's next request."""
-    interface = world.check.protocol.implements
-    by_op: dict[str, list[tuple[int, int, typed.Client]]] = {}
-    position: dict[int, int] = {}
-    for client in world.check.clients:
-        for process in _who(world, client):
-            turn = position.get(process, 0)
-            position[process] = turn + 1
-            by_op.setdefault(client.op, []).append((process, turn, client))
-    if not by_op or interface is None:
+    if world.check.protocol.implements is None:
         return
-    turns = MapT(world.proc, IntT(0, max(position.values())))
-    world.add(CLIENT, turns, default(turns), VariableKind.WORLD, "requests made")
+    declare_clients(world)
+    by_op: dict[str, list[Request]] = {}
+    for request in requests_of(world):
+        by_op.setdefault(request[2].op, []).append(request)
     for op, requests in by_op.items():
         _request(world, op, requests)
+
+
+def requests_of(world: World) -> list[Request]:
+    """Returns all requests that clients make."""
+    found: list[Request] = []
+    made: dict[int, int] = {}
+    for client in world.check.clients:
+        for process in _who(world, client):
+            found.append((process, made.get(process, 0), client))
+            made[process] = made.get(process, 0) + 1
+    return found
+
+
+def declare_clients(world: World) -> None:
+    """Declares how many requests each client has made, unless that is declared already."""
+    requests = requests_of(world)
+    if requests and CLIENT not in world.variables:
+        turns = MapT(world.proc, IntT(0, 1 + max(turn for _, turn, _ in requests)))
+        world.add(CLIENT, turns, default(turns), VariableKind.WORLD, "requests made")
 
 
 def _who(world: World, client: typed.Client) -> list[int]:
@@ -143,7 +156,15 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         ir.Declare(held.name, world.proc, self),
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
-        mark(world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound),
+        mark(
+            world,
+            MarkKind.REQUEST,
+            op,
+            ("self", *(n for n, _ in fields)),
+            held,
+            *bound,
+            returns=returns.returned_by(world, op),
+        ),
         *_request_effect(world, top, op, (held, *bound), [h for _, h in handlers]),
         *run_call(target, bound, Root(world, held)),
     )
@@ -151,7 +172,8 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     takes = build.disj(*(condition for condition, _, _ in ways))
     (_, handler, inner), *others = ways
     said = () if others else spelled_conditions((handler.when,), inner)
-    where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
+    ready = conj(world.may_step(self), returns.waits_for_none(world, self))
+    where = conj(ready, equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     name, promised = unique(world, f"request {op}"), world.reliable(self)
     constraint = fairness.client(self)

@@ -125,6 +125,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             | typed.Acts()
             | typed.RepeatedAct()
             | typed.Opinion()
+            | typed.Consistent()
             | typed.Temporal()
         ):
             if env.history is None:

@@ -32,11 +32,11 @@ def arguments(
     """Returns the arguments of the request number ``which`` of ``requests`` of ``op``, in the
     process's own words or as chosen; declares what is chosen."""
     env = Env(world, world.instances[0], None)
-    written = [
-        [_written(client, index, type_, env) for _, _, client in requests]
+    given = [
+        [written(client, index, type_, env) for _, _, client in requests]
         for index, type_ in enumerate(types)
     ]
-    found = [column(which, type_, values) for type_, values in zip(types, written, strict=True)]
+    found = [column(which, type_, values) for type_, values in zip(types, given, strict=True)]
     turns = dict.fromkeys(turn for _, turn, client in requests if client.is_choice)
     for turn in turns:
         chosen = [r for r in requests if r[1] == turn and r[2].is_choice]
@@ -62,7 +62,7 @@ def column(which: ir.Local, type_: Type, values: Sequence[Const]) -> Expr:
     return ir.Index(type_, table, which)
 
 
-def _written(client: typed.Client, index: int, type_: Type, env: Env) -> Const:
+def written(client: typed.Client, index: int, type_: Type, env: Env) -> Const:
     """Returns an argument that is written out; anything for one that is chosen."""
     if client.is_choice:
         return Const(type_, default(type_))

@@ -165,6 +165,10 @@ def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:
             return (f"{kind}(", *_spell_part(process, env)[0], ")")
         case typed.Acts(_, kind, _):
             return (kind,)
+        case typed.Consistent(_, _, of, _, "returned"):
+            return (f"an operation of {of.name} has returned",)
+        case typed.Consistent(_, kind, of, _):
+            return (f"{kind.replace('_', ' ')} as {of.name}",)
         case typed.Received(_, message, patterns, owner, _):
             fields = _join_phrases((_pattern(p, env) for p in patterns), ", ")
             whose = () if owner is None else (*_spell_part(owner, env)[0], ".")

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from lark import Token, Tree
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_clauses, ast_items
+from checker.language.syntax import ast, ast_clauses, ast_items, ast_objects
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -269,6 +269,7 @@ def nodes(module: ModuleType) -> dict[str, Maker]:
 MAKERS: dict[str, Maker] = {
     **nodes(ast),
     **nodes(ast_items),
+    **nodes(ast_objects),
     **nodes(ast_clauses),
     "name": Builder._make_name,
     "to_role": Builder._make_to_role,

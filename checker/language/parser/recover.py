@@ -12,7 +12,7 @@ DEEPEST = 200
 
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
-_TOP = frozenset(("import", "interface", "protocol", "variant", "check", "type", "const", "define"))
+_TOP = frozenset("import interface object protocol variant check type const define".split())
 _PROTOCOL = (
     "may upon state stable shared ghost message property uses role init type invariant "
     "const define procedure"
@@ -23,13 +23,16 @@ _CHECK = (
 )
 _INNER = {
     "interface": frozenset("request indication property properties type".split()),
+    "object": frozenset("state operation type const define".split()),
     "protocol": frozenset(_PROTOCOL.split()),
     "variant": frozenset(_PROTOCOL.split()) | {"without"},
     "check": frozenset(_CHECK.split()),
 }
 """The words that begin an item inside of a top-level item."""
 _PREFIXES = frozenset(("may", "upon", "stable", "shared", "ghost", "without"))
-_BEFORE_NAMES = frozenset(("interface", "protocol", "variant", "check", "of", "implements"))
+_BEFORE_NAMES = frozenset(
+    ("interface", "object", "protocol", "variant", "check", "of", "implements")
+)
 """Words behind which a name stands."""
 _CRASH_POINTS = re.compile(r"crash[ \t]+points\b")
 _CLOSES = {")": "(", "]": "[", "}": "{"}

@@ -32,6 +32,7 @@ _EXPRESSION = frozenset(
         "ALWAYS",
         "EVENTUALLY",
         "INITIALLY",
+        "CONSISTENT",
         "RECORD",
         "__ANON_1",
         "LBRACEVBAR",
@@ -59,22 +60,7 @@ _OPERATORS = frozenset(
         "__ANON_2",
     ]
 )
-_TYPES = frozenset(
-    [
-        "BOOL",
-        "NAT",
-        "ENUM",
-        "RECORD",
-        "GENERIC",
-        "MAP",
-        "SEQUENCE",
-        "LPAR",
-        "NAME",
-        "INT",
-        "MINUS",
-        "HASH",
-    ]
-)
+_TYPES = frozenset("BOOL NAT ENUM RECORD GENERIC MAP SEQUENCE LPAR NAME INT MINUS HASH".split())
 _STATEMENTS = frozenset(
     [
         "SEND",
@@ -91,6 +77,7 @@ _STATEMENTS = frozenset(
         "YIELD",
         "ATOMIC",
         "_START",
+        "_RETURN",
         "_CANCEL",
         "NAME",
     ]
@@ -137,11 +124,15 @@ _SETTINGS = frozenset(
         "NAME",
     ]
 )
-_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "VARIANT", "CHECK", "TYPE", "CONST", "DEFINE"])
+_TOP = frozenset(
+    ["IMPORT", "INTERFACE", "OBJECT", "PROTOCOL", "VARIANT", "CHECK", "TYPE", "CONST", "DEFINE"]
+)
+_OBJECT = frozenset(["OPERATION", "STATE", "TYPE", "CONST", "DEFINE"])
 _MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
     (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
+    (("OPERATION", "STATE"), _OBJECT, "`operation` or `state`"),
     (("REQUEST", "INDICATION"), _INTERFACE, "`request`, `indication` or `property`"),
     (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
     (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol`, `variant` or `check`"),
@@ -197,12 +188,15 @@ _WORDS = {
     "_FOREVER": "`forever`",
     "INVARIANT": "`invariant`",
     "_THEN": "`then`",
+    "_RETURN": "`return`",
+    "CONSISTENT": "`linearizable as`",
 }
 _KEYWORDS = (
     "allow always atomic bound cancel check choose clients condition const define detector either "
     "else enum eventually exists expect faults forall from ghost given idempotent implements "
-    "import indication init interface invariant links may message perform procedure property "
-    "protocol prove receive record recover request require requires role scenario send shared skip "
+    "import indication init interface invariant links may message object operation perform "
+    "procedure property protocol prove receive record recover request require requires return "
+    "returns role scenario send shared skip "
     "stable start state timeout timing type union upon uses var when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")

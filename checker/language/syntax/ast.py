@@ -167,6 +167,16 @@ class Quantified:
 
 
 @dataclass(frozen=True, slots=True)
+class Consistent:
+    """``kind object``: of an execution, such as ``linearizable as Register``; ``kind`` ends in
+    ``as``."""
+
+    kind: str
+    object: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Conditional:
     condition: Expr
     then: Expr
@@ -193,6 +203,7 @@ Expr = (
     | Aggregate
     | MapDisplay
     | Quantified
+    | Consistent
     | Conditional
 )
 
@@ -386,6 +397,14 @@ class Yield:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The result of an object's operation."""
+
+    value: Expr
+    span: Span
+
+
 Stmt = (
     Assign
     | Send
@@ -402,6 +421,7 @@ Stmt = (
     | Timer
     | Atomic
     | Yield
+    | Return
 )
 Block = tuple[Stmt, ...]
 

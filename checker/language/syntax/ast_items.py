@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound
+from checker.language.syntax.ast_objects import Object, Returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +18,12 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class OperatorDecl:
-    """``kind``: ``request`` or ``indication``."""
+    """``kind``: ``request`` or ``indication``; ``returns``: how a request returns, if it does."""
 
     kind: str
     name: ast.Name
     fields: tuple[ast.Field, ...]
+    returns: Returned | None
     span: Span
 
 
@@ -373,7 +375,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Prove:
-    """The names may be of the form ``x over y``."""
+    """The names may be of the form ``x over y`` or ``x as y``."""
 
     names: tuple[ast.Name, ...]
     span: Span
@@ -422,7 +424,7 @@ class Check:
     span: Span
 
 
-Item = Import | Interface | Protocol | Variant | Check | TypeAlias | Constant | Definition
+Item = Import | Interface | Object | Protocol | Variant | Check | TypeAlias | Constant | Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,10 +193,14 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A request or an indication with its named, typed arguments."""
+    """A request or an indication with its named, typed arguments.
+
+    ``returns``: of a request, the indication by which it returns; ``None``: it does not return.
+    """
 
     name: str
     fields: tuple[tuple[str, Type], ...]
+    returns: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

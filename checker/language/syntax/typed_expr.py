@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from checker.diagnostics import Span
 from checker.language.syntax.typed_types import Pattern, Type
+
+if TYPE_CHECKING:
+    from checker.language.syntax.typed_code import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +361,33 @@ class Again:
     span: Span
 
 
+class SequentialObject:
+    """A sequential specification with the types of its user: ``protocol`` handles each operation as
+    a request, and indicates its result under the same name.
+
+    It is no node, so that what goes through a formula does not go through its code.
+    """
+
+    def __init__(self, name: str, protocol: Protocol, span: Span) -> None:
+        self.name = name
+        self.protocol = protocol
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """The operations that clients have called, and seen return, up to now, are those of a correct
+    ``object``, in the sense of ``kind``: ``linearizable``, ``sequentially_consistent``, ``regular``
+    or ``safe``.  ``asks`` ``returned``: whether any operation has returned, which is its
+    premise."""
+
+    type: Type
+    kind: str
+    object: SequentialObject
+    span: Span
+    asks: str = "holds"
+
+
 @dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
@@ -401,6 +431,7 @@ Expr = (
     | RepeatedAct
     | Opinion
     | Again
+    | Consistent
     | Temporal
 )
 
@@ -411,7 +442,7 @@ def changes(node: object) -> TypeGuard[Expr]:
     match node:
         case StateRef() | Received() | History() | HistoryOrder() | Repeated() | Causes():
             return True
-        case Acts() | RepeatedAct() | Opinion():
+        case Acts() | RepeatedAct() | Opinion() | Consistent():
             return True
         case Correct(kind=kind):
             return kind != "correct"

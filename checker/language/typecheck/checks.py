@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from checker.language.library import Library
@@ -15,6 +16,7 @@ from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
 from checker.language.typecheck.layers import World, check_given, stack_of
+from checker.language.typecheck.objects import consistency_property, is_consistency, of_clients
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
@@ -42,7 +44,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     require_general(every, decl.items, _COUNTS, home)
     own = _own_properties(decl, protocol, library)
     prove = _properties(asked, protocol, own, library, faults.recover)
-    return typed.Check(
+    made = typed.Check(
         name=decl.name.text,
         protocol=protocol,
         settings=tuple(settings.values()),
@@ -75,6 +77,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         invariants=tuple(p for p in own if p.lemma),
         bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
     )
+    return replace(made, warnings=made.warnings + of_clients(made, report))
 
 
 _Item = TypeVar("_Item")
@@ -184,6 +187,10 @@ def _properties(
     for name in asked:
         if name.text in made:
             continue
+        if is_consistency(name.text):
+            consistent = consistency_property(name, _seen_here(name, protocol, library))
+            made.update({} if consistent is None else {name.text: consistent})
+            continue
         found = written.get(name.text) or find_property(name.text, protocol, interfaces)
         if found is None and ("implements" in lost or name.text in report.broken):
             continue
@@ -200,6 +207,12 @@ def _properties(
         else:
             made[name.text] = found
     return tuple(made.values())
+
+
+def _seen_here(at: ast.Name, protocol: typed.Protocol, library: Library) -> Home:
+    """Returns the declarations of ``protocol``, and the objects of the file of ``at``."""
+    home = library.home(protocol.name)
+    return replace(home, objects={**home.objects, **library.around(at.span.file).objects})
 
 
 def _own_properties(
@@ -220,7 +233,7 @@ def _own_properties(
         n: find_property(n, protocol, interfaces) for n in property_names(protocol, interfaces)
     }
     others = (*protocol.invariants, *(p for p in known.values() if p is not None))
-    return own_properties(written, library.home(protocol.name), others)
+    return own_properties(written, _seen_here(decl.name, protocol, library), others)
 
 
 def _once(

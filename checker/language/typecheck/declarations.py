@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.applications import ARITY
 from checker.language.typecheck.definitions import check_definitions, constant, define
 from checker.language.typecheck.histories import HISTORY
@@ -122,6 +122,8 @@ def file_home(specs: Iterable[ast_items.Spec], report: Reporter) -> Home:
     found = [item for item in items if isinstance(item, ast_items.Definition)]
     define([d for d in found if declared.add(d.name, "a definition")], None, home)
     check_definitions(home)
+    objects = [item for item in items if isinstance(item, ast_objects.Object)]
+    home.objects.update({item.name.text: (item, home) for item in objects})
     return home
 
 
@@ -131,6 +133,7 @@ def see(around: Home, home: Home, declared: Declared | None = None) -> None:
     home.types.update(around.types)
     home.enums.update(around.enums)
     home.constants.update(around.constants)
+    home.objects.update(around.objects)
     home.definitions.setdefault(None, {}).update(definitions)
     if declared is not None:
         declared.names.update(dict.fromkeys(around.types, "a type"))

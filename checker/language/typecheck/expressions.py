@@ -148,6 +148,9 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             return typed.Quantified(BOOL, kind, bound, check(body, inner, BOOL), span)
         case ast.Conditional():
             return conditional(expr, scope, expected)
+        case ast.Consistent(_, _, span):
+            message = "this is about whole executions, so it stands in a property, or in `prove`"
+            scope.report.fail("N018", message, span)
         case _:
             assert_never(expr)
 

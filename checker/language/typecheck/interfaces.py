@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.language.syntax import ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import see
 from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.own_properties import own_properties
@@ -23,22 +23,37 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
         if isinstance(item, ast_items.TypeAlias):
             home.types[item.name.text] = resolve(item.type, home, item.name.text)
     operators: dict[str, list[typed.Operator]] = {"request": [], "indication": []}
+
+    def declare(
+        kind: str,
+        written: ast.Name,
+        fields: tuple[ast.Field, ...],
+        returns: ast_objects.Returned | None = None,
+    ) -> None:
+        name = written.text
+        if name in seen:
+            report.add("N004", f"`{name}` is declared twice", written.span)
+            return
+        told = history_name(name)
+        if told in histories:
+            message = f"`{told}(p)` would be the history of `{histories[told]}` and of `{name}`"
+            report.add("N035", message, written.span, hint="give one of them another name")
+        histories.setdefault(told, name)
+        seen.add(name)
+        names = field_names(fields, home)
+        given = tuple(zip(names, (resolve(f.type, home) for f in fields), strict=True))
+        answer = None if returns is None or kind != "request" else returns.name.text
+        operators[kind].append(typed.Operator(name, given, answer))
+
     for item in decl.items:
         if isinstance(item, ast_items.OperatorDecl):
-            name = item.name.text
-            if name in seen:
-                report.add("N004", f"`{name}` is declared twice", item.name.span)
-                continue
-            told = history_name(name)
-            if told in histories:
-                message = f"`{told}(p)` would be the history of `{histories[told]}` and of `{name}`"
-                report.add("N035", message, item.name.span, hint="give one of them another name")
-            histories.setdefault(told, name)
-            seen.add(name)
-            names = field_names(item.fields, home)
-            types = (resolve(f.type, home) for f in item.fields)
-            fields = tuple(zip(names, types, strict=True))
-            operators[item.kind].append(typed.Operator(name, fields))
+            declare(item.kind, item.name, item.fields, item.returns)
+            if item.returns is not None and item.kind == "request":
+                declare("indication", item.returns.name, item.returns.fields)
+            elif item.returns is not None:
+                message = "an indication is told, and nobody waits for anything to return"
+                hint = "only a `request` returns"
+                report.add("N061", message, item.returns.span, hint=hint)
     requests, indications = tuple(operators["request"]), tuple(operators["indication"])
     bare = typed.Interface(decl.name.text, requests, indications, (), decl.name.span)
     home.interface = bare

@@ -70,6 +70,8 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
 
     Raises :class:`Hole` after reporting an error.
     """
+    from checker.language.typecheck.objects import consistency
+
     if isinstance(expr, ast.Name) and _refers(expr, scope):
         return _referred(expr, scope, inside)
     if not (temporal(expr) or _refers(expr, scope)):
@@ -81,6 +83,8 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
             scope.report.fail("N019", message, changing.span, hint=hint)
         return built
     match expr:
+        case ast.Consistent(kind, of, span):
+            return consistency(kind.split()[0], of, span, scope.home)
         case ast.Quantified(kind, binders, body, span):
             bound, inner = bind(binders, scope)
             made = _formula(body, inner, inside)
@@ -165,10 +169,12 @@ def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[t
 
 
 def temporal(expr: object) -> bool:
-    """Tells whether a temporal operator occurs in ``expr``."""
+    """Tells whether a temporal operator occurs in ``expr``, or what is about whole executions."""
     if isinstance(expr, tuple):
         return any(temporal(e) for e in expr)
-    if isinstance(expr, ast.Operator) and expr.op in _TEMPORAL:
+    if isinstance(expr, ast.Consistent) or (
+        isinstance(expr, ast.Operator) and expr.op in _TEMPORAL
+    ):
         return True
     if is_dataclass(expr) and not isinstance(expr, type | Span):
         return any(temporal(getattr(expr, f.name)) for f in fields(expr))

@@ -9,7 +9,7 @@ from typing import NoReturn, Protocol
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.notations import foreign_name
-from checker.language.syntax import ast, ast_items, typed
+from checker.language.syntax import ast, ast_items, ast_objects, typed
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -128,6 +128,8 @@ class Home:
     constants: dict[str, typed.Expr] = field(default_factory=dict)
     definitions: dict[str | None, dict[str, Definition]] = field(default_factory=dict)
     procedures: dict[str | None, dict[str, ast_items.Procedure]] = field(default_factory=dict)
+    objects: dict[str, tuple[ast_objects.Object, Home]] = field(default_factory=dict)
+    """The objects in sight, each with what its file declares."""
     acts: typed.Type | None = None
     """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)

@@ -90,6 +90,10 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.Atomic(block(body, scope), span),), scope
         case ast.Yield():
             return (stmt,), scope
+        case ast.Return():
+            message = "`return` gives the result of an object's operation; a handler has none"
+            hint = "a protocol returns by an indication: `read_return(v)`"
+            scope.report.fail("N060", message, stmt.span, hint=hint)
         case _:
             assert_never(stmt)
 

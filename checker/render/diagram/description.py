@@ -31,6 +31,7 @@ def description_of(picture: Picture) -> str:
         left = len(told) - 2 * MOST
         told = [*told[:MOST], f"{left} steps are left out here.", *told[-MOST:]]
     lines += told
+    lines += [f"{operation.title}." for operation in picture.operations]
     lines += [f"{drawn.title}." for drawn in picture.arrows if drawn.how is CopyOutcome.UNDER_WAY]
     lines += _never(picture)
     if picture.loop is not None:

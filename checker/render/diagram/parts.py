@@ -144,6 +144,19 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of a process, from its call to its return; ``has_returned``: else it goes on to
+    the end."""
+
+    process: str
+    x: float
+    top: float
+    bottom: float
+    title: str
+    has_returned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """An indication or a ``perform`` of a process; ``step`` is ``None`` where it never happens."""
 
@@ -221,3 +234,4 @@ class Picture:
     ends: str
     layout: Layout
     notes: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()

@@ -21,6 +21,7 @@ from rich.cells import cell_len
 
 from checker.render.diagram.arrows import Arrows, path_of
 from checker.render.diagram.identity import Identities
+from checker.render.diagram.operations import intervals_of, with_returns
 from checker.render.diagram.parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
 from checker.render.diagram.places import Room, beside
 from checker.render.diagram.rows import Layout, home_of, is_everybodys, rows_of, tops_of
@@ -73,7 +74,7 @@ class _Plan:
     """Collects the parts of a picture."""
 
     def __init__(self, trace: Trace, layout: Layout) -> None:
-        trace, self._wrappers = fold_wrappers(trace)
+        trace, self._wrappers = fold_wrappers(with_returns(trace))
         self._trace, self._layout = trace, layout
         self._found: Causality = causality(trace)
         self._steps = self._found.steps
@@ -189,6 +190,7 @@ class _Plan:
             ends=ends_of(trace),
             layout=self._layout,
             notes=self._wrappers,
+            operations=tuple(intervals_of(trace, self._x, marks, self._end)),
         )
 
     def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:

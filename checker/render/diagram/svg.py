@@ -17,6 +17,8 @@ step that closes a cycle has the number behind the last one):
 - ``<g class="lane" data-process="p1">``; ``<g class="strip" data-process="p1">``, and in it
   ``<g class="delivery [missing] [again]" data-step="N" data-item="deliver(p1, a)">`` for what it
   indicated or performed; a missing one has no ``data-step``.
+- ``<g class="operation [open]" data-process="p1">`` with a ``<title>``: an operation, from its call
+  to its return, or, ``open``, to the end.
 - ``<g class="loop-box">``, ``<g class="legend">``,
   ``<g class="violation" [data-step] [data-lane]>``.
 
@@ -31,7 +33,17 @@ from itertools import groupby
 from rich.cells import cell_len
 
 from checker.render.diagram.description import description_of
-from checker.render.diagram.parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
+from checker.render.diagram.parts import (
+    Bar,
+    Drawn,
+    Label,
+    Lane,
+    Mark,
+    Operation,
+    Picture,
+    Strip,
+    Violation,
+)
 from checker.render.diagram.picture import picture_of
 from checker.render.diagram.rows import Layout
 from checker.render.diagram.svg_arrows import arrow, arrow_texts
@@ -87,6 +99,7 @@ def svg_of(picture: Picture, *, title_id: str = "", prefix: str = "") -> str:
         *heading,
         f'<g transform="translate(0,{number(high)})">',
         *(_lane(lane, picture, prefix) for lane in picture.lanes),
+        *(_operation(operation) for operation in picture.operations),
         *_end_rule(picture),
         *_loop(picture),
         *(_bar(bar, picture) for bar in picture.bars),
@@ -138,6 +151,18 @@ def _lane(lane: Lane, picture: Picture, prefix: str) -> str:
     said = {"byzantine": "B  Byzantine", "omitting": "omits"}.get(lane.faulty, lane.fate)
     parts.append(text(lane.x, 44, said, "words quiet middle" + (" bad" * (not lane.correct))))
     return f'<g class="lane" data-process="{safe(lane.process)}">{"".join(parts)}</g>'
+
+
+def _operation(operation: Operation) -> str:
+    """Draws an operation as a band on its lane, open at the end where it has not returned."""
+    x, top, bottom = operation.x, operation.top, operation.bottom
+    left, right, high, low = number(x - 6), number(x + 6), number(top), number(bottom)
+    way = f"M{left},{low} V{high} H{right} V{low}" + " Z" * operation.has_returned
+    classes = "operation" + " open" * (not operation.has_returned)
+    return (
+        f'<g class="{classes}" data-process="{safe(operation.process)}">'
+        f'{title_tag(operation.title)}<path d="{way}"/></g>'
+    )
 
 
 def _end_rule(picture: Picture) -> list[str]:

@@ -60,6 +60,9 @@ def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
     for kind, said in KINDS.items():
         if kind in kinds:
             yield f'<g transform="scale(.8)">{BODIES[kind]}</g>', said
+    if picture.operations:
+        band = '<g class="operation"><path d="M-6,-10 V10 H6 V-10 Z"/></g>'
+        yield band, "an operation, from its call to its return"
     if "crash" in kinds:
         yield CROSS, "crashes"
     lines = [line for mark in picture.marks if mark.label for line in mark.label.lines]

@@ -60,6 +60,9 @@ RULES = """
 .spacetime .lane line { stroke: var(--ink); stroke-width: 1.5; }
 .spacetime .lane line.down { stroke: var(--fault); stroke-dasharray: 1 6; stroke-linecap: round;
   stroke-width: 2; }
+.spacetime .operation path { fill: var(--ink); fill-opacity: .16; stroke: var(--ink);
+  stroke-width: 1.2; }
+.spacetime .operation.open path { stroke-dasharray: 4 3; }
 .spacetime .body { fill: var(--paper); stroke: var(--ink); stroke-width: 1.6; }
 .spacetime .number { text-anchor: middle; font-size: 10px; }
 .spacetime .number.long { font-size: 7.5px; }

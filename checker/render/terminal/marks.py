@@ -7,6 +7,7 @@ from __future__ import annotations
 
 UP, DOWN, BYZANTINE = "│", "┊", "║"
 REQUEST, SEND, RECEIVE = "▷", "├", "●"
+RETURN, OPERATION = "◁", "┃"
 DELIVERY, PERFORM, STORE = "■", "◆", "▪"
 NOT_DELIVERED, NOT_PERFORMED, NOT_STORED = "□", "◇", "▫"
 CRASH, RECOVERY, SUSPICION, TIMER = "✕", "↑", "?", "◷"
@@ -17,7 +18,7 @@ CROSSED, SENT_LEFT, WORLD, BAR = "┼", "┤", "═", "━"
 LOOP, LOOP_HEAD, LOOP_FOOT = "┃", "┏", "┗"
 CUT, FOLDED = "…", "⋯"
 
-CROSSINGS = {UP: CROSSED, DOWN: CROSSED, BYZANTINE: "╫"}
+CROSSINGS = {UP: CROSSED, DOWN: CROSSED, BYZANTINE: "╫", OPERATION: "╂"}
 """What an arrow shows where it crosses a lane."""
 
 STAND_INS = {
@@ -25,11 +26,14 @@ STAND_INS = {
     "▪": "&", "□": "_", "◇": "_", "▫": "_", "✕": "X", "↑": "^", "◷": "@", "✗": "x", "○": "0",
     "·": "*", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
     "┏": "!", "┗": "!", "…": "~", "⋯": "~", "╟": "+", "╢": "+", "╫": "+",
+    "◁": "]", "╂": "+",
 }  # fmt: skip
 """The ASCII stand-in for each sign."""
 
 MEANINGS = (
     (REQUEST, "asked to"),
+    (RETURN, "returns"),
+    (OPERATION, "an operation, from its call to its return"),
     (SEND, "sends"),
     (RECEIVE, "receives, or takes a step"),
     (DELIVERY, "indicates (delivers, decides …)"),

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count
 from checker.render.diagram.identity import Identities
+from checker.render.diagram.operations import with_returns
 from checker.render.diagram.rows import Layout
 from checker.render.diagram.words import text_of_arrow
 from checker.render.diagram.wrappers import fold_wrappers
@@ -41,7 +42,7 @@ COLOURS = (
 """The colours of messages, and of their deliveries: readable on light and on dark backgrounds."""
 WIDEST = 28
 """The largest width in columns of handlers' conditions; they are of less interest."""
-ENDING = (m.DELIVERY, m.PERFORM, "")
+ENDING = (m.DELIVERY, m.RETURN, m.PERFORM, "")
 """Marks that stand where an arrow ends: its effects."""
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
@@ -57,7 +58,7 @@ def spacetime(trace: Trace, layout: Layout = "steps", shown: Shown | None = None
 
 class _Diagram:
     def __init__(self, trace: Trace, layout: Layout, shown: Shown) -> None:
-        trace, notes = fold_wrappers(trace)
+        trace, notes = fold_wrappers(with_returns(trace))
         self._trace = trace
         order = causality(trace)
         self._notes = (*notes, CLAIMED) if any(a.claimed for a in order.arrows) else notes
@@ -156,6 +157,7 @@ class _Page:
         byzantine = {fate.process for fate in trace.fates if fate.faulty == "byzantine"}
         self._now = {lane: m.BYZANTINE if lane in byzantine else m.UP for lane in columns.at}
         self._usual = dict(self._now)
+        self._running: set[str] = set()
 
     def lines(self, blocks: tuple[Block, ...], rest: tuple[Arrow, ...]) -> Iterator[Text | Padding]:
         """Yields all lines, with the legend, and texts that were cut."""
@@ -185,12 +187,20 @@ class _Page:
         yield from self._below()
 
     def _pass_by(self, block: Block) -> None:
-        """Notes who is down after a step that is left out."""
+        """Notes who is down, and has an operation, after a step that is left out."""
         for item in block.items:
-            if item.mark == m.CRASH:
-                self._now[item.lane] = m.DOWN
-            if item.mark == m.RECOVERY:
-                self._now[item.lane] = self._usual[item.lane]
+            self._note(item)
+
+    def _note(self, item: LaneItem) -> None:
+        if item.mark == m.CRASH:
+            self._now[item.lane] = m.DOWN
+            self._running.discard(item.lane)
+        if item.mark == m.RECOVERY:
+            self._now[item.lane] = self._usual[item.lane]
+        if item.opens:
+            self._running.add(item.lane)
+        if item.mark == m.RETURN:
+            self._running.discard(item.lane)
 
     def _fold(self, number: int, in_loop: bool) -> Iterator[Text]:
         """Yields a line in place of that many steps; none for none."""
@@ -214,8 +224,10 @@ class _Page:
         row = Row(self._columns.width)
         for lane, x in self._columns.at.items():
             sign = self._now[lane]
+            if sign == m.UP and lane in self._running:
+                sign = m.OPERATION
             self._used.add(sign)
-            row.put(x, sign, FAULT if sign != m.UP else STEM)
+            row.put(x, sign, STEM if sign in (m.UP, m.OPERATION) else FAULT)
         return row
 
     def _block(self, block: Block, in_loop: bool) -> Iterator[Text]:
@@ -282,12 +294,9 @@ class _Page:
     def _item(self, row: Row, item: LaneItem) -> None:
         x = self._columns.at[item.lane]
         style = self._colour(item.message, True) if item.message else item.style
-        if item.mark in (m.DELIVERY, m.PERFORM, m.REQUEST):
+        if item.mark in (m.DELIVERY, m.RETURN, m.PERFORM, m.REQUEST):
             style = f"{self._colour(item.text)} bold"
-        if item.mark == m.CRASH:
-            self._now[item.lane] = m.DOWN
-        if item.mark == m.RECOVERY:
-            self._now[item.lane] = self._usual[item.lane]
+        self._note(item)
         if item.mark and item.mark != m.UP:
             self._used.add(item.mark)
             row.put(x, item.mark, style)
@@ -305,7 +314,7 @@ class _Page:
         stroke = line.get(arrow.how, m.SOLID)
         for x in range(low + 1, high):
             row.put(x, m.CROSSINGS.get(row.sign(x), stroke), style)
-        if row.sign(start) == m.UP:
+        if row.sign(start) in (m.UP, m.OPERATION):
             row.put(start, m.SEND if start < end else m.SENT_LEFT, style)
         inside = [x for x in at.values() if low <= x <= high]
         begin, room = widest_gap(inside)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from checker.diagnostics.english import listing
+from checker.render.diagram.operations import text_of
 from checker.render.diagram.rows import Layout, home_of, rows_of
 from checker.render.diagram.words import text_of_bar
 from checker.render.terminal import marks as m
@@ -27,7 +28,8 @@ FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
 class LaneItem:
     """An event at process ``lane``: ``mark`` on its lane, ``text`` beside it.
 
-    ``message`` gives the colour, where there is one; ``style`` otherwise.
+    ``message`` gives the colour, where there is one; ``style`` otherwise.  ``opens``: an operation
+    begins with it.
     """
 
     lane: str
@@ -35,6 +37,7 @@ class LaneItem:
     text: str
     style: str = ""
     message: str = ""
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,8 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
     who, name = event.process, event.name
     match event.kind:
         case "request":
-            return [LaneItem(who, m.REQUEST, name, ASKED)]
+            opens = any(o.process == who and o.called == step.number for o in trace.operations)
+            return [LaneItem(who, m.REQUEST, name, ASKED, opens=opens)]
         case "send" | "copy":
             return _send_items(trace, step, event, arrows)
         case "receive" if event.peers == (who,):
@@ -143,7 +147,8 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
         case "lose" if event.peers == (who,):
             return [LaneItem(who, m.LOST, f"{event.message} to itself", FAULT)]
         case "indication":
-            return [LaneItem(who, m.DELIVERY, name, DELIVERED)]
+            mark = m.RETURN if _is_return(trace, step, event) else m.DELIVERY
+            return [LaneItem(who, mark, name, DELIVERED)]
         case "perform":
             return [LaneItem(who, m.PERFORM, f"performs {name}", ACTED)]
         case "store":
@@ -169,6 +174,12 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             return [LaneItem(asked[1], m.SEND, asked[2], QUIET)] if asked else []
         case _:
             return []
+
+
+def _is_return(trace: Trace, step: Step, event: Event) -> bool:
+    """Tells whether ``event`` is the return of an operation."""
+    ends = (o for o in trace.operations if o.returned == step.number)
+    return any(o.process == event.process and text_of(o) == event.name for o in ends)
 
 
 def _match_oracle_request(event: Event) -> re.Match[str] | None:

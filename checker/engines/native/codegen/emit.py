@@ -121,11 +121,11 @@ class Fn:
         self.params = tuple(params)
         self.args = tuple(Val(f"%{n}", bits) for n, bits in params)
         self.allocas: list[str] = []
+        self.tables: dict[str, str] = {}
         self.lines: list[str] = []
-        self.serial = 0
         self.open = True
         self.stopping: Label | None = None
-        self._repeated = 0
+        self.serial = self._repeated = 0
 
     def capture(self, body: Callable[[], Val]) -> Captured:
         """Captures what ``body`` emits; nothing is appended yet (see :meth:`append`)."""

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from checker.engines.native.codegen import state_access
 from checker.engines.native.codegen import value_codes as c
+from checker.engines.native.codegen.constant_tables import entry_of_table
 from checker.engines.native.codegen.convert import convert
 from checker.engines.native.codegen.domains import domain_source, each, member_type
 from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
@@ -19,6 +20,9 @@ from checker.engines.native.codegen.state_access import Spot
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, Quantifier
+
+WORD = 64
+"""Bits up to which a constant map is computed with as a number."""
 
 EAGER = 24
 """Operands of ``and`` and ``or`` of at most so many instructions are computed without branching."""
@@ -101,6 +105,8 @@ def key_index(frame: Frame, key: Expr, key_type: t.Type) -> Val:
 def _part(frame: Frame, expr: ir.Index | ir.Item) -> Val:
     """An entry or item of a value that is not in the state."""
     fn = frame.fn
+    if isinstance(expr, ir.Index) and _is_table(expr.base):
+        return _entry_of_table(frame, expr)
     base = lower(frame, expr.base)
     match expr, expr.base.type:
         case (ir.Item(_, _, position), t.TupleT(items)):
@@ -116,6 +122,25 @@ def _part(frame: Frame, expr: ir.Index | ir.Item) -> Val:
             return frame.adapt(c.slot(fn, type_, base, index), type_.item, expr.type)
         case _:
             raise AssertionError(f"{expr.base.type} has no parts")
+
+
+def _is_table(base: Expr) -> bool:
+    """Whether ``base`` is a constant map from numbers to numbers too wide for a register."""
+    if not isinstance(base, ir.Const) or not isinstance(base.type, t.MapT):
+        return False
+    numbers = isinstance(base.type.key, t.IntT) and isinstance(base.type.value, t.IntT)
+    return numbers and universe_size(base.type.key) * width(base.type.value) > WORD
+
+
+def _entry_of_table(frame: Frame, expr: ir.Index) -> Val:
+    type_, base = expr.base.type, expr.base
+    assert isinstance(base, ir.Const) and isinstance(type_, t.MapT)
+    assert isinstance(type_.value, t.IntT) and isinstance(base.value, tuple)
+    least = type_.value.lo
+    index = key_index(frame, expr.key, type_.key)
+    codes = [value - least for value in base.value]
+    found = frame.fn.add(entry_of_table(frame.fn, codes, index), const(least))
+    return frame.adapt(found, type_.value, expr.type)
 
 
 def _apply(frame: Frame, expr: ir.Apply) -> Val:

@@ -194,9 +194,14 @@ def module_text(functions: list[Fn], public: bool = False) -> str:
         if not exported:
             text = text.replace("define ", "define internal ", 1)
         body.append(text)
+    tables = [text for name, text in sorted(_tables(functions).items())]
     counting = {name for text in body for name in _COUNTING.findall(text)}
     intrinsics = sorted(_declaration(*name) for name in counting)
-    return "\n\n".join(["\n".join([*_DECLARED, *intrinsics]), *body]) + "\n"
+    return "\n\n".join(["\n".join([*_DECLARED, *tables, *intrinsics]), *body]) + "\n"
+
+
+def _tables(functions: list[Fn]) -> dict[str, str]:
+    return {name: text for fn in functions for name, text in fn.tables.items()}
 
 
 _COUNTING = re.compile(r"@llvm\.(ctpop|cttz|ctlz)\.(i\d+)\(")

@@ -1,0 +1,95 @@
+"""Makes requests return: a client waits for the return of a request before it makes the next.
+
+An operation of an interface is a request with the indication by which it returns.  A process has at
+most one operation that has been called and has not returned.  One that is outstanding when its
+process crashes never returns; a client whose process has recovered makes its next request.
+"""
+
+from __future__ import annotations
+
+from checker.instantiate.world import PENDING, REQUEST, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.ir import FALSE, TRUE, Block, Expr, VariableKind
+from checker.model.types import BOOL, IntT, MapT, default
+
+OUTSTANDING = "@outstanding"
+"""For each process the number of the request that has not returned yet; 0: there is none."""
+
+
+def returning(world: World) -> tuple[typed.Operator, ...]:
+    """Returns the requests of the top interface that return."""
+    interface = world.check.protocol.implements
+    requests = () if interface is None else interface.requests
+    return tuple(request for request in requests if request.returns is not None)
+
+
+def returned_by(world: World, op: str) -> str:
+    """Returns the indication by which the request ``op`` returns; empty where it does not."""
+    return next((r.returns for r in returning(world) if r.name == op and r.returns), "")
+
+
+def declare(world: World) -> None:
+    """Declares which operations are outstanding, where there are any."""
+    requests = returning(world)
+    if requests:
+        type_ = MapT(world.proc, IntT(0, len(requests)))
+        world.add(OUTSTANDING, type_, default(type_), VariableKind.WORLD, "operation outstanding")
+
+
+def waits_for_none(world: World, process: Expr) -> Expr:
+    """Returns whether no operation of ``process`` is outstanding."""
+    if OUTSTANDING not in world.variables:
+        return TRUE
+    none = build.equal(_target(world, process)[0], build.integer(0))
+    return build.conj(none, build.negation(_is_about_to_call(world, process)))
+
+
+def _is_about_to_call(world: World, process: Expr) -> Expr:
+    """Returns whether a request is among the pending effects of ``process``, where effects are
+    steps: a busy process may make its next request as if all of them had happened (see
+    :mod:`checker.instantiate.effects.unhindered`)."""
+    if not world.fine or PENDING not in world.variables:
+        return FALSE
+    queue = build.entry(world.read(PENDING), process)
+    effect = ir.Local(build.element(queue.type), build.fresh("_effect"))
+    names = enumerate(world.effects)
+    calls = (ir.IsCase(effect, i) for i, name in names if name.startswith(REQUEST))
+    domain = ir.Members(queue, effect.type)
+    return ir.Quant(ir.Quantifier.EXISTS, effect.name, domain, build.disj(*calls), BOOL)
+
+
+def at_request(world: World, op: str, process: Expr) -> Block:
+    """Returns what the request ``op`` at ``process`` changes."""
+    for number, request in enumerate(returning(world), start=1):
+        if request.name == op:
+            _, target = _target(world, process)
+            return (ir.Assign(target, build.integer(number)),)
+    return ()
+
+
+def at_return(world: World, indication: str, process: Expr) -> Block:
+    """Returns what ``indication`` at ``process`` changes; where it is the return of an operation
+    that is not outstanding, an error of the run."""
+    for number, request in enumerate(returning(world), start=1):
+        if request.returns == indication:
+            mine, target = _target(world, process)
+            message = f"`{indication}` returns an operation that nobody has called: there is no"
+            wrong = ir.Fault("R007", f"{message} `{request.name}` outstanding at this process")
+            unasked = build.negation(build.equal(mine, build.integer(number)))
+            return (ir.If(unasked, (wrong,)), ir.Assign(target, build.integer(0)))
+    return ()
+
+
+def forget(world: World, victim: Expr) -> Block:
+    """Returns what a crash of ``victim`` changes: what was outstanding never returns."""
+    if OUTSTANDING not in world.variables:
+        return ()
+    return (ir.Assign(_target(world, victim)[1], build.integer(0)),)
+
+
+def _target(world: World, process: Expr) -> tuple[Expr, ir.Target]:
+    whole = world.read(OUTSTANDING)
+    assert isinstance(whole.type, MapT)
+    path = (ir.Key(process, whole.type.key),)
+    return build.entry(whole, process), ir.Target(whole.type.value, OUTSTANDING, True, path)

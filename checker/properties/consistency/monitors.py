@@ -1,0 +1,338 @@
+"""Decides step by step which histories are linearizable, sequentially consistent, regular or safe.
+
+A history is a sequence of calls and returns.  A monitor reads it and keeps what matters for its
+continuations; it has no state after a history that is not correct.  Each is the definition itself,
+with sets for what is not determined: the powerset construction on the automaton that guesses when
+an operation takes effect (Bouajjani, Emmi, Enea, Hamza, *On Reducing Linearizability to State
+Reachability*, ICALP 2015); for single histories the same search is in Wing and Gong, *Testing and
+Verifying Concurrent Objects* (JPDC 1993), and Lowe, *Testing for Linearizability* (2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from checker.instantiate.protocol.sizes import refuse
+from checker.model.interpreter import State
+from checker.properties.consistency.calls import Result
+from checker.properties.consistency.sequential_object import SequentialObject
+
+Kept = TypeVar("Kept")
+"""What a monitor keeps of a history."""
+
+
+class Monitor(Protocol[Kept]):
+    """Operations are numbers.  ``lost``: the operation will never return."""
+
+    def start(self) -> Kept: ...
+
+    def call(self, state: Kept, operation: int) -> Kept: ...
+
+    def lost(self, state: Kept, operation: int) -> Kept: ...
+
+    def results(self, state: Kept, operation: int) -> Iterable[Result] | None:
+        """Returns the results with which ``operation`` may return; ``None``: with any."""
+        ...
+
+    def returned(self, state: Kept, operation: int, result: Result) -> Kept | None:
+        """Returns the state after a return with one of those results; ``None``: not correct."""
+        ...
+
+    def weight(self, state: Kept) -> int:
+        """Returns about how much work a state is."""
+        ...
+
+
+# ---- linearizability ---------------------------------------------------------------------------
+
+
+class Pending(NamedTuple):
+    """An operation that has not returned.  ``effect``: none yet, or the result that it will return;
+    ``is_lost``: it will never return."""
+
+    operation: int
+    effect: tuple[Result] | None
+    is_lost: bool
+
+
+Configuration = tuple[State, frozenset[Pending]]
+"""A state of the object, and the operations that have been called and have not returned."""
+
+
+class Linearizability:
+    """The state: all configurations that are possible after the history."""
+
+    def __init__(self, of: SequentialObject) -> None:
+        self.of = of
+
+    def start(self) -> frozenset[Configuration]:
+        return frozenset({(self.of.initial(), frozenset[Pending]())})
+
+    def call(self, state: frozenset[Configuration], operation: int) -> frozenset[Configuration]:
+        new = Pending(operation, None, False)
+        return self._with_effects((at, pending | {new}) for at, pending in state)
+
+    def lost(self, state: frozenset[Configuration], operation: int) -> frozenset[Configuration]:
+        return frozenset((at, frozenset(_without(pending, operation))) for at, pending in state)
+
+    def results(self, state: frozenset[Configuration], operation: int) -> Iterable[Result]:
+        found = (_effect(pending, operation) for _, pending in state)
+        return dict.fromkeys(effect[0] for effect in found if effect is not None)
+
+    def returned(
+        self, state: frozenset[Configuration], operation: int, result: Result
+    ) -> frozenset[Configuration] | None:
+        done = Pending(operation, (result,), False)
+        return frozenset((at, pending - {done}) for at, pending in state if done in pending) or None
+
+    def weight(self, state: frozenset[Configuration]) -> int:
+        return len(state)
+
+    def _with_effects(self, found: Iterable[Configuration]) -> frozenset[Configuration]:
+        """Returns ``found`` and all that follows when pending operations take effect."""
+        closed = set(found)
+        todo = list(closed)
+        while todo:
+            at, pending = todo.pop()
+            for one in pending:
+                if one.effect is None:
+                    for after, result in self.of.outcomes(at, one.operation):
+                        left = pending - {one}
+                        if not one.is_lost:
+                            left |= {one._replace(effect=(result,))}
+                        if (after, left) not in closed:
+                            closed.add((after, left))
+                            todo.append((after, left))
+        return frozenset(closed)
+
+
+def _effect(pending: frozenset[Pending], operation: int) -> tuple[Result] | None:
+    return next(one.effect for one in pending if one.operation == operation)
+
+
+def _without(pending: frozenset[Pending], operation: int) -> Iterator[Pending]:
+    """Yields ``pending`` where ``operation`` has become one that will never return."""
+    for one in pending:
+        if one.operation != operation:
+            yield one
+        elif one.effect is None:
+            yield one._replace(is_lost=True)
+
+
+# ---- sequential consistency --------------------------------------------------------------------
+
+
+class Called(NamedTuple):
+    """An operation and its result, once it has returned."""
+
+    operation: int
+    result: tuple[Result] | None
+
+
+Program = tuple[Called, ...]
+"""The operations of one process, in the order in which it has called them."""
+
+
+class SequentialConsistency:
+    """The state: what each process has called, and seen returned.
+
+    That a history is sequentially consistent does not mean that its beginnings are: a value may be
+    read before it is written.  All histories of a system are to be, and each beginning of one is
+    one of them.
+    """
+
+    def __init__(self, of: SequentialObject) -> None:
+        self.of = of
+        self._all = _results(of)
+
+    def start(self) -> tuple[Program, ...]:
+        return ((),) * (1 + max((call.process for call in self.of.calls), default=0))
+
+    def call(self, state: tuple[Program, ...], operation: int) -> tuple[Program, ...]:
+        process = self.of.calls[operation].process
+        program = (*state[process], Called(operation, None))
+        return (*state[:process], program, *state[process + 1 :])
+
+    def lost(self, state: tuple[Program, ...], operation: int) -> tuple[Program, ...]:
+        return state
+
+    def results(self, state: tuple[Program, ...], operation: int) -> Iterable[Result]:
+        return self._all[operation]
+
+    def returned(
+        self, state: tuple[Program, ...], operation: int, result: Result
+    ) -> tuple[Program, ...] | None:
+        process = self.of.calls[operation].process
+        *before, _ = state[process]
+        program = (*before, Called(operation, (result,)))
+        after = (*state[:process], program, *state[process + 1 :])
+        return after if self._has_order(after) else None
+
+    def weight(self, state: tuple[Program, ...]) -> int:
+        return sum(map(len, state))
+
+    def _has_order(self, programs: tuple[Program, ...]) -> bool:
+        """Tells whether the operations of ``programs`` have an order that gives their results."""
+        begun = ((0,) * len(programs), self.of.initial())
+        seen, todo = {begun}, [begun]
+        while todo:
+            positions, at = todo.pop()
+            if all(_is_done(program, k) for program, k in zip(programs, positions, strict=True)):
+                return True
+            for process, k in enumerate(positions):
+                for after in self._next(programs[process], k, at):
+                    moved = (*positions[:process], k + 1, *positions[process + 1 :])
+                    if (moved, after) not in seen:
+                        seen.add((moved, after))
+                        todo.append((moved, after))
+        return False
+
+    def _next(self, program: Program, position: int, at: State) -> Iterator[State]:
+        if position == len(program):
+            return
+        operation, wanted = program[position]
+        if wanted is None:
+            yield at  # it has not taken effect
+        for after, result in self.of.outcomes(at, operation):
+            if wanted is None or wanted == (result,):
+                yield after
+
+
+def _is_done(program: Program, position: int) -> bool:
+    """Tells whether nothing is left of ``program`` that has returned."""
+    return all(called.result is None for called in program[position:])
+
+
+def reachable(of: SequentialObject) -> list[State]:
+    """Returns the states that the operations lead to, each applied at most once, in any order; the
+    first one first."""
+    first = (of.initial(), frozenset[int]())
+    seen = {first: None}
+    todo = [first]
+    for at, applied in todo:
+        for operation in range(len(of.calls)):
+            if operation not in applied:
+                for after, _ in of.outcomes(at, operation):
+                    found = (after, applied | {operation})
+                    if found not in seen:
+                        seen[found] = None
+                        todo.append(found)
+    return list(dict.fromkeys(at for at, _ in seen))
+
+
+def _results(of: SequentialObject) -> list[list[Result]]:
+    """Returns for each operation all results that it has in any state."""
+    states = reachable(of)
+    everything = range(len(of.calls))
+    return [
+        list(dict.fromkeys(result for at in states for _, result in of.outcomes(at, operation)))
+        for operation in everything
+    ]
+
+
+# ---- registers of one writer -------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """A read that has not returned, with what it may return; ``None``: anything."""
+
+    operation: int
+    may_return: frozenset[Result] | None
+
+
+class Memory(NamedTuple):
+    """What a register of one writer has: ``written``: the state after the last write that returned;
+    ``overlapping``: those after writes that have not returned, of which some never will."""
+
+    written: State
+    overlapping: tuple[tuple[int, State], ...]
+    reads: frozenset[Reading]
+
+
+class OneWriter:
+    """Regular registers and (``is_safe``) safe ones, of one writer (Lamport, *On Interprocess
+    Communication*, Distributed Computing 1, 1986)."""
+
+    def __init__(self, of: SequentialObject, is_safe: bool) -> None:
+        self.of, self.is_safe = of, is_safe
+        self.written = _writes(of, "safe" if is_safe else "regular")
+
+    def start(self) -> Memory:
+        return Memory(self.of.initial(), (), frozenset())
+
+    def call(self, state: Memory, operation: int) -> Memory:
+        if operation in self.written:
+            after = self.written[operation]
+            reads = frozenset(self._with(read, (after,)) for read in state.reads)
+            overlapping = (*state.overlapping, (operation, after))
+            return state._replace(overlapping=overlapping, reads=reads)
+        read = Reading(operation, frozenset({self._read(operation, state.written)}))
+        read = self._with(read, tuple(at for _, at in state.overlapping))
+        return state._replace(reads=state.reads | {read})
+
+    def _with(self, read: Reading, writes: tuple[State, ...]) -> Reading:
+        """Returns ``read`` where each of ``writes`` overlaps it."""
+        if not writes or read.may_return is None:
+            return read
+        if self.is_safe:
+            return read._replace(may_return=None)
+        more = {self._read(read.operation, at) for at in writes}
+        return read._replace(may_return=read.may_return | more)
+
+    def _read(self, operation: int, at: State) -> Result:
+        ((_, result),) = self.of.outcomes(at, operation)
+        return result
+
+    def lost(self, state: Memory, operation: int) -> Memory:
+        kept = (read for read in state.reads if read.operation != operation)
+        return state._replace(reads=frozenset(kept))
+
+    def results(self, state: Memory, operation: int) -> Iterable[Result] | None:
+        if operation in self.written:
+            return (self._read(operation, state.written),)
+        return next(r.may_return for r in state.reads if r.operation == operation)
+
+    def returned(self, state: Memory, operation: int, result: Result) -> Memory:
+        if operation not in self.written:
+            return self.lost(state, operation)
+        overlapping = tuple(one for one in state.overlapping if one[0] != operation)
+        return state._replace(written=self.written[operation], overlapping=overlapping)
+
+    def weight(self, state: Memory) -> int:
+        return 1
+
+
+def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
+    """Returns the operations that write, with the state after each; raises :class:`SpecError`
+    (C042) where the object is no register, or several processes write."""
+    states = reachable(of)
+    found: dict[int, State] = {}
+    for number, call in enumerate(of.calls):
+        outcomes = [of.outcomes(at, number) for at in states]
+        if all(len(each) == 1 for each in outcomes):
+            pairs = [each[0] for each in outcomes]
+            if all(after == at for at, (after, _) in zip(states, pairs, strict=True)):
+                continue
+            if len(set(pairs)) == 1:
+                found[number] = pairs[0][0]
+                continue
+        message = f"`{call.op}` neither reads nor writes, so `{of.of.name}` is no register"
+        hint = f"`{kind}` is about registers; `linearizable` is about any object"
+        raise refuse("C042", message, of.asked_at, hint)
+    writers = {of.calls[number].process for number in found}
+    if len(writers) > 1:
+        names = " and ".join(f"`{of.world.sizes.processes[p]}`" for p in sorted(writers))
+        message = f"{names} write, and `{kind}` is defined for registers with one writer"
+        raise refuse("C042", message, of.asked_at, "`linearizable` is defined for any number")
+    return found
+
+
+def monitor_of(kind: str, of: SequentialObject) -> Monitor[Any]:
+    """Returns the monitor of ``linearizable``, ``sequentially_consistent``, ``regular`` or
+    ``safe``."""
+    if kind == "linearizable":
+        return Linearizability(of)
+    if kind == "sequentially_consistent":
+        return SequentialConsistency(of)
+    return OneWriter(of, kind == "safe")
