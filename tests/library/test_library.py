@@ -101,6 +101,7 @@ NATIVE_ONLY = {
     "replication/zab-three_epochs": "`one_epoch` is asked of both",
     "replication/zab-two_epochs": "`one_epoch` is asked of both",
     "replication/zab-two_transactions": "`one_epoch` is asked of both",
+    "replication/zab-two_transactions_and_a_crash": "`one_epoch` is asked of both",
     "time/leases-asked_again": "`within_the_bound` is asked of both",
     "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
     "time/leases-within_the_bound": "`beyond_the_bound` and `no_drift` are asked of both",
@@ -147,6 +148,7 @@ COARSE_ONLY = {
     "replication/zab-epoch_first": "`two_epochs` is asked by fine steps, too",
     "replication/zab-three_epochs": "`two_epochs` is asked by fine steps, too",
     "replication/zab-two_transactions": "`two_epochs` is asked by fine steps, too",
+    "replication/zab-two_transactions_and_a_crash": "`two_epochs` is asked by fine steps, too",
     "total_order/from_consensus-over_a_real_consensus": "over oracles fine steps are asked, too",
     "total_order/from_consensus-without_subtracting": "over oracles fine steps are asked, too",
 }
