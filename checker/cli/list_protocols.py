@@ -15,6 +15,7 @@ PROTOCOL = re.compile(r"^\s*protocol\s+(\w+)", re.MULTILINE)
 
 INTERFACE = re.compile(r"^interface\s+(\w+)\s*\{(.*?)^\}", re.MULTILINE | re.DOTALL)
 OPERATOR = re.compile(r"^\s*((?:request|indication)\s+\w+\(.*?\))", re.MULTILINE)
+RETURN = re.compile(r"\breturns\s+(\w+\(.*?\))")
 
 INTERFACES = "interfaces"
 """The folder of the interfaces that every spec sees; it holds no protocols to check."""
@@ -41,10 +42,11 @@ def list_specs() -> int:
 
 def interfaces(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yields the interfaces of the library in ``folder``, each with its requests and
-    indications."""
+    indications, those by which requests return last."""
     for file in sorted((folder / INTERFACES).glob("*.bcast")):
         for name, body in INTERFACE.findall(file.read_text(encoding="utf-8")):
-            yield name, [" ".join(operator.split()) for operator in OPERATOR.findall(body)]
+            operators = [" ".join(operator.split()) for operator in OPERATOR.findall(body)]
+            yield name, operators + [f"indication {by}" for by in RETURN.findall(body)]
 
 
 def _lines(folder: Path, file: Path) -> Iterator[str]:

@@ -251,7 +251,7 @@ def test_dark_and_light_are_chosen_and_kept(open_page: Open) -> None:
     page.reload()
     again = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert again == dark
-    paper = page.evaluate("getComputedStyle(document.querySelector('svg')).backgroundColor")
+    paper = page.evaluate("getComputedStyle(document.querySelector('.diagram')).backgroundColor")
     assert paper == dark
 
 

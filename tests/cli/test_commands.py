@@ -234,7 +234,7 @@ def test_tracebacks_are_for_those_who_ask(
         ("view nowhere.bcast::c", "is a spec, and this command wants a trace"),
         ("explain nowhere.bcast", "is a spec, and this command wants a trace"),
         ("diagnostic C23", "did you mean C023? `bivalence diagnostic` lists all"),
-        ("diagnostic C0999", "did you mean C205, C206 or C207?"),
+        ("diagnostic C0999", "did you mean C207, C210 or C211?"),
         ("diagnostic why", "there is no diagnostic WHY; `bivalence diagnostic` lists all"),
         ("frobnicate", "No such command"),
     ],

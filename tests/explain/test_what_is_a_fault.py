@@ -99,7 +99,7 @@ def test_a_loss_that_the_violation_needs_stays() -> None:
     path = specs() / "links/sequence_numbers.bcast"
     _, said = explained(path, "lossy_for_ever", "all_arrive")
     assert said.after == Cost(1, 1, 3)
-    assert [(a.kind, a.outcome) for a in said.ablations] == [("fault", "holds")]
+    assert [a.outcome for a in said.ablations if a.kind == "fault"] == ["holds"]
 
 
 CUT = """

@@ -75,7 +75,9 @@ def at_return(world: World, indication: str, process: Expr) -> Block:
         if request.returns == indication:
             mine, target = _target(world, process)
             message = f"`{indication}` returns an operation that nobody has called: there is no"
-            wrong = ir.Fault("R007", f"{message} `{request.name}` outstanding at this process")
+            message = f"{message} `{request.name}` outstanding at this process"
+            somewhere = world.place(world.check.protocol.span)  # the statement's takes its place
+            wrong = ir.Fault("R007", message, somewhere)
             unasked = build.negation(build.equal(mine, build.integer(number)))
             return (ir.If(unasked, (wrong,)), ir.Assign(target, build.integer(0)))
     return ()
