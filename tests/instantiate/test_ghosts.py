@@ -24,6 +24,10 @@ protocol P(boss: Proc) {
   state got : set<enum { a, b }> = {}
   ghost state g : 0..3 = 0
   ghost shared state total : 0..9 = 0
+  procedure note(k) {
+    let more = k > g
+    if more { g := k }
+  }
   upon condition not begun at boss { begun := true  BODY }
   upon receive A at q { got += a }
   upon receive B at q { got += b }
@@ -59,6 +63,12 @@ CUTS = [
     ),
     cut(
         "with an act", "perform 1  g := 1  perform 2  g := 2",
+        "first holds, second holds, both violated",
+        first=f"always 1 in performed => {ONE}", second=f"always 2 in performed => {TWO}",
+        both=f"always 1 in performed => {TWO}",
+    ),
+    cut(
+        "in a procedure", "perform 1  note(1)  perform 2  note(2)",
         "first holds, second holds, both violated",
         first=f"always 1 in performed => {ONE}", second=f"always 2 in performed => {TWO}",
         both=f"always 1 in performed => {TWO}",

@@ -93,7 +93,9 @@ def _body(procedure: ast_items.Procedure, types: dict[str, Type], around: Scope)
         scope = scope.bind({param.name.text: Known(types[param.name.text])})
     body = block(procedure.body, scope)
     # What is of an unknown type is left out of the body, which is only looked through for errors.
-    return body if UNKNOWN in types.values() else separate(body, scope.report)
+    if UNKNOWN not in types.values():
+        separate(body, scope.report)  # for its errors: a call may be part of other ghost code
+    return body
 
 
 def declare_procedures(
