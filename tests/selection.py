@@ -18,8 +18,18 @@ def first_by_default(values: Iterable[object], kept: int) -> list[object]:
     ]
 
 
+SELDOM = (
+    "tests/benchmarks/", "tests/cli/test_broken_folders.py", "tests/cli/test_cache_folders.py",
+    "tests/cli/test_exits.py", "tests/cli/test_keeping.py", "tests/instantiate/test_budgets",
+    "tests/library/test_library.py::test_fine", "tests/library/test_library.py::test_reference",
+)  # fmt: skip
+"""Tests of which one in four is in the default run: no verdict depends on what they are about (full
+disks, folders of others, Ctrl-C in each phase), or other tests with random systems ask the same."""
+
+
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """Marks every other case of tests that have many as `slow`, unless each is marked `every`.
+    """Marks tests as `slow`, unless their cases are marked `every`: of those that have many cases
+    every other, and three of four of :data:`SELDOM`.
 
     Which of them are left is spread so (multiples of the golden ratio, modulo 1) that of each
     parameter all values stay, whatever the other parameters are.
@@ -27,9 +37,11 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("slow") is None and item.get_closest_marker("every") is None:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for of_one_test in cases.values():
+            seldom = next((name for name in SELDOM if item.nodeid.startswith(name)), None)
+            cases.setdefault(seldom or item.nodeid.partition("[")[0], []).append(item)
+    for name, of_one_test in cases.items():
+        share = 0.25 if name in SELDOM else 0.5
         if len(of_one_test) >= MANY:
             for number, item in enumerate(of_one_test):
-                if number * 0.6180339887498949 % 1 >= 0.5:
+                if number * 0.6180339887498949 % 1 >= share:
                     item.add_marker(pytest.mark.slow)

@@ -32,7 +32,7 @@ LESS_EXACT = (
 )
 """Where the automaton does more than the protocol, and why."""
 
-LARGE = ("bracha.bcast",)
+LARGE = ("bracha.bcast", "ben_or_round.bcast")
 """Explored at some numbers only in the full run."""
 
 BY_HAND = Sized(
