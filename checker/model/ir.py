@@ -739,8 +739,21 @@ class EffectDef:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """States that differ in the variables ``hidden`` alone are taken for one; ``text``: what of
+    them is compared, as the check says it."""
+
+    hidden: frozenset[str]
+    text: str
+    place: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
 class TransitionSystem:
-    """The complete model of one check: finite, closed, verified."""
+    """The complete model of one check: finite, closed, verified.
+
+    ``view``: which states are explored of those that are alike (:mod:`checker.model.views`).
+    """
 
     name: str
     processes: tuple[str, ...]
@@ -751,6 +764,7 @@ class TransitionSystem:
     properties: tuple[Property, ...]
     marks: tuple[MarkInfo, ...]
     justice: tuple[Justice, ...] = ()
+    view: View | None = None
 
     def variable(self, name: str) -> Variable:
         """Returns the variable called ``name``; raises ``KeyError`` where there is none."""

@@ -50,6 +50,29 @@ def variants_of(check: typed.Check) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
+    """Yields what a view of the check leaves open, where the engine has observed it."""
+    from checker.results.unseparated import compare, difference_text
+
+    view = made.system.view
+    if view is None or answer.up_to is not None or answer.walks is not None:
+        return
+    compared = compare(made.system) if answer.exhaustive else None
+    if compared is not None and compared.all:
+        yield (
+            f"the view is sound here: of all {compared.states} states, those in which it is equal"
+            " behave alike"
+        )
+        return
+    at = f"line {view.place.line}: "
+    yield (
+        f"warning C053: {at}of the states in which the view is equal the first is explored, and"
+        " nothing is known of the others (a violation is one all the same)"
+    )
+    if compared is not None and compared.found is not None:
+        yield f"warning C054: {at}{difference_text(made.system, compared.found)}"
+
+
 def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
     """Returns what a number of steps does not count, stated beside what holds up to such a
     number."""

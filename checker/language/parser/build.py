@@ -243,6 +243,11 @@ class Builder:
         formula = self._build(tree.children[0])
         return ast_clauses.StateBound(formula, self._source(formula.span), self._span(tree))
 
+    def _make_view(self, tree: Any) -> ast_clauses.View:
+        terms = tuple(self._build(child) for child in tree.children)
+        texts = tuple(self._source(term.span) for term in terms)
+        return ast_clauses.View(terms, texts, self._span(tree))
+
     def _make_expect(self, tree: Any) -> ast_items.Expect:
         what, value = tree.children
         word = self._integer(value) if value.type == "INT" else " ".join(value.split())
@@ -284,6 +289,7 @@ MAKERS: dict[str, Maker] = {
     "without_handler": Builder._make_without_handler,
     **dict.fromkeys(("noise", "handler_name"), Builder._make_last),
     "state_bound": Builder._make_state_bound,
+    "view": Builder._make_view,
     "expect": Builder._make_expect,
 }
 """How the tree of a rule is built, where it is not a tuple of its children."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
-from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound
+from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound, View
 from checker.language.syntax.ast_objects import Object, Returned
 
 
@@ -410,6 +410,7 @@ CheckItem = (
     | Prove
     | Expect
     | StateBound
+    | View
     | HandlerBudget
     | Allow
     | Scenario

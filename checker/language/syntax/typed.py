@@ -25,6 +25,8 @@ from checker.language.syntax.typed_check import (
     Scenario,
     Setting,
     Timing,
+    View,
+    ViewTerm,
 )
 from checker.language.syntax.typed_code import (
     Assign,
@@ -234,6 +236,8 @@ __all__ = [
     "Type",
     "Var",
     "Variant",
+    "View",
+    "ViewTerm",
     "While",
     "Yield",
     "changes",
