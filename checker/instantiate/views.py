@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.instantiate.faults.stable_storage import LEFT
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.stack import prefix_of
 from checker.instantiate.world import World
@@ -33,7 +34,8 @@ def with_view(world: World, system: TransitionSystem) -> TransitionSystem:
         return system
     _require_safety(system, view)
     values = [_value(world, term) for term in view.terms]
-    hidden = frozenset(_declared(world)) - {name for value in values for name in _whole(value)}
+    hidden = set(_declared(world)) - {name for value in values for name in _whole(value)}
+    hidden |= {f"{LEFT}{name}" for name in hidden} & world.variables.keys()
     if not hidden:
         return system
     computed = [
@@ -49,7 +51,7 @@ def with_view(world: World, system: TransitionSystem) -> TransitionSystem:
         system,
         variables=(*system.variables, *(_variable(name, value) for name, value in computed)),
         monitor=(*system.monitor, *(_assign(name, value, place) for name, value in computed)),
-        view=ir.View(hidden, view.text, place),
+        view=ir.View(frozenset(hidden), view.text, place),
     )
 
 

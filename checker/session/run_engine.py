@@ -298,7 +298,7 @@ def require_supported(options: Options) -> None:
 
 
 def require_view(check: typed.Check, options: Options) -> None:
-    """Raises :class:`SpecError` (C052) where the check has a view, and an engine that may explore
+    """Raises :class:`SpecError` (E049) where the check has a view, and an engine that may explore
     it can't observe one."""
     if check.view is not None:
         for engine in (options.engine, *([ON_CLUSTER] if options.hands_over else [])):

@@ -42,7 +42,7 @@ CAPABILITIES = {
     Feature.VIEW: Ability(
         Can.NO,
         "has no order in which states are found, so a `view` would keep others in every run",
-        "C052",
+        "E049",
     ),
 }
 

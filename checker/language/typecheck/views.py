@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.diagnostics import Span
+from checker.diagnostics import Diagnostic, Span
 from checker.language.syntax import ast, ast_clauses, typed
 from checker.language.typecheck.bounds import each_process
 from checker.language.typecheck.expressions import bind, infer
@@ -32,6 +32,14 @@ def view_of(items: list[ast_clauses.View], home: Home) -> typed.View | None:
     terms = tuple(term for item in items for expr in item.terms for term in _term(expr, home))
     texts = (" ".join(text.split()) for item in items for text in item.texts)
     return typed.View(terms, ", ".join(texts), items[0].span)
+
+
+def of_view(check: typed.Check) -> Iterator[Diagnostic]:
+    """Yields the warning that a view deserves, where the check has one."""
+    if check.view is not None:
+        message = "states in which the view is equal are taken for one, and one of them is explored"
+        hint = "a violation is one; what is not violated holds `within` the view"
+        yield Diagnostic("C052", message, check.view.span, hint=hint, severity="warning")
 
 
 def _term(expr: ast.Expr, home: Home) -> Iterator[typed.ViewTerm]:
