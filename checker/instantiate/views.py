@@ -22,6 +22,7 @@ from checker.model.build import fresh
 from checker.model.ir import Expr, PropertyKind, TransitionSystem, Variable, VariableKind
 from checker.model.tree import nodes
 from checker.model.types import MapT, default
+from checker.model.views import View
 
 
 def with_view(world: World, system: TransitionSystem) -> TransitionSystem:
@@ -51,7 +52,7 @@ def with_view(world: World, system: TransitionSystem) -> TransitionSystem:
         system,
         variables=(*system.variables, *(_variable(name, value) for name, value in computed)),
         monitor=(*system.monitor, *(_assign(name, value, place) for name, value in computed)),
-        view=ir.View(frozenset(hidden), view.text, place),
+        view=View(frozenset(hidden), view.text, place),
     )
 
 

@@ -35,6 +35,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
 from checker.model.types import BOOL, Type, Value
+from checker.model.views import View
 
 if TYPE_CHECKING:
     from checker.model.names import NamesOf
@@ -739,21 +740,8 @@ class EffectDef:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """States that differ in the variables ``hidden`` alone are taken for one; ``text``: what of
-    them is compared, as the check says it."""
-
-    hidden: frozenset[str]
-    text: str
-    place: SourceLocation
-
-
-@dataclass(frozen=True, slots=True)
 class TransitionSystem:
-    """The complete model of one check: finite, closed, verified.
-
-    ``view``: which states are explored of those that are alike (:mod:`checker.model.views`).
-    """
+    """The complete model of one check: finite, closed, verified."""
 
     name: str
     processes: tuple[str, ...]
@@ -774,13 +762,11 @@ class TransitionSystem:
         raise KeyError(name)
 
     def parts_of(self, name: str) -> tuple[Property, ...]:
-        """Returns the properties that the check asks for as ``name``, the safety part first; empty
-        where it asks for none."""
+        """Returns what the check asks for as ``name``: none, one, or the safety part and another."""
         return tuple(prop for prop in self.properties if prop.asked == name)
 
     def violated_part(self, name: str, *, lasso: bool) -> Property | None:
-        """Returns the property ``name``, or the part of it that an infinite execution (``lasso``)
-        or a finite one violates."""
+        """Returns what of property ``name`` an infinite run (``lasso``) or a finite one violates."""
         kinds = (PropertyKind.LIVENESS, PropertyKind.INVARIANT)
         parts = self.parts_of(name)
         fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]

@@ -7,8 +7,22 @@ they behave alike, so what is explored is a part of what is reachable.
 
 from __future__ import annotations
 
-from checker.model.interpreter import State
-from checker.model.ir import TransitionSystem
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.model.interpreter import State
+    from checker.model.ir import SourceLocation, TransitionSystem
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """States that differ in the variables ``hidden`` alone are taken for one; ``text``: what of
+    them is compared, as the check says it."""
+
+    hidden: frozenset[str]
+    text: str
+    place: SourceLocation
 
 
 def compared(system: TransitionSystem) -> tuple[int, ...]:

@@ -413,7 +413,14 @@ def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         ticks = evaluate_size(timing.drift, made.sizes.values)
         found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
     if detector is not None and detector.noise is not None:
-        found.append(f"{_times(detector.noise, made)} the detector is wrong, before it settles")
+        wrong = "the detector is wrong, before it settles"
+        if not detector.alone:
+            found.append(f"{_times(detector.noise, made)} {wrong}")
+        for noise in detector.of_roles:
+            wrong = f"the detector is wrong about a {noise.role}, before it settles"
+            found.append(f"{_times(noise.bound, made)} {wrong}")
+        if detector.alone:
+            found.append("the detector is never wrong about others")
     return tuple(found)
 
 

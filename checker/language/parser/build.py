@@ -239,6 +239,9 @@ class Builder:
     def _make_last(self, tree: Any) -> Any:
         return self._build(tree.children[-1])
 
+    def _make_noise(self, tree: Any) -> tuple[Any, ...]:
+        return tuple(self._build(child) for child in tree.children[1:])
+
     def _make_state_bound(self, tree: Any) -> ast_clauses.StateBound:
         formula = self._build(tree.children[0])
         return ast_clauses.StateBound(formula, self._source(formula.span), self._span(tree))
@@ -287,7 +290,8 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
-    **dict.fromkeys(("noise", "handler_name"), Builder._make_last),
+    "handler_name": Builder._make_last,
+    "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,
     "view": Builder._make_view,
     "expect": Builder._make_expect,

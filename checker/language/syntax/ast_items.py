@@ -343,10 +343,19 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``bound of role``, of the noise of a detector."""
+
+    bound: ast.Expr
+    role: ast.Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
     eventually: bool
     kind: ast.Name
-    noise: ast.Expr | None
+    noise: tuple[Mistakes, ...] | None
     span: Span
 
 

@@ -96,14 +96,24 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleNoise:
+    """How many false outputs of a detector may be about members of a role."""
+
+    role: str
+    bound: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
-    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs it may make before it settles
-    (``None``: any number)."""
+    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs that it may make (``None``: any
+    number before it settles); ``of_roles``: those about single roles, and ``alone``: no others."""
 
     kind: str
     eventually: bool
     noise: Expr | None
     span: Span
+    of_roles: tuple[RoleNoise, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
