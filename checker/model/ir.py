@@ -762,11 +762,11 @@ class TransitionSystem:
         raise KeyError(name)
 
     def parts_of(self, name: str) -> tuple[Property, ...]:
-        """Returns what the check asks for as ``name``: none, one, or the safety part and another."""
+        """Returns what the check asks for as ``name``, the safety part first; perhaps nothing."""
         return tuple(prop for prop in self.properties if prop.asked == name)
 
     def violated_part(self, name: str, *, lasso: bool) -> Property | None:
-        """Returns what of property ``name`` an infinite run (``lasso``) or a finite one violates."""
+        """Returns the part of ``name`` that a lasso, or else a finite run, violates."""
         kinds = (PropertyKind.LIVENESS, PropertyKind.INVARIANT)
         parts = self.parts_of(name)
         fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]
