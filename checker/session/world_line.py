@@ -143,3 +143,5 @@ def _bounds(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         each = " per process" if budget.per_process else ""
         yield f"at most {_bound(budget.bound, sizes)} {budget.handler}{each}"
     yield from (f"only states with {' '.join(bound.text.split())}" for bound in check.bounds)
+    if check.view is not None:
+        yield f"states told apart by {check.view.text}"

@@ -199,7 +199,7 @@ _KEYWORDS = (
     "import indication init interface invariant links may message object operation perform "
     "procedure property protocol prove receive record recover request require requires return "
     "returns role scenario send shared skip "
-    "stable start state timeout timing type union upon uses var when while yield"
+    "stable start state timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"
