@@ -272,6 +272,10 @@ def _audit(
     if not answer.reduced.used:
         said = "nothing to compare: no reduction was used"
         return replace(report, audit=Audit(report.exhaustive, said))
+    if check.view is not None:
+        said = "nothing was compared"
+        why = "with a reduction others are found first of the states that a view takes for one"
+        return replace(report, audit=Audit(False, said, why))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
     limits = options.limits
     with run_folder(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):

@@ -281,3 +281,11 @@ def test_a_counterfactual_is_asked_without_the_view(tmp_path: Path) -> None:
     traces = [r.verdicts[0].trace for r in (found, plain)]
     assert traces[0] is not None and traces[1] is not None
     assert traces[0].length == traces[1].length
+
+
+def test_an_audit_compares_nothing_under_a_view(tmp_path: Path) -> None:
+    """Of a view that is not sound another search may see something else: no error of the tool."""
+    text = spec("view p.done, p.tries > 0 prove never")
+    found = report(tmp_path, text, audit=True, reduce="symmetry")
+    assert found.reduced.used == ("symmetry",)
+    assert found.audit is not None and found.audit.said == "nothing was compared"
