@@ -87,6 +87,8 @@ TLA = (
     Notation("EXTENDS Naturals", "leave it out: there is nothing to import", r"(EXTENDS)\b[^\n]*"),
     Notation("CONSTANT N", _CONSTANT, r"CONSTANTS?\b"),
     Notation("VARIABLE x", _VARIABLE, r"VARIABLES?\b"),
+    Notation("CONSTRAINT e", "a check says `bound e`", r"CONSTRAINTS?\b"),
+    Notation("VIEW e", "a check says `view e`", r"VIEW\b"),
     Notation("ASSUME e", "write `protocol P requires e`", r"ASSUME\b"),
     Notation("Init == e", _INIT, r"\bInit\s*==.*"),
     Notation("Next == e", "write a handler for each action: `upon … { … }`", r"\bNext\s*==.*"),
@@ -177,6 +179,12 @@ CGR = (
     Notation("Uses:", "write `uses beb : BestEffortBroadcast`", r"Uses\s*:"),
     Notation("starttimer(t)", "write `start t after e`", _NEVER, ("starttimer",)),
     Notation("wait until e", _GUARD, r"wait\s+until\b"),
+    Notation(
+        "for all p in correct",
+        "write `forall p in Proc: correct(p) => …`",
+        _NEVER,
+        ("correct", "Correct"),
+    ),
 )
 QUINT = (
     Notation("module M { … }", "write `protocol M { … }`", "module"),

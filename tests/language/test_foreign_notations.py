@@ -61,6 +61,8 @@ NOTATIONS = {
             "`const K = 3`",
         ),
         "variables": (spec("  «VARIABLES» x, y"), "a variable is declared with `state v : T = e`"),
+        "constraint": (spec("  «CONSTRAINT» Small"), "a check says `bound e`"),
+        "view": (spec("  «VIEW» Seen"), "a check says `view e`"),
         "assume": (spec("  «ASSUME» n > 3"), "write `protocol P requires e`"),
         "fairness": (
             spec(check="fairness «WF_vars»(Next)"),
@@ -336,6 +338,10 @@ NAMES = {
     "assert": (
         spec(request="«assert»(m in seen)"),
         "write `invariant x : e` or `property x : always e` beside the handlers",
+    ),
+    "correct": (
+        spec("  property done : eventually forall p in «correct»: p.x >= 1\n  state x = 0"),
+        "write `forall p in Proc: correct(p) => …`",
     ),
     "printf": (spec(request="«printf»(m)"), "leave it out: the trace shows every step"),
     "int": (
