@@ -236,3 +236,44 @@ def test_after_a_long_search_the_guess_takes_what_is_free(
     assert all(other.last[name] >= size for name, size in made.last.items())
     assert told(replace(seldom, verdicts=())) == told(replace(often, verdicts=()))
     assert [v.word for v in seldom.verdicts] == [v.word for v in often.verdicts]
+
+
+# A link that keeps messages holds one of each number. Each is dead when a later one is received, so
+# that there are two at most in normal form, and all of them in the run that is shown.
+KEPT = """
+protocol Numbers(last: Nat = 12, first: Proc, second: Proc) {
+  message NEXT(k: 0..last, load: 0..99999)
+  message SEEN(k: 0..last)
+  state sent : 0..last = 0
+  state seen : 0..last = 0
+  upon condition self == first and sent == seen and sent < last {
+    sent += 1
+    send NEXT(sent, 0) to second
+  }
+  upon receive NEXT(k, _) when k > seen {
+    seen := k
+    send SEEN(k) to first
+  }
+  upon receive SEEN(k) when k > seen { seen := k }
+  property early : always forall p in Proc: p.seen < last
+  property sent_first : always forall p in Proc: p.seen > 0 => p.seen < last
+}
+check numbers of Numbers { n = 2  second = p2  links persistent  expect early violated }
+check both of Numbers {
+  n = 2
+  second = p2
+  links persistent
+  expect early violated
+  expect sent_first violated
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["numbers", "both"])
+def test_what_is_dead_takes_room_in_the_run_that_is_shown(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "kept.bcast"
+    path.write_text(KEPT)
+    report = pipeline.run_check(str(path), name, Options(engine="native"))
+    assert [e for e in report.expectations if not e.met] == []
+    assert "dead" in report.reduced.used
+    assert [v.trace.length for v in report.verdicts if v.trace] == [35] * len(report.verdicts)

@@ -11,7 +11,7 @@ from checker.engines.native.liveness.liveness_decision import Verdicts, bad_for,
 from checker.engines.native.search.compact import omission_probability, omission_text
 from checker.engines.native.search.explored import Explored
 from checker.engines.native.search.findings import Best
-from checker.engines.native.search.lift_trace import TraceLifter
+from checker.engines.native.search.lift_trace import CapacityMet, TraceLifter
 from checker.engines.native.search.reduction_stats import reduction_stats
 from checker.engines.native.search.states import Unevaluable
 from checker.engines.search_engine import Cyclic
@@ -75,8 +75,9 @@ def _judged_depth(search: Explored) -> int:
 class _Runs:
     """The executions that a search has found, reconstructed one after the other.
 
-    ``missing``: the properties found to fail for which there was no time to reconstruct an
-    execution, each with the reason; ``stopped``: why there is no execution to the runtime error.
+    ``missing``: the properties found to fail for which there was no time, or no room in a guessed
+    capacity, to reconstruct an execution, each with the reason;
+    ``stopped``: why there is no execution to the runtime error.
     """
 
     def __init__(self, search: Explored, live: Verdicts) -> None:
@@ -102,10 +103,16 @@ class _Runs:
         found, concrete = self.search.found, self._concrete
         for name in names:
             path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
-            self.violations[name] = _lift_path(concrete, name, path) if concrete else path
-        if found.faulty:
+            try:
+                self.violations[name] = _lift_path(concrete, name, path) if concrete else path
+            except CapacityMet as capacity:
+                self.fault, self.missing[name] = capacity.met, str(capacity)
+        if found.faulty and self.fault is None:
             path = self.search.path_to(*found.faulty)
-            path = concrete.path(path) if concrete else path
+            try:
+                path = concrete.path(path) if concrete else path
+            except CapacityMet as capacity:
+                path = capacity.met
             self.fault = replace(path, then_fault=True)
 
 
@@ -138,7 +145,12 @@ def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = No
 def _run_to(search: Explored, best: Best) -> Path:
     """An execution of the system to a state of the last level that was judged."""
     path, kernel = search.path_to(search.found.depth, best), search.kernel
-    return TraceLifter(search.system, kernel).path(path) if kernel.image.reductions.used else path
+    if not kernel.image.reductions.used:
+        return path
+    try:
+        return TraceLifter(search.system, kernel).path(path)
+    except CapacityMet as capacity:
+        raise capacity.fault from None
 
 
 def _evaluate_all(system: TransitionSystem, state: State) -> None:

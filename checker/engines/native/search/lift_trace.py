@@ -16,6 +16,7 @@ from itertools import pairwise
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.store import Store
 from checker.model import interpreter
+from checker.model.evaluate import RunFault
 from checker.model.interpreter import Constraint
 from checker.model.ir import TransitionSystem
 from checker.results.answer import Path, State
@@ -31,6 +32,16 @@ DETOURS = 10_000
 
 class LiftingFailed(Exception):
     """An execution in normal form is no execution of the system: an internal error."""
+
+
+class CapacityMet(Exception):
+    """The execution needs more room than a guessed capacity gives; ``met``: up to there;
+    ``fault``: the error.  What is dead takes room in the system, and none in normal form.
+    """
+
+    def __init__(self, states: Sequence[State], fault: RunFault) -> None:
+        super().__init__("an execution meets a guessed capacity on the way")
+        self.met, self.fault = Path(tuple(states), then_fault=True), fault
 
 
 class Normalizer:
@@ -65,12 +76,12 @@ class TraceLifter:
         """An execution of the system whose states have the same representatives as those of
         ``path``.
 
-        Raises :class:`LiftingFailed`.
+        Raises :class:`CapacityMet`, :class:`LiftingFailed`.
         """
         first, *others = path.states
         states = [self._start(first)]
         for there in others[: path.loop]:
-            states += self._step(states[-1], there)
+            states += self._step(states, there)
         if path.loop is None:
             return replace(path, states=tuple(states))
         if path.loop == len(path.states) - 1:
@@ -108,7 +119,7 @@ class TraceLifter:
             paid: set[Constraint] = set()
             self._pay(states, violated, paid)
             for there in steps:
-                states += self._step(states[-1], there)
+                states += self._step(states, there)
                 states += self._let_rest(states[-1])
                 self._pay(states, violated, paid)
             last = states[-1]
@@ -141,18 +152,22 @@ class TraceLifter:
                 return state
         raise LiftingFailed("no initial state stands for the first state of a run")
 
-    def _step(self, here: State, there: State) -> list[State]:
-        """The states on the way from ``here`` to the first one that ``there`` represents.
+    def _step(self, states: Sequence[State], there: State) -> list[State]:
+        """The states on the way from the last of ``states`` to the first that ``there`` represents.
 
         Stuttering steps are inserted only where there is no other way: a message without effect may
         be in the way of others where capacities are guessed.
         """
+        here = states[-1]
+        full: tuple[State, RunFault] | None = None
         before: dict[State, State | None] = {here: None}
         todo, same = deque([here]), self.normal.state(here)
         while todo and len(before) < DETOURS:
             now = todo.popleft()
             for step in interpreter.successors(self.system, now):
                 after = step.successor
+                if full is None and step.fault is not None and step.fault.grows is not None:
+                    full = now, step.fault
                 if after is None or after in before:
                     continue
                 stands = self.normal.state(after)
@@ -161,6 +176,8 @@ class TraceLifter:
                 if stands == same:
                     before[after] = now
                     todo.append(after)
+        if full is not None:
+            raise CapacityMet([*states, *_way(before, full[0])], full[1])
         raise LiftingFailed("a step of a run in normal form is none of the system")
 
     def _let_rest(self, here: State) -> list[State]:
