@@ -15,7 +15,7 @@ Words of nodes inside a ``Table`` count from the start of the entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -88,6 +88,22 @@ class Layout:
         found: dict[int, int] = {}
         _cover(self.node(name), found)
         return found
+
+    def bits_besides(self, names: Collection[str]) -> tuple[int, ...]:
+        """For each word the bits of all variables but those called ``names``, which are sets or
+        bags, and of no others.
+        """
+        found = [MASK] * self.words
+        for name in names:
+            match self.node(name):
+                case Leaf(type_, word, shift):
+                    found[word] &= ~((1 << width(type_)) - 1 << shift)
+                case Wide(type_, word, count):
+                    for i in range(count):
+                        found[word + i] &= ~((1 << width(type_)) - 1 >> WORD * i)
+                case node:
+                    raise ValueError(f"{name} is no set: {node}")
+        return tuple(mask & MASK for mask in found)
 
     def pack(self, state: State) -> list[int]:
         """The words of ``state``; raises ``ValueError`` where a value is out of its range."""
