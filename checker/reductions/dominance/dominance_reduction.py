@@ -6,11 +6,10 @@ which it puts something: what is sent over a link that keeps its messages, say.
 
 from __future__ import annotations
 
-from checker.model.ir import TRUE, TransitionSystem
-from checker.model.tree import placeless
+from checker.model.ir import TransitionSystem
 from checker.reductions.contract import Ask, Found, Reduction, TableEntry, Use
-from checker.reductions.dominance.monotone_sets import adds_to, monotone_sets
-from checker.reductions.reduction_plan import AmpleAction, PlanPart
+from checker.reductions.dominance import monotone_sets
+from checker.reductions.reduction_plan import PlanPart
 
 NAME = "dominance"
 
@@ -24,13 +23,8 @@ WHOLE_RUNS = "`{name}` is about whole runs, and what is never taken counts there
 
 def analyse(system: TransitionSystem) -> Found:
     """The actions of which an outcome may be explored alone that only adds to monotone sets."""
-    sets = monotone_sets(system)
-    found = []
-    for number, action in enumerate(placeless(system.actions)):
-        body = action.body + placeless(system.monitor)
-        if adds := tuple(name for name in sets if adds_to(body, name)):
-            found.append(AmpleAction(number, TRUE, adds))
-    return (PlanPart(NAME, ample_actions=tuple(found)) if found else None), ()
+    found = monotone_sets.find_adding(system)
+    return (PlanPart(NAME, ample_actions=found) if found else None), ()
 
 
 def _not_about_whole_runs(proof: str) -> TableEntry:
@@ -110,7 +104,7 @@ COLUMN = {
         "What is put into sets goes first: a depth of N says nothing of that depth of G.",
         FINKEL,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "the length of a shortest run is asked for",
+        "a limit of depth is given",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,

@@ -17,17 +17,18 @@ that are upward compatible, Finkel and Schnoebelen 2001).  Where the one fails s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from checker.model import ir
 from checker.model.build import member
-from checker.model.ir import Apply, Block, Expr, Op, PropertyKind, TransitionSystem, Variable
-from checker.model.large_sets import adds_only, is_finite_set
+from checker.model.ir import TRUE, Apply, Block, Expr, Op, PropertyKind, TransitionSystem, Variable
+from checker.model.large_sets import adds_only, adds_to_itself, is_finite_set
 from checker.model.memo import an_analysis
 from checker.model.run_errors import can_fault
 from checker.model.tree import nodes, placeless
 from checker.model.types import SetT
 from checker.reductions.partial_order.access_sets import accesses_of
+from checker.reductions.reduction_plan import AmpleAction
 
 
 @an_analysis()
@@ -37,12 +38,21 @@ def monotone_sets(system: TransitionSystem) -> tuple[str, ...]:
     return tuple(v.name for v in system.variables if _is_monotone(system, v))
 
 
-def adds_to(block: Block, name: str) -> bool:
-    """Whether ``block`` assigns to a variable, and only itself with one more item."""
-    found = [s for s in _assignments(block) if s.target.name == name]
-    return bool(found) and all(
-        not s.target.path and adds_only(s.value, ir.Read(s.target.type, name)) for s in found
-    )
+@an_analysis()
+def find_adding(system: TransitionSystem) -> tuple[AmpleAction, ...]:
+    """The actions that may do nothing but put something into monotone sets."""
+    names, system = monotone_sets(system), placeless(system)
+    found = []
+    for number, action in enumerate(system.actions):
+        body = action.body + system.monitor
+        if adds := tuple(name for name in names if _adds_to(body, name)):
+            found.append(AmpleAction(number, TRUE, adds))
+    return tuple(found)
+
+
+def _adds_to(block: Block, name: str) -> bool:
+    found = [n for n in nodes(block) if isinstance(n, ir.Assign) and n.target.name == name]
+    return bool(found) and all(adds_to_itself(stmt) for stmt in found)
 
 
 def _is_monotone(system: TransitionSystem, variable: Variable) -> bool:
@@ -141,7 +151,3 @@ def _grows_with(value: Expr, here: ir.Read) -> bool:
 def _reads(tree: object, name: str) -> int:
     """How often a variable is read in ``tree``."""
     return sum(isinstance(node, ir.Read) and node.variable == name for node in nodes(tree))
-
-
-def _assignments(block: Block) -> Iterable[ir.Assign]:
-    return (node for node in nodes(block) if isinstance(node, ir.Assign))
