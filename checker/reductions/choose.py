@@ -109,9 +109,7 @@ def _taken(system: TransitionSystem, part: PlanPart) -> set[str]:
     steps = (system.actions[one.action] for one in part.ample_actions if not one.adds)
     stores = (n for step in steps for n in nodes(placeless((step.body, system.monitor))))
     return {
-        one.target.name
-        for one in stores
-        if isinstance(one, ir.Assign) and not adds_to_itself(one)
+        one.target.name for one in stores if isinstance(one, ir.Assign) and not adds_to_itself(one)
     }
 
 

@@ -121,7 +121,5 @@ class Keeping(Alike):
         marks = tuple(ir.MarkInfo(ir.MarkKind.BRANCH, "") for _ in range(self.marks))
         labels = self.process.labels
         return verify(
-            ir.TransitionSystem(
-                "keeping", labels, variables, init, actions, (), properties, marks
-            )
+            ir.TransitionSystem("keeping", labels, variables, init, actions, (), properties, marks)
         )

@@ -44,7 +44,9 @@ def compare_states(seed: int, kinds: frozenset[str]) -> bool:
     assert left <= forms, seed
     if not {"por", "dominance"} & set(plan.used):
         assert left == forms, seed
-    elif "dominance" not in plan.used and any(p.kind is PropertyKind.LIVENESS for p in system.properties):
+    elif "dominance" not in plan.used and any(
+        p.kind is PropertyKind.LIVENESS for p in system.properties
+    ):
         wanted = {part.least(part.rest(s)) for s in ends(system, set(whole.level_of))}
         assert wanted <= left, seed
     return True

@@ -134,7 +134,9 @@ def test_numbers_of_states_are_those_of_all_states() -> None:
     assert {u.kind for u in plan.unused} == set(REDUCTIONS)
     whys = {(u.kind, u.why) for u in plan.unused}
     assert {(kind, "the number of states is asked for") for kind in REDUCTIONS} <= whys
-    assert {why for kind, why in whys if kind != "dominance"} == {"the number of states is asked for"}
+    assert {why for kind, why in whys if kind != "dominance"} == {
+        "the number of states is asked for"
+    }
 
 
 def test_lengths_are_those_of_all_steps() -> None:
