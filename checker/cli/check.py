@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli.checkpoint_options import keeping_options
+from checker.cli.document_options import (
+    GITHUB,
+    ITF_OUT,
+    JSON_OUT,
+    JUNIT_OUT,
+    SARIF_OUT,
+    explaining_options,
+    trace_option,
+)
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import (
     SHOW,
@@ -27,32 +36,25 @@ if TYPE_CHECKING:
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
 
-EXPLAIN = 5.0
-"""Seconds."""
-
 
 @click.command(cls=Grouped)
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
 @keeping_options
-@click.option(
-    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
-)
-@click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
-@click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@JSON_OUT
+@JUNIT_OUT
+@SARIF_OUT
+@GITHUB
+@trace_option()
+@ITF_OUT
 @click.option(
     "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
 )
-@click.option(
-    "--explain",
-    "explaining",
-    type=click.FloatRange(min=0.0),
-    default=EXPLAIN,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to look, for each check, for the smallest runs that violate its properties and"
+@explaining_options(
+    "How long to look, for each check, for the smallest runs that violate its properties and"
     " for what would have saved them.",
+    "Show the runs that were found first.",
 )
 @click.option(
     "--all",
@@ -62,7 +64,6 @@ EXPLAIN = 5.0
     metavar="K",
     help="Show up to K runs for each violated property, each different in kind from the others.",
 )
-@click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
 @click.option(
     "--only",
     multiple=True,
@@ -89,6 +90,9 @@ def check(
     names: tuple[str, ...],
     settings: tuple[str, ...],
     json_out: str | None,
+    junit_out: str | None,
+    sarif_out: str | None,
+    annotates: bool,
     trace_out: str | None,
     itf_out: str | None,
     states_out: str | None,
@@ -114,25 +118,34 @@ def check(
     from checker.proving.dispatch_check import answer_check
     from checker.session.run_engine import shared_sessions
 
-    outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    documents = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    outputs = [*documents, *(output for output in (junit_out, sarif_out) if output is not None)]
     require_outputs(outputs)
+    files = Files(
+        json_out,
+        trace_out,
+        itf_out,
+        junit_out=junit_out,
+        sarif_out=sarif_out,
+        annotates=annotates,
+    )
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
-    asked = targets(names, options.limits.timeout, options.limits.memory)
-    asked = only_asked(asked, only)
+    with files.recording_errors([], names[0].partition("::")[0]):
+        asked = targets(names, options.limits.timeout, options.limits.memory)
+        asked = only_asked(asked, only)
     display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
     if not no_explain and (outputs or not quiet):
         options = replace(options, explain=explaining)
-    every = bool(outputs) or display.whole or len(asked) == 1
+    every = bool(documents) or display.whole or len(asked) == 1
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)
         return answer_check(spec, name, shows, meter)
 
-    files = Files(json_out, trace_out, itf_out)
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
 

@@ -16,7 +16,8 @@ from checker.engines.reference.liveness import counterexample, graph_of, some_fa
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
-from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.ir import Expr, PropertyKind, TransitionSystem
+from checker.properties.persistence import persistence_for_some
 from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
 
 NAME = "reference"
@@ -52,6 +53,10 @@ ENGINE = ReferenceEngine()
 
 @dataclass
 class _Search:
+    """``lasting``: what holds for good in the executions that violate a persistence property;
+    ``ended``: those that some execution violates by staying where it is.
+    """
+
     system: TransitionSystem
     limits: Limits
     listener: Listener | None
@@ -66,9 +71,15 @@ class _Search:
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
     violations: dict[str, Path] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
     fault: Path | None = None
     stopped: str | None = None
     started: float = field(default_factory=time.monotonic)
+    lasting: dict[str, Expr] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = ((prop.name, persistence_for_some(prop)) for prop in self.system.properties)
+        self.lasting = {name: bad for name, bad in found if bad is not None}
 
     def path_to(self, state: State, then_fault: bool = False) -> Path:
         states = [state]
@@ -85,6 +96,12 @@ class _Search:
                 continue
             if interpreter.holds(self.system, prop.bad, state):
                 self.violations[prop.name] = self.path_to(state)
+
+    def inspect_end(self, state: State) -> None:
+        self.ends += 1
+        for name, bad in self.lasting.items():
+            if name not in self.ended and _holds(self.system, bad, state):
+                self.ended.add(name)
 
     def expand(self, state: State) -> list[State]:
         found = []
@@ -131,7 +148,7 @@ class _Search:
     def judge_level(self, with_ends: bool) -> None:
         for state in self.level:
             if with_ends and _is_end(self.system, state):
-                self.ends += 1
+                self.inspect_end(state)
             try:
                 self.inspect(state)
             except RunFault as fault:
@@ -157,7 +174,7 @@ class _Search:
                 return
             self.next_level()
             asked = bool(self.system.asked_properties)
-            decided = asked and not self.system.open_properties(self.violations)
+            decided = asked and not self.system.open_properties({*self.violations, *self.ended})
             if decided and self.limits.until_decided and self.level and self.stopped is None:
                 self.stopped = DECIDED
 
@@ -167,6 +184,13 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return interpreter.is_admissible_end(system, state)
     except RunFault:
         return False
+
+
+def _holds(system: TransitionSystem, condition: Expr, state: State) -> bool:
+    try:
+        return interpreter.holds(system, condition, state)
+    except RunFault:
+        return False  # where it matters, the graph of liveness has it, too
 
 
 def _with_liveness(search: _Search, answer: Answer) -> Answer:
