@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from checker.engines.native import engine as native
 from checker.model import interpreter, ir
 from checker.model.build import conj, member, negation, size
 from checker.model.evaluate import RunFault
@@ -18,6 +20,7 @@ from checker.model.types import BOOL, AtomT, BagT, IntT, MapT, SetT, TupleT, def
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.dominance.monotone_sets import find_adding, monotone_sets
 from checker.reductions.reduction_plan import NOTHING
+from checker.results.answer import Limits
 from tests.agreement.keeping import Keeping
 from tests.agreement.reduced import Reduced, TooMany
 from tests.agreement.test_reductions import ALL, DOMINANCE, only
@@ -240,3 +243,26 @@ def test_what_goes_first_must_not_take_what_was_put_there() -> None:
     for number, clashes in ((2, True), (1, False), (0, False)):
         order = PlanPart("por", ample_actions=(AmpleAction(number, TRUE),))
         assert bool(_clash(of, dominance, [order])) is clashes
+
+
+COUNT = ir.Read(NUMBER, "count")
+NONE = Apply(BOOL, Op.EQ, (COUNT, Const(NUMBER, 0)))
+
+
+def test_what_changes_something_else_is_not_alone() -> None:
+    """By machine code: a step that sends and counts hinders the one that leads to the bad state."""
+    counts = action("counts", insert(), store(Const(NUMBER, 1), COUNT), guard=NONE)
+    leads = action("leads", store(TRUE, ON), guard=NONE)
+    of = replace(system(), actions=(counts, leads))
+    plan = choose(of, "all", VERDICTS)
+    assert "dominance" in plan.used
+    assert native.explore(of, Limits(), plan=only(plan, DOMINANCE), threads=1).violations
+
+
+def test_what_is_only_sent_is_sent_first_by_machine_code() -> None:
+    """One order of two, and of the four states those that it passes."""
+    of = replace(system(), actions=(SENDS,))
+    plan = only(choose(of, "all", VERDICTS), DOMINANCE)
+    assert native.explore(of, Limits(), threads=1).distinct_states == 4
+    assert native.explore(of, Limits(), plan=plan, threads=1).distinct_states == 3
+    assert Reduced(of, plan, STATES).run().states == 3
