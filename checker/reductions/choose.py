@@ -84,7 +84,7 @@ def _clash(system: TransitionSystem, part: PlanPart, others: Iterable[PlanPart])
     """Why ``part`` can't be used together with ``others``, in words, or nothing.
 
     Statements of two reductions commute, and so are idempotent together, where neither mentions
-    what the other one writes.  Steps that go first can't go round where those of one reduction take
+    what the other one writes.  Steps that go first are on no cycle where those of one reduction take
     nothing from what those of the other add to.
     """
     for other in others:
