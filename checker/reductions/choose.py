@@ -84,8 +84,8 @@ def _clash(system: TransitionSystem, part: PlanPart, others: Iterable[PlanPart])
     """Why ``part`` can't be used together with ``others``, in words, or nothing.
 
     Statements of two reductions commute, and so are idempotent together, where neither mentions
-    what the other one writes.  Steps that go first are on no cycle where those of one reduction take
-    nothing from what those of the other add to.
+    what the other one writes.  Steps that go first are on no cycle where those of one reduction
+    take nothing from what those of the other add to.
     """
     for other in others:
         if part.symmetry is not None and other.symmetry is not None:
