@@ -35,6 +35,7 @@ class Ask(Enum):
     COVERAGE = "coverage, tables of all states"
     DEPTH = "what is said up to `--max-depth`"
     BUDGET = "what is said where another budget ends the run"
+    VIEW = "what is said where a view takes states for one"
 
 
 class Use(Enum):

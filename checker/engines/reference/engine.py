@@ -17,6 +17,7 @@ from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Expr, PropertyKind, TransitionSystem
+from checker.model.views import seen
 from checker.properties.persistence import persistence_for_some
 from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
 
@@ -35,6 +36,7 @@ CAPABILITIES = {
     Feature.TABLES: Ability(Can.NO, "keeps no states to make tables of", "E037"),
     Feature.REDUCTIONS: Ability(Can.IGNORED, "explores everything as it is"),
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
+    Feature.VIEW: YES,
 }
 
 
@@ -61,6 +63,7 @@ class _Search:
     limits: Limits
     listener: Listener | None
     parent: dict[State, State | None] = field(default_factory=dict)
+    known: set[State] = field(default_factory=set)
     level: list[State] = field(default_factory=list)
     depth: int = 0
     transitions: int = 0
@@ -86,6 +89,18 @@ class _Search:
         while (before := self.parent[states[-1]]) is not None:
             states.append(before)
         return Path(tuple(reversed(states)), then_fault)
+
+    def is_new(self, state: State) -> bool:
+        """Returns whether no state was found that is taken for ``state``."""
+        return seen(self.system, state) not in self.known
+
+    def add(self, state: State, parent: State | None) -> bool:
+        """Adds ``state``, found from ``parent``; returns whether it is new."""
+        if not self.is_new(state):
+            return False
+        self.known.add(seen(self.system, state))
+        self.parent[state] = parent
+        return True
 
     def inspect(self, state: State) -> None:
         for prop in self.system.properties:
@@ -129,8 +144,7 @@ class _Search:
             if self.stopped:
                 break
             for successor in self.expand(state):
-                if successor not in self.parent:
-                    self.parent[successor] = state
+                if self.add(successor, state):
                     following.append(successor)
         if following:
             self.depth += 1
@@ -161,15 +175,14 @@ class _Search:
         with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
         for state, events in interpreter.initial_events(self.system):
             self.marks.update(event.mark for event in events)
-            if state not in self.parent:
-                self.parent[state] = None
+            if self.add(state, None):
                 self.level.append(state)
         while self.level and self.fault is None and self.stopped is None:
             self.judge_level(with_ends)
             if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
                 beyond = [s for state in self.level for s in self.expand(state)]
                 self.counted = self.transitions
-                if any(successor not in self.parent for successor in beyond):
+                if any(map(self.is_new, beyond)):
                     self.stopped = self.limits.no_deeper
                 return
             self.next_level()

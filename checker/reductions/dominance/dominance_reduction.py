@@ -112,6 +112,14 @@ COLUMN = {
         FINKEL,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
+    Ask.VIEW: TableEntry(
+        Use.NO,
+        "The order compares whole states. Where a view leaves out a monotone set, a larger state"
+        " may be taken for the one that it replaces, and nothing else is explored.",
+        FINKEL,
+        "instantiate/test_views.py::test_other_reductions_are_left_out_with_a_view",
+        "the check has a view",
+    ),
 }
 
 DOMINANCE = Reduction(NAME, "dominance", "por", COLUMN, analyse)

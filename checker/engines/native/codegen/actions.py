@@ -63,7 +63,7 @@ class ActionCode:
         self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
         self.when = when
-        self.kept = layout.bits_besides(adds) if adds else ()
+        self.kept = tuple(~mask for mask in layout.mask(adds)) if adds else ()
         self.fn = fn = Fn(
             name or f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
             [("context", 0), ("worker", 0), ("source", 0)],
