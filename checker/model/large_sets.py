@@ -46,6 +46,13 @@ def adds_only(value: Expr, here: Expr) -> bool:
     return added is not None and added[0] == here
 
 
+def adds_to_itself(stmt: ir.Assign) -> bool:
+    """Tells whether ``stmt``, without source locations, puts one more item into a set or a large
+    one, and does nothing else."""
+    target = stmt.target
+    return not target.path and adds_only(stmt.value, ir.Read(target.type, target.name))
+
+
 def _keeps_each_once(value: Expr, here: Expr) -> bool:
     match value:
         case Apply(op=Op.BAG_REMOVE, args=(held, _)):

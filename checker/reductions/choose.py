@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from checker.model import ir
 from checker.model.ir import Block, PropertyKind, TransitionSystem
+from checker.model.large_sets import adds_to_itself
 from checker.model.memo import an_analysis
-from checker.model.tree import nodes
+from checker.model.tree import nodes, placeless
 from checker.properties.persistence import needs_automaton
 from checker.reductions.contract import Ask
 from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Unused
@@ -72,7 +73,7 @@ def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> Redu
         part, reasons = None, tuple(against(reduction, questions))
         if not reasons:
             part, reasons = reduction.analyse(system)
-        if part is not None and (clash := _clash(part, parts)):
+        if part is not None and (clash := _clash(system, part, parts)):
             part, reasons = None, (clash,)
         parts += [] if part is None else [part]
         unused += [Unused(reduction.name, why) for why in reasons]
@@ -81,11 +82,12 @@ def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> Redu
     return _with_fallback(plan) if live else plan
 
 
-def _clash(part: PlanPart, others: Iterable[PlanPart]) -> str:
+def _clash(system: TransitionSystem, part: PlanPart, others: Iterable[PlanPart]) -> str:
     """Why ``part`` can't be used together with ``others``, in words, or nothing.
 
     Statements of two reductions commute, and so are idempotent together, where neither mentions
-    what the other one writes.
+    what the other one writes.  Steps that go first are on no cycle where those of one reduction
+    take nothing from what those of the other add to.
     """
     for other in others:
         if part.symmetry is not None and other.symmetry is not None:
@@ -93,7 +95,24 @@ def _clash(part: PlanPart, others: Iterable[PlanPart]) -> str:
         for one, two in ((part, other), (other, part)):
             if shared := sorted(_written(one.resets) & _mentioned(two.resets)):
                 return f"{REDUCTIONS[other.reduction].title} deals with `{shared[0]}` already"
+            if taken := sorted(_taken(system, one) & _added(two)):
+                return f"what goes first takes from `{taken[0]}`, or puts something there"
     return ""
+
+
+def _added(part: PlanPart) -> set[str]:
+    return {name for one in part.ample_actions for name in one.adds}
+
+
+def _taken(system: TransitionSystem, part: PlanPart) -> set[str]:
+    """What its steps that go first assign to in another way than adding to it, where they are not
+    restricted to that.
+    """
+    steps = (system.actions[one.action] for one in part.ample_actions if not one.adds)
+    stores = (n for step in steps for n in nodes(placeless((step.body, system.monitor))))
+    return {
+        one.target.name for one in stores if isinstance(one, ir.Assign) and not adds_to_itself(one)
+    }
 
 
 def _written(block: Block) -> set[str]:

@@ -102,11 +102,13 @@ class AmpleAction:
     """Instances of action number ``action`` that may precede all other steps.
 
     ``when``: over the action's parameters and the state before the step; an enabled instance for
-    which it holds, with all outcomes of its choices, is an ample set.
+    which it holds, with all outcomes of its choices, is an ample set.  ``adds``: where it names
+    variables, a single outcome is one, of those that change no others.
     """
 
     action: int
     when: Expr
+    adds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checker.reductions.contract import Reduction
 from checker.reductions.dead_variables.dead_variable_reduction import DEAD_VALUES
+from checker.reductions.dominance.dominance_reduction import DOMINANCE
 from checker.reductions.partial_order.partial_order_reduction import PARTIAL_ORDER
 from checker.reductions.symmetry.symmetry_reduction import SYMMETRY
 
@@ -41,5 +42,5 @@ def admitted(mode: str) -> tuple[Reduction, ...]:
     return tuple(r for r in REDUCTIONS.values() if mode in (AUTO, ALL, r.mode))
 
 
-for _reduction in (SYMMETRY, DEAD_VALUES, PARTIAL_ORDER):
+for _reduction in (SYMMETRY, DEAD_VALUES, PARTIAL_ORDER, DOMINANCE):
     register(_reduction)

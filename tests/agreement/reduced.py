@@ -154,8 +154,22 @@ class Reduced:
                         continue
                     after = interpreter._state_of(self.system, way[0])
                     steps.append(Transition(action, params, after, way[1]))
+                steps = self._dominating(state, steps, eager.adds) if eager.adds else steps
                 if any(self.rest(s.successor) != state for s in steps if s.successor):
                     return steps
+        return []
+
+    def _dominating(
+        self, state: State, steps: list[Transition], adds: tuple[str, ...]
+    ) -> list[Transition]:
+        """The first of ``steps`` that leads elsewhere and changes nothing but ``adds``."""
+        for step in steps:
+            assert step.successor is not None
+            pairs = zip(self.system.variables, state, step.successor, strict=True)
+            if any(v.name not in adds and a != b for v, a, b in pairs):
+                continue
+            if self.rest(step.successor) != state:
+                return [step]
         return []
 
     # -- liveness -------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ def test_a_reduction_alone() -> None:
         "symmetry": ("symmetry",),
         "dead values": ("dead",),
         "partial order": ("por",),
+        "dominance": (),
     }
     alone = part_of(PLAN, system(SAFE), ALONE["symmetry"])
     assert alone.fallback is not None and alone.fallback.parts == ()
@@ -73,11 +74,11 @@ def test_tables() -> None:
     row = Measured("it", full, tenth, dict.fromkeys(ALONE, half), lacking, planning)
     lines = ablation.alone([row]).markdown()
     assert "| symmetry | 1 | 1 | 2.00x | 2.0x | 2.00x | 50 | 1 | 0.500 |" in lines
-    assert "| all | 1 | 1 | 10.00x | 10.0x | 10.00x | 10 | 1 | 1.5 |" in lines
+    assert "| all | 1 | 1 | 10.00x | 10.0x | 10.00x | 10 | 1 | 2 |" in lines
     lines = ablation.lacking([row]).markdown()
     assert "| symmetry | 1 | 0 | 10.00x | 10.0x | 10.00x | 100 | 1 |" in lines
     assert "| dead values | 0 | 0 | 1.00x | 1.0x | 1.00x | 10 | 1 |" in lines
-    assert "| it | 100 | 50 | 50 | 50 | 10 |" in ablation.largest([row]).markdown()
+    assert "| it | 100 | 50 | 50 | 50 | 50 | 10 |" in ablation.largest([row]).markdown()
 
 
 def test_a_check_of_the_library() -> None:

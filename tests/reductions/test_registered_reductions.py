@@ -176,7 +176,9 @@ def test_a_column_is_complete() -> None:
 
 
 def test_tables_and_options_have_all_that_are_registered(added: None) -> None:
-    assert markdown()[0].endswith(" | partial order | unread variables | wrong resets |")
+    assert markdown()[0].endswith(
+        " | partial order | dominance | unread variables | wrong resets |"
+    )
     assert modes() == ("auto", "none", "symmetry", "por", "unread", "wrong", "all")
 
 

@@ -15,6 +15,7 @@ from checker.properties.buchi_automaton import always, either, eventually, refut
 from checker.reductions.choose import VERDICTS, SideQuestions, choose, questions_of
 from checker.reductions.contract import Ask, Use
 from checker.reductions.dead_variables import analysis as dead_variables
+from checker.reductions.dominance import monotone_sets
 from checker.reductions.partial_order import ample_sets as partial_order
 from checker.reductions.partial_order.partial_order_reduction import KEPT
 from checker.reductions.reduction_plan import AmpleAction, ReductionPlan, Sorts, Symmetry
@@ -43,6 +44,7 @@ FOLLOWED = ir.Property(
 GROUP = Symmetry(Sorts((("p",),)), (), "everything")
 BLOCK: ir.Block = (ir.Assign(ir.Target(BOOL, "w", True), FALSE),)
 EAGER = (AmpleAction(0, TRUE),)
+ADDING = (AmpleAction(0, TRUE, ("w",)),)
 
 
 def system(*properties: ir.Property) -> ir.TransitionSystem:
@@ -58,6 +60,7 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symmetry, "find_symmetry", lambda system: (GROUP, ()))
     monkeypatch.setattr(dead_variables, "find_dead", lambda system: (BLOCK, ()))
     monkeypatch.setattr(partial_order, "find_ample", lambda system: (EAGER, ()))
+    monkeypatch.setattr(monotone_sets, "find_adding", lambda system: ADDING)
 
 
 def kinds(plan: ReductionPlan | None) -> set[str]:
@@ -121,7 +124,7 @@ def test_what_must_hold_in_every_state_needs_no_caution() -> None:
 def test_what_is_followed_needs_all_steps() -> None:
     plan = choose(system(FOLLOWED), "all", VERDICTS)
     assert kinds(plan) == {"dead"}
-    whys = {u.kind: u.why for u in plan.unused}
+    whys = {u.kind: u.why for u in plan.unused if u.kind != "dominance"}
     assert whys["symmetry"] == whys["por"] == "`odd` is followed from where runs start"
 
 
@@ -129,7 +132,11 @@ def test_numbers_of_states_are_those_of_all_states() -> None:
     plan = choose(system(SAFE, STEADY), "all", SideQuestions(states=True))
     assert not plan.used
     assert {u.kind for u in plan.unused} == set(REDUCTIONS)
-    assert {u.why for u in plan.unused} == {"the number of states is asked for"}
+    whys = {(u.kind, u.why) for u in plan.unused}
+    assert {(kind, "the number of states is asked for") for kind in REDUCTIONS} <= whys
+    assert {why for kind, why in whys if kind != "dominance"} == {
+        "the number of states is asked for"
+    }
 
 
 def test_lengths_are_those_of_all_steps() -> None:
@@ -143,21 +150,31 @@ def test_lengths_are_those_of_all_steps() -> None:
     [
         ("none", set()),
         ("symmetry", {"symmetry"}),
-        ("por", {"dead", "por"}),
+        ("por", {"dead", "por", "dominance"}),
         ("auto", set(REDUCTIONS)),
         ("all", set(REDUCTIONS)),
     ],
 )
 def test_only_what_is_wanted_is_used(mode: str, wanted: set[str]) -> None:
     assert mode in modes()
-    assert kinds(choose(system(SAFE, STEADY), mode, VERDICTS)) == wanted
+    assert kinds(choose(system(SAFE), mode, VERDICTS)) == wanted
+    assert kinds(choose(system(SAFE, STEADY), mode, VERDICTS)) == wanted - {"dominance"}
+
+
+def test_what_is_about_whole_runs_needs_dominated_states() -> None:
+    for asked in (STEADY, FOLLOWED):
+        plan = choose(system(SAFE, asked), "all", VERDICTS)
+        assert "dominance" not in plan.used
+        why = f"`{asked.name}` is about whole runs, and what is never taken counts there"
+        assert why in [u.why for u in plan.unused if u.kind == "dominance"]
 
 
 def test_where_runs_go_round_reasons_are_said() -> None:
     plan = choose(system(STEADY), "all", VERDICTS)
     assert plan.fallback is not None
     assert kinds(plan.fallback) == {"dead"}
-    assert {u.why for u in plan.fallback.unused} == {"the state graph has a cycle"}
+    others = [u for u in plan.fallback.unused if u.kind != "dominance"]
+    assert {u.why for u in others} == {"the state graph has a cycle"}
 
 
 def test_a_condition_is_one_that_is_decided() -> None:

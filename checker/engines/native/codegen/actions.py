@@ -45,7 +45,8 @@ class ActionCode:
     ``plan``: the fairness constraints, where they matter, and edges with their constraints may be
     requested; ``reductions``: the plan of reductions.  ``when``: makes the function ``eager_<k>``
     instead, which stops behind the first instance that satisfies it and leads to another state, and
-    returns whether there was one.
+    returns whether there was one.  ``adds``: it stops behind the first outcome that changes nothing
+    but these variables, and has no other successors.
     """
 
     def __init__(
@@ -57,10 +58,12 @@ class ActionCode:
         reductions: Reductions,
         when: Expr | None = None,
         name: str | None = None,
+        adds: tuple[str, ...] = (),
     ) -> None:
         self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
         self.when = when
+        self.kept = tuple(~mask for mask in layout.mask(adds)) if adds else ()
         self.fn = fn = Fn(
             name or f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
             [("context", 0), ("worker", 0), ("source", 0)],
@@ -211,6 +214,21 @@ class ActionCode:
 
     def _commit(self, dirty: bool) -> None:
         """Adds the state in ``work`` (or, if not ``dirty``, the source itself) as a successor."""
+        if not self.kept:
+            self._succeed(dirty)
+        elif dirty:
+            with self.fn.if_(self.fn.and_(self._keeps(), self.fn.not_(self.moved.get()))):
+                self._succeed(dirty)
+
+    def _keeps(self) -> Val:
+        """Whether the state in ``work`` differs from the source in what may be added to only."""
+        fn, other = self.fn, const(0)
+        for i, mask in enumerate(self.kept):
+            one, two = (fn.load(fn.at(row, i), 64) for row in (self.work, self.source))
+            other = fn.or_(other, fn.and_(fn.xor(one, two), const(mask)))
+        return fn.eq(other, const(0))
+
+    def _succeed(self, dirty: bool) -> None:
         fn = self.fn
         self.transitions.set(fn.add(self.transitions.get(), const(1)))
         for number, total in self.all_marks.items():

@@ -26,16 +26,21 @@ def functions(
 ) -> list[Fn]:
     """``ample`` and what it calls; nothing where no action is eager."""
     found = []
-    for one in reductions.ample_actions:
-        action = system.actions[one.action]
-        found.append(ActionCode(system, layout, action, plan, reductions, one.when).emit())
+    for number, one in enumerate(reductions.ample_actions):
+        action, name = system.actions[one.action], _name(number)
+        code = ActionCode(system, layout, action, plan, reductions, one.when, name, one.adds)
+        found.append(code.emit())
     return [*found, _ample(reductions.ample_actions)] if found else []
+
+
+def _name(number: int) -> str:
+    return f"eager_{number}"
 
 
 def _ample(eager: tuple[AmpleAction, ...]) -> Fn:
     fn = Fn("ample", [("context", 0), ("worker", 0), ("source", 0)], 1)
-    for one in eager:
-        with fn.if_(fn.call(f"eager_{one.action}", list(fn.args), 1)):
+    for number in range(len(eager)):
+        with fn.if_(fn.call(_name(number), list(fn.args), 1)):
             fn.ret(TRUE)
     fn.ret(FALSE)
     return fn
