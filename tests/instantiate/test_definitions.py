@@ -263,6 +263,51 @@ protocol P {
 }
 """
 
+CAPTURES = """
+const ODD = { r for r in (1..3) when r mod 2 == 1 }
+protocol P {
+  message GO(s: 0..1, r: 1..3)
+  state log : seq<(0..1, 1..3)> = [(0, 2)]
+  state seen : set<0..9> = {}
+  define largest(s: 0..1): 0..3 = max({ r for r in (1..3) when (s, r) in log } union {0})
+  define entries(s: 0..1): Nat = #[r for r in log when r in { (s, q) for q in (1..3) }]
+  define some_above(s: 0..1, k: 0..3): bool = exists r in (1..3): r > k and (s, r) in log
+  define total(s: 0..1): Nat = sum(if (s, r) in log then r else 0 for r in (1..3))
+  define table(s: 0..1): map<1..3, bool> = { r -> (s, r) in log for r in (1..3) }
+  define appends(s: 0..1, r: 1..3): bool = r > largest(s)
+  define later(r: 1..3): bool = appends(0, r) and not some_above(0, r)
+  define odd(r: 1..3): bool = r in ODD
+  define weight(s: 0..1, r: 1..3): 0..9 = total(s) + entries(s) + (if table(s)[r] then r else 0)
+  upon init { send GO(0, 1) to all  send GO(0, 3) to all }
+  upon receive GO(s, r) {
+    if later(r) { seen += weight(s, r) }
+    if odd(r) { seen += 9 }
+    for k in (1..3) { if r == k and not appends(s, r) { seen += 8 } }
+  }
+  property little : always forall p in Proc: 3 not in p.seen
+  property odd_ones : always forall p in Proc: 9 not in p.seen
+  property old_ones : always forall r in Proc, s in (0..1): 8 in r.seen => not r.appends(s, 1)
+  property others : always forall r in Proc: r.largest(0) == 2 and r.total(0) == 2
+}
+"""
+CAPTURES_PLAIN = """
+protocol P {
+  message GO(s: 0..1, r: 1..3)
+  state log : seq<(0..1, 1..3)> = [(0, 2)]
+  state seen : set<0..9> = {}
+  upon init { send GO(0, 1) to all  send GO(0, 3) to all }
+  upon receive GO(s, r) {
+    if r > 2 { seen += 3 }
+    if r == 1 or r == 3 { seen += 9 }
+    if s == 0 and r <= 2 { seen += 8 }
+  }
+  property little : always forall p in Proc: 3 not in p.seen
+  property odd_ones : always forall p in Proc: 9 not in p.seen
+  property old_ones : always forall p in Proc: 8 not in p.seen
+  property others : always forall p in Proc: p.log == [(0, 2)]
+}
+"""
+
 PAIRS = [
     Pair("logs", LOGS, LOGS_PLAIN, "n = 2  prove together, known_is_most"),
     Pair("logs_crash", LOGS, LOGS_PLAIN, "n = 2  faults crash <= 1  prove together, known_is_most"),
@@ -271,6 +316,7 @@ PAIRS = [
     Pair("counts", COUNTS, COUNTS_PLAIN, "n = 2  prove counted, quiet"),
     Pair("sums", SUMS, SUMS_PLAIN, "n = 1  k = 3  prove bounded, even_k"),
     Pair("rounds", ROUNDS, ROUNDS_PLAIN, "n = 2  timing synchronous  prove small, short"),
+    Pair("captures", CAPTURES, CAPTURES_PLAIN, "n = 1  prove little, odd_ones, old_ones, others"),
     Pair("yields", YIELDS, YIELDS_PLAIN, "n = 2  prove all_counted, some"),
 ]
 

@@ -108,7 +108,8 @@ class _Unfolding:
             message = f"`{definition.name}` reads state; this must be known before the run"
             raise refuse("N023", message, call.span.caller)
         names = (name for name, _ in definition.params)
-        body = inline(definition.body, dict(zip(names, args, strict=True)), call.owner, call.span)
+        values = dict(zip(names, args, strict=True))
+        body = inline(definition.body, values, call.owner, call.span, known=())
         made: typed.Expr = self.rebuild(body, depth + 1)
         return made
 

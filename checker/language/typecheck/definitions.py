@@ -178,7 +178,7 @@ def _fail_misplaced(name: str, definition: Definition, mode: str, scope: Scope, 
 def _inlined(
     body: Expr, args: dict[str, Expr], owner: Expr | None, span: Span, scope: Scope
 ) -> Expr:
-    made = inline(body, args, owner, span)
+    made = inline(body, args, owner, span, scope.bound)
     if size(made) > LARGEST:
         message = "with all definitions written out, this is too large"
         hint = "bind what is used several times with `let` before"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -11,16 +11,23 @@ from checker.language.syntax import typed
 
 
 def inline(
-    body: typed.Expr, args: Mapping[str, typed.Expr], owner: typed.Expr | None, call: Span
+    body: typed.Expr,
+    args: Mapping[str, typed.Expr],
+    owner: typed.Expr | None,
+    call: Span,
+    known: Collection[str],
 ) -> typed.Expr:
-    """Returns ``body`` with ``args`` in the place of its parameters, called at ``call``.
+    """Returns ``body`` with ``args`` in the place of its parameters, called at ``call``, where the
+    names ``known`` are bound.
 
     ``owner``: the process whose state it reads in a property; ``None``: as written.  Names that the
-    body binds are renamed where an argument mentions names like them.
+    body binds are renamed where an argument mentions names like them, and where they are known at
+    the call: no body binds a name again, so that none of its parameters is bound inside of it.
     """
-    taken = {name for arg in (*args.values(), owner) for name in _locals(arg)}
+    taken = {*known, *(name for arg in (*args.values(), owner) for name in _locals(arg))}
     renamed: dict[str, str] = {}
     for name in dict.fromkeys(_bound(body)):
+        assert name not in args
         new = name
         while new in taken:
             new += "'"

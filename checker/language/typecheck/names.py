@@ -65,7 +65,7 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
         value = home.constants[name]
         if value.type == UNKNOWN:
             raise Hole
-        return inline(value, {}, None, span)
+        return inline(value, {}, None, span, scope.bound)
     return None
 
 

@@ -201,6 +201,11 @@ class Scope:
     def report(self) -> Reporter:
         return self.home.report
 
+    @property
+    def bound(self) -> tuple[str, ...]:
+        """The names that are bound here."""
+        return (*self.names, *(self.free or ()))
+
     def bind(self, names: dict[str, Known]) -> Scope:
         return replace(self, names={**self.names, **names}) if names else self
 
