@@ -24,6 +24,7 @@ class Feature(Enum):
     TABLES = "`--states-out`"
     REDUCTIONS = "`--reduce`"
     COMPACT = "`--compact`"
+    VALENCE = "`valence`: what can still be decided in each state"
 
 
 class Can(Enum):

@@ -341,7 +341,8 @@ class Trace:
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
     ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
     parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
-    ``operations``: the requests that return, in the order of their calls.
+    ``operations``: the requests that return, in the order of their calls.  ``still_open``: where
+    that was asked, the values that could still be decided in each state of ``steps``.
     """
 
     header: Header
@@ -366,6 +367,7 @@ class Trace:
     at: At | None = None
     explanation: Explanation | None = None
     operations: tuple[Interval, ...] = ()
+    still_open: tuple[tuple[str, ...], ...] = ()
 
     @property
     def still_acts(self) -> bool:

@@ -39,6 +39,7 @@ CAPABILITIES = {
     Feature.COMPACT: Ability(
         Can.NO, "has no compact mode: it keeps the states that its tasks share"
     ),
+    Feature.VALENCE: Ability(Can.NO, "does not compute valence: the graph of steps is needed"),
 }
 
 

@@ -11,7 +11,6 @@ of all that is in :mod:`.between_handlers`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from checker.instantiate import fairness
 from checker.instantiate.effects.between_handlers import noting
@@ -74,7 +73,7 @@ def lower_effects(world: World) -> Lowered:
             return replace_emits(body, lambda emit: carry_out(world, emit))
         return replace_emits(body, by)
 
-    actions = tuple(replace(d.action, body=lower(d.action.body)) for d in drafts)
+    actions = tuple(d.lowered(lower(d.action.body)) for d in drafts)
     return Lowered((*lower(tuple(world.init)), *_skip_initial_assignments(world)), actions)
 
 
