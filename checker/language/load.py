@@ -85,13 +85,13 @@ class Spec:
         self,
         name: str,
         world: Mapping[str, str],
-        asked: tuple[str, str],
+        asked: tuple[str, str, str],
         where: Span,
         *,
         free_inputs: bool,
     ) -> typed.Check:
-        """Returns the same, which asks the property with the name and formula ``asked`` in place of
-        its own; errors in that are located at ``where``.
+        """Returns the same, which asks a property in place of its own (``asked``: its name, sentence
+        and formula); errors in that are located at ``where``.
 
         ``free_inputs``: what clients request is chosen when a run starts.
         """

@@ -330,6 +330,17 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class StillOpen:
+    """The values that some run from a state on decides, or has decided."""
+
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Returns ``{0,1}``."""
+        return "{" + ",".join(self.values) + "}"
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """One execution that an independent replay accepted.
 
@@ -367,7 +378,7 @@ class Trace:
     at: At | None = None
     explanation: Explanation | None = None
     operations: tuple[Interval, ...] = ()
-    still_open: tuple[tuple[str, ...], ...] = ()
+    still_open: tuple[StillOpen, ...] = ()
 
     @property
     def still_acts(self) -> bool:

@@ -21,7 +21,7 @@ from checker.results.narrate import narrate, narrate_step
 from checker.results.replay import replay
 from checker.results.rerun import Moment, run_from_start
 from checker.results.show_values import show
-from checker.results.trace import Trace
+from checker.results.trace import StillOpen, Trace
 from checker.results.valence import (
     Adjacent,
     Blocking,
@@ -195,7 +195,7 @@ def _trace(computed: Computed, path: Path) -> Trace:
 
 
 def _with_strip(computed: Computed, trace: Trace, path: Path) -> Trace:
-    return replace(trace, still_open=tuple(computed.open(state) for state in path.states))
+    return replace(trace, still_open=tuple(StillOpen(computed.open(state)) for state in path.states))
 
 
 def _critical(computed: Computed, path: Path) -> Critical:

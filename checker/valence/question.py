@@ -28,6 +28,7 @@ from checker.session.load import load_check, read_spec
 
 PROPERTY = "some_value_is_decided"
 """The property that a run violates in which nothing is ever decided."""
+SENTENCE = "Some value is eventually decided."
 VALUE = "decided_value"
 """The name of the value in it."""
 USUAL = "decide"
@@ -74,7 +75,7 @@ def question_of(
     formula = _formula(check, outcome, of is None, where)
     world = world_of(options.settings, parameters(check))
     asking = spec.check_asking(
-        check.name, world, (PROPERTY, formula), where, free_inputs=free_inputs
+        check.name, world, (PROPERTY, SENTENCE, formula), where, free_inputs=free_inputs
     )
     return Question(spec.path, asking, outcome, options)
 

@@ -18,11 +18,11 @@ _ASKING = ast_items.Prove | ast_items.Expect | ast_clauses.Scenario | ast_items.
 
 
 def asking_instead(
-    decl: ast_items.Check, name: str, formula: str, where: Span
+    decl: ast_items.Check, name: str, document: str, formula: str, where: Span
 ) -> ast_items.Check:
-    """Returns the check ``decl``, which asks nothing but the property ``name`` with this
-    ``formula``, located at ``where``; raises :class:`SpecError` for errors of syntax."""
-    text = f'check a of b {{ property {name} "{name}" : {formula}\n prove {name} }}'
+    """Returns the check ``decl``, which asks nothing but the property ``name`` with this sentence
+    and ``formula``, located at ``where``; raises :class:`SpecError` for errors of syntax."""
+    text = f'check a of b {{ property {name} "{document}" : {formula}\n prove {name} }}'
     (made,) = (item for item in parse(text, where.file).items if isinstance(item, ast_items.Check))
     kept = [item for item in decl.items if not isinstance(item, _ASKING)]
     return replace(decl, items=(*kept, *relocate(made.items, where)))

@@ -71,7 +71,7 @@ def _sizes(report: Valence) -> Text:
 
 def _corners(report: Valence) -> RenderableType:
     rows = [
-        (Text(f"{corner.name}"), Text(corner.kept, style=SIGNS[corner.kept]).append(
+        (Text(f"{corner.name}"), Text(f"{corner.kept:8}", style=SIGNS[corner.kept]).append(
             f"  {corner.reason}", style="not bold default"))
         for corner in report.corners
     ]  # fmt: skip
@@ -263,7 +263,7 @@ def undecided_text(run: UndecidedRun) -> str:
     if run.kind == "bivalent":
         said = "Every state of it is bivalent, and it is fair."
     else:
-        last = run.trace.still_open[-1] if run.trace.still_open else ()
+        last = run.trace.still_open[-1].values
         still = f"{listing(last)} could still be decided" if last else "nothing can be decided"
         said = f"It is fair, and where it ends up {still}."
     if not run.schedule:
