@@ -90,8 +90,8 @@ class Spec:
         *,
         free_inputs: bool,
     ) -> typed.Check:
-        """Returns the same, which asks a property in place of its own (``asked``: its name, sentence
-        and formula); errors in that are located at ``where``.
+        """Returns the same, which asks a property in place of its own; errors in that are located
+        at ``where``.  ``asked``: its name, sentence and formula.
 
         ``free_inputs``: what clients request is chosen when a run starts.
         """

@@ -7,7 +7,7 @@ one value can still be decided, *univalent* where one can, and *silent* where no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from checker.results.domains import Amount, Natural, OneOf

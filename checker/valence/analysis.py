@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from checker.instantiate.protocol.inputs import INPUT
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.types import MapT, universe
-from checker.instantiate.protocol.inputs import INPUT
 from checker.results.answer import Path
 from checker.results.narrate import narrate, narrate_step
 from checker.results.replay import replay
@@ -77,7 +77,9 @@ def _known(computed: Computed, report: Valence) -> Valence:
         critical_states=count,
         critical=tuple(_critical(computed, path) for path in critical),
         blocking=tuple(_blocking(computed)),
-        non_uniform=sum(n for word, n in _words(computed).items() if _is_non_uniform(computed, word)),
+        non_uniform=sum(
+            n for word, n in _words(computed).items() if _is_non_uniform(computed, word)
+        ),
         undecided=_undecided(computed),
         disagreement=_disagreement(computed),
         graph_seconds=graph.seconds[0],
@@ -195,7 +197,9 @@ def _trace(computed: Computed, path: Path) -> Trace:
 
 
 def _with_strip(computed: Computed, trace: Trace, path: Path) -> Trace:
-    return replace(trace, still_open=tuple(StillOpen(computed.open(state)) for state in path.states))
+    return replace(
+        trace, still_open=tuple(StillOpen(computed.open(state)) for state in path.states)
+    )
 
 
 def _critical(computed: Computed, path: Path) -> Critical:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.capabilities import Feature
 from checker.engines.registry import engine_of, require, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
-from checker.diagnostics import Diagnostic, SpecError
 from checker.extensions.tables import DEFINITION
 from checker.instantiate.assemble import Instantiated
 from checker.model.evaluate import RunFault

@@ -66,4 +66,3 @@ def _termination(computed: Computed, report: Valence) -> Corner:
 def _crashes(report: Valence) -> bool:
     run = report.undecided
     return run is not None and any(fate.crashed for fate in run.trace.fates)
-

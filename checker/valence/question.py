@@ -49,9 +49,7 @@ class Question:
     def make(self, capacities: Mapping[str, int]) -> Instantiated:
         """Returns the system of the check."""
         fine = self.options.fine_steps
-        return instantiate(
-            self.check, self.options.settings, ask, capacities=capacities, fine=fine
-        )
+        return instantiate(self.check, self.options.settings, ask, capacities=capacities, fine=fine)
 
     def first(self) -> Instantiated:
         """Returns the system with estimated capacities."""
@@ -97,7 +95,7 @@ def _formula(check: typed.Check, outcome: str, usual: bool, where: Span) -> str:
         return f"eventually exists who in Proc, {VALUE} in {history}(who): true"
     if usual:
         message = f"`{check.protocol.name}` has no indication `{USUAL}`, so nothing is decided"
-        hint = "name what is, as `--of INDICATION` or as a set: `--of \"p1.x\"`"
+        hint = 'name what is, as `--of INDICATION` or as a set: `--of "p1.x"`'
         if known:
             hint = f"name one of its indications: {', '.join(f'`--of {n}`' for n in known)}"
         raise SpecError((Diagnostic("E060", message, where, hint=hint),))
@@ -121,10 +119,9 @@ def decisions_of(made: Instantiated, question: Question) -> Decisions:
     """Returns what can be decided in a system; raises :class:`SpecError` (E062) where that is
     nothing, or too much."""
     prop = next(p for p in made.system.properties if p.asked == PROPERTY)
-    assert len(prop.propositions) == 1
-    whole = prop.propositions[0]
-    inner = next((n for n in nodes(whole) if _binds_value(n)), None)
-    if inner is None:
+    found = ((whole, n) for whole in prop.propositions for n in nodes(whole) if _binds_value(n))
+    whole, inner = next(found, (None, None))
+    if whole is None or inner is None:
         raise _unfit(question, f"`{question.outcome}` is the same in every run")
     item = ir.domain_item(inner.domain)
     values: list[Value] = []
@@ -149,5 +146,5 @@ def _equals(whole: Expr, inner: Quant, item: Type, value: Value) -> Expr:
 
 
 def _unfit(question: Question, message: str) -> SpecError:
-    hint = "name a set of few values, such as `--of \"{ x for p in Proc, x in decided(p) }\"`"
+    hint = 'name a set of few values, such as `--of "{ x for p in Proc, x in decided(p) }"`'
     return SpecError((Diagnostic("E062", message, _place(question.outcome), hint=hint),))

@@ -51,9 +51,7 @@ class ReferenceValence(ValenceGraph):
         self._graph = _original(problem, by, graph)
         self.seconds = built - started, time.monotonic() - built
 
-    def _fixpoint(
-        self, problem: ValenceProblem, by: Attributed, graph: Graph
-    ) -> dict[State, int]:
+    def _fixpoint(self, problem: ValenceProblem, by: Attributed, graph: Graph) -> dict[State, int]:
         """Returns the word of each state."""
         system, layout = problem.system, problem.layout
         words, before = dict[State, int](), dict[State, list[tuple[State, int]]]()
@@ -94,7 +92,7 @@ class ReferenceValence(ValenceGraph):
         """Looks at every state."""
         found = [state for state in self._depths if self._is_critical(state)]
         found.sort(key=lambda state: self._depths[state])
-        paths = (self._route(lambda state, goal=goal: state == goal) for goal in found[:most])
+        paths = (self._route(goal.__eq__) for goal in found[:most])
         return len(found), tuple(path for path in paths if path is not None)
 
     def _is_critical(self, state: State) -> bool:
@@ -133,4 +131,3 @@ def _original(problem: ValenceProblem, by: Attributed, graph: Graph) -> Graph:
             if pair is not None and pair[1].kind is FairnessKind.STRONG:
                 made.strong.add(pair[0])
     return made
-

@@ -11,6 +11,7 @@ of all that is in :mod:`.between_handlers`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from checker.instantiate import fairness
 from checker.instantiate.effects.between_handlers import noting

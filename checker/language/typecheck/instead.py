@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from checker.diagnostics import Span
+from checker.diagnostics import SpecError, Span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.syntax.relocate import relocate
@@ -23,14 +23,17 @@ def asking_instead(
     """Returns the check ``decl``, which asks nothing but the property ``name`` with this sentence
     and ``formula``, located at ``where``; raises :class:`SpecError` for errors of syntax."""
     text = f'check a of b {{ property {name} "{document}" : {formula}\n prove {name} }}'
-    (made,) = (item for item in parse(text, where.file).items if isinstance(item, ast_items.Check))
+    try:
+        items = parse(text, where.file).items
+    except SpecError as error:
+        found = tuple(replace(d, span=where) for d in error.diagnostics)
+        raise SpecError(found) from None
+    (made,) = (item for item in items if isinstance(item, ast_items.Check))
     kept = [item for item in decl.items if not isinstance(item, _ASKING)]
     return replace(decl, items=(*kept, *relocate(made.items, where)))
 
 
-def with_free_inputs(
-    decl: ast_items.Check, interface: typed.Interface | None
-) -> ast_items.Check:
+def with_free_inputs(decl: ast_items.Check, interface: typed.Interface | None) -> ast_items.Check:
     """Returns the check ``decl`` in which what clients request is chosen when a run starts, among
     all values of a small type, or all payloads that the check requests."""
     if interface is None:
@@ -67,14 +70,14 @@ def _operator(item: ast_items.Client, interface: typed.Interface) -> typed.Opera
     return None
 
 
-def _values(type_: typed.Type, clients: Iterable[ast_items.Client]) -> list[ast.Expr]:
+def _values(type_: typed.Type, clients: Iterable[ast_items.Client]) -> Sequence[ast.Expr]:
     """Returns the values that an input of this type may have; none where they are not known."""
     nowhere = Span("", 0, 0, 0, 0)
     match type_:
         case typed.Bool():
             return [ast.Truth(False, nowhere), ast.Truth(True, nowhere)]
         case typed.Int(typed.Literal(value=int(low)), typed.Literal(value=int(high))):
-            return [ast.Integer(value, nowhere) for value in range(low, high + 1)][: LARGEST + 1]
+            return [ast.Integer(value, nowhere) for value in range(low, high + 1)[: LARGEST + 1]]
         case typed.Enum(_, labels):
             return [ast.Name(label, nowhere) for label in labels]
         case typed.Msg():

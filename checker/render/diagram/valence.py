@@ -53,7 +53,9 @@ def hypercube(report: Valence) -> str:
     width = max(x for x, _ in places.values()) + 2 * RADIUS
     height = max(y for _, y in places.values()) + 2 * RADIUS
     adjacent = {frozenset((pair.one, pair.other)) for pair in report.adjacent}
-    said = "; ".join(f"{' '.join(key)}: {listing(s.open) or 'nothing'}" for key, s in starts.items())
+    said = "; ".join(
+        f"{' '.join(key)}: {listing(s.open) or 'nothing'}" for key, s in starts.items()
+    )
     parts = [*_head("cube", width, height, "What each input can decide", said)]
     numbers = {key: i for i, key in enumerate(starts)}
     for one, other in combinations(places, 2):
@@ -73,7 +75,13 @@ def _places(starts: Mapping[tuple[str, ...], Start]) -> dict[tuple[str, ...], tu
     low = [sorted({key[i] for key in starts}) for i in range(size)]
     if any(len(values) != 2 for values in low) or len(starts) != 2**size:
         return {}
-    steps = [(EDGE, 0.0), (0.0, -EDGE), (EDGE * 0.5, -EDGE * 0.42), (EDGE * 2.1, 0), (0, -EDGE * 1.9)]
+    steps = [
+        (EDGE, 0.0),
+        (0.0, -EDGE),
+        (EDGE * 0.5, -EDGE * 0.42),
+        (EDGE * 2.1, 0),
+        (0, -EDGE * 1.9),
+    ]
     found = {}
     for key in starts:
         bits = [low[i].index(value) for i, value in enumerate(key)]
@@ -121,7 +129,9 @@ def levels(report: Valence, links: Mapping[int, str] | None = None) -> str:
     parts = [*_head("levels", LEFT + WIDE + 120, height, "The state graph by level", said)]
     for row, level in enumerate(report.levels):
         y = 4 + ROW * row
-        label = f'<text class="end" x="{number(LEFT - 22)}" y="{number(y + 10)}">{level.depth}</text>'
+        label = (
+            f'<text class="end" x="{number(LEFT - 22)}" y="{number(y + 10)}">{level.depth}</text>'
+        )
         target = (links or {}).get(level.depth)
         if target:
             sign = f'<text x="{number(LEFT - 16)}" y="{number(y + 10)}">◆</text>'
@@ -149,7 +159,8 @@ def _bar(report: Valence, level: Level, y: float, widest: int) -> Iterator[str]:
         title = f"level {level.depth}: {count(states, 'state')}, {said}"
         yield (
             f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}"'
-            f' height="{number(ROW - 2)}" style="fill:var({colour})"><title>{safe(title)}</title></rect>'
+            f' height="{number(ROW - 2)}" style="fill:var({colour})">'
+            f"<title>{safe(title)}</title></rect>"
         )
         x += states * scale
     at = LEFT + WIDE + 8
@@ -163,6 +174,7 @@ def _legend(report: Valence, y: float) -> Iterator[str]:
     known = [*_parts(report, report.levels[0])] if report.levels else []
     for states, (_, colour, said) in zip(every, known, strict=True):
         if states:
-            yield f'<rect x="{number(x)}" y="{number(y)}" width="10" height="10" style="fill:var({colour})"/>'
+            place = f'x="{number(x)}" y="{number(y)}"'
+            yield f'<rect {place} width="10" height="10" style="fill:var({colour})"/>'
             yield f'<text x="{number(x + 15)}" y="{number(y + 9)}">{safe(said)}</text>'
             x += 30 + 7.2 * len(said)

@@ -24,8 +24,8 @@ from checker.render.terminal import marks as m
 from checker.render.terminal.columns import AROUND, Columns, Row, columns, shorten, widest_gap
 from checker.render.terminal.lasso import repeating
 from checker.render.terminal.selection import Shown, restricted
-from checker.render.terminal.steps import open_after
 from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
+from checker.render.terminal.steps import open_after
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
 

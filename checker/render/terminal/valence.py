@@ -157,10 +157,10 @@ def _levels(report: Valence, every: bool) -> RenderableType:
         cells = [level.depth, level.states, level.bivalent, *level.univalent, level.silent]
         cells += [level.split] if split else []
         table.add_row(*(f"{cell:,}" for cell in cells), _bar(report, level, widest))
-    title = Text("Level by level", style="bold")
+    heading = Text("Level by level", style="bold")
     if len(shown) < len(report.levels):
-        title.append(f"  {len(shown)} of {len(report.levels)}, --levels shows all", style="dim")
-    return Group(title, table)
+        heading.append(f"  {len(shown)} of {len(report.levels)}, --levels shows all", style="dim")
+    return Group(heading, table)
 
 
 def _some(levels: Sequence[Level], every: bool) -> Sequence[Level]:
@@ -206,8 +206,7 @@ def _critical(report: Valence, runs: bool) -> RenderableType | None:
 
 def _hook(report: Valence, found: Critical, runs: bool) -> RenderableType:
     rows = [
-        (_open(report, branch.open), Text(f"after: {branch.headline}"))
-        for branch in found.branches
+        (_open(report, branch.open), Text(f"after: {branch.headline}")) for branch in found.branches
     ]
     parts: list[RenderableType] = [Text(holder_text(found))]
     if runs:

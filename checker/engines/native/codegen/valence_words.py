@@ -21,9 +21,7 @@ def _plant(bits: int) -> Fn:
     """``plant(letters, count, times, words)``: the first word of each state: its letter, 16 bits
     that say what is decided there, in all planes.
     """
-    fn = Fn(
-        f"plant_{bits}", [("letters", 0), ("count", 64), ("times", 64), ("words", 0)], None
-    )
+    fn = Fn(f"plant_{bits}", [("letters", 0), ("count", 64), ("times", 64), ("words", 0)], None)
     letters, count, times, words = fn.args
     with fn.count(count) as i:
         letter = fn.resize(fn.load(fn.at(letters, i, 16), 16), 64)

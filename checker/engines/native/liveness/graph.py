@@ -242,9 +242,7 @@ class _Writer:
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
-def _join(
-    writers: list[_Writer], labels: Buffer
-) -> tuple[tuple[tuple[int, ...], ...], int]:
+def _join(writers: list[_Writer], labels: Buffer) -> tuple[tuple[tuple[int, ...], ...], int]:
     """Gives each constraint one number; returns their rows, and the number of edges."""
     known: dict[tuple[int, ...], int] = {}
     edges = 0

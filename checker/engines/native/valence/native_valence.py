@@ -260,4 +260,3 @@ class NativeValence(ValenceGraph):
             question.code.quiet(question.task, begin, end)
         self._fair = states, question
         return self._fair
-
