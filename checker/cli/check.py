@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli.checkpoint_options import keeping_options
+from checker.cli.document_options import ITF_OUT, JSON_OUT, explaining_options, trace_option
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import (
     SHOW,
@@ -27,32 +28,22 @@ if TYPE_CHECKING:
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
 
-EXPLAIN = 5.0
-"""Seconds."""
-
 
 @click.command(cls=Grouped)
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
 @keeping_options
-@click.option(
-    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
-)
-@click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
-@click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@JSON_OUT
+@trace_option()
+@ITF_OUT
 @click.option(
     "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
 )
-@click.option(
-    "--explain",
-    "explaining",
-    type=click.FloatRange(min=0.0),
-    default=EXPLAIN,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to look, for each check, for the smallest runs that violate its properties and"
+@explaining_options(
+    "How long to look, for each check, for the smallest runs that violate its properties and"
     " for what would have saved them.",
+    "Show the runs that were found first.",
 )
 @click.option(
     "--all",
@@ -62,7 +53,6 @@ EXPLAIN = 5.0
     metavar="K",
     help="Show up to K runs for each violated property, each different in kind from the others.",
 )
-@click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
 @click.option(
     "--only",
     multiple=True,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli.document_options import EXPLAIN, JSON_OUT, trace_option
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
 from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
@@ -73,10 +74,8 @@ METHODS = {
     is_flag=True,
     help="With --all-n: look for the weakest linear condition, and for thresholds, that will do.",
 )
-@click.option(
-    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
-)
-@click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
+@JSON_OUT
+@trace_option()
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @VERBOSE
 @SHOW
@@ -105,7 +104,6 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.check import EXPLAIN
     from checker.cli.reporting import Display, Files, require_outputs, run_and_report
     from checker.cli.settings import settings_of, targets
     from checker.engines.options import Options

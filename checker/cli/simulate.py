@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli.check import EXPLAIN, only_asked
+from checker.cli.check import only_asked
 from checker.cli.cluster_options import CONF, MASTER
+from checker.cli.document_options import ITF_OUT, JSON_OUT, explaining_options, trace_option
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import VERBOSE, Display, Files, require_outputs, run_and_report
 from checker.cli.settings import LAYOUT, SET, selection, size
@@ -78,23 +79,15 @@ DEFAULT_WALKS = 10_000
     help="Walk so long at most.",
 )
 @click.option("--memory", type=size, metavar="SIZE", help="For the states of the walks.")
-@click.option(
-    "--explain",
-    "explaining",
-    type=click.FloatRange(min=0.0),
-    default=EXPLAIN,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to look for the smallest run that violates what a walk has violated, and for"
+@explaining_options(
+    "How long to look for the smallest run that violates what a walk has violated, and for"
     " what would have saved it.",
+    "Show the run as it was walked.",
 )
-@click.option("--no-explain", is_flag=True, help="Show the run as it was walked.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
-@click.option(
-    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
-)
-@click.option("--trace-out", metavar="FILE", help="Write a violation's trace as JSON.")
-@click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@JSON_OUT
+@trace_option("a violation's")
+@ITF_OUT
 @LAYOUT
 @selection
 @VERBOSE

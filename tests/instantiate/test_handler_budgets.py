@@ -12,9 +12,10 @@ from checker.instantiate.assemble import instantiate
 from checker.language.load import load_text
 from checker.properties import ask
 from checker.results.verdict import Report, Word
-from checker.session.pipeline import open_check, run_check
+from checker.session.pipeline import open_check
 from checker.simulate.session import SteppingSession
 from checker.simulate.why_not import why_not
+from tests.instantiate.small_checks import MODES, report
 
 VOTES = """
 protocol Votes(k: Nat) {
@@ -31,26 +32,11 @@ protocol Votes(k: Nat) {
 }
 check c of Votes { n = 2  k = 2  FAULTS  CLAUSE  prove low, one, some, all  allow unused }
 """
-MODES = ("reference", "native", "native plain", "native fine")
 
 
 def votes(clause: str, named: str = "as elects", faults: str = "") -> str:
     text = VOTES.replace("CLAUSE", clause).replace("NAMED", named).replace("FAULTS", faults)
     return text.replace("GHOSTS", "").replace("COUNTED", "")
-
-
-def report(folder: Path, text: str, mode: str = "reference", **more: object) -> Report:
-    path = folder / "votes.bcast"
-    path.write_text(text, encoding="utf-8")
-    engine, *how = mode.split()
-    options = Options(
-        engine=engine,
-        reduce="none" if "plain" in how else "auto",
-        fine_steps="fine" in how,
-        threads=1,
-        **more,  # type: ignore[arg-type]
-    )
-    return run_check(str(path), "c", options)
 
 
 def held(found: Report) -> str:

@@ -11,11 +11,12 @@ from checker.engines.options import Options
 from checker.language.load import load_text
 from checker.results.answer import Limits
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.pipeline import open_check, run_check
+from checker.session.pipeline import open_check
 from checker.session.simulation import simulate_check
 from checker.simulate.session import SteppingSession
 from checker.simulate.simulation import WalkPlan, simulate
 from checker.simulate.why_not import why_not
+from tests.instantiate.small_checks import MODES, report
 
 CLIMBING = """
 protocol Climbing {
@@ -32,21 +33,6 @@ protocol Climbing {
 }
 check c of Climbing { n = 2  BOUND  prove PROVE  allow unused }
 """
-MODES = ("reference", "native", "native plain", "native fine")
-
-
-def report(folder: Path, text: str, mode: str = "reference", **more: object) -> Report:
-    path = folder / "bounds.bcast"
-    path.write_text(text, encoding="utf-8")
-    engine, *how = mode.split()
-    options = Options(
-        engine=engine,
-        reduce="none" if "plain" in how else "auto",
-        fine_steps="fine" in how,
-        threads=1,
-        **more,  # type: ignore[arg-type]
-    )
-    return run_check(str(path), None, options)
 
 
 def climbing(bound: str, prove: str) -> str:

@@ -59,40 +59,28 @@ def protocol_of(
     _adopt(home, home.interface, declared)
     used = _layers(decl, home, declared, layers)
     _messages(decl, home, declared)
-    shared = [i for i in decl.items if isinstance(i, ast_items.State) and i.shared]
-    outer = _of(decl.items, ast_items.Definition) if home.roles[0] else []
-    define([d for d in outer if declared.add(d.name, "a definition")], None, home)
+    shared = [i for i in _of(decl.items, ast_items.State) if i.shared]
     if home.roles[0]:
-        declare_procedures(_of(decl.items, ast_items.Procedure), None, home, declared)
-    _state_types(shared, None, home, declared)
+        _declare(decl.items, shared, None, home, declared)
+    else:
+        _state_types(shared, None, home, declared)
     for role in roles:
-        own, inner = _of(role.items, ast_items.State), declared.copy()
-        defined = _of(role.items, ast_items.Definition)
-        defined = [d for d in defined if inner.add(d.name, "a definition")]
-        define(defined, role.name.text, home)
-        declare_procedures(_of(role.items, ast_items.Procedure), role.name.text, home, inner)
-        _state_types(own, role.name.text, home, inner)
+        own = _of(role.items, ast_items.State)
+        inner = declared.copy()
+        _declare(role.items, own, role.name.text, home, inner)
         for item in _of(role.items, ast_items.Handler):
             if item.name is not None:
                 inner.add(item.name, "a handler")
-    check_definitions(home)
-    for role in roles:
         home.timers[role.name.text] = timers_of(role)
-    requires = None
-    if decl.requires is not None:
-        try:
-            requires = check(decl.requires, Scope(home, "constant"), BOOL)
-        except Hole:
-            pass
+    check_definitions(home)
+    requires = _requires(decl, home)
     made = tuple(_role(role, home, bool(home.roles[0])) for role in roles)
     check_procedures(home)
     if home.acts is None:
         below = (x.protocol.acts for x in used if x.protocol is not None)
         home.acts = next((seen_from_above(t) for t in below if t is not None), None)
     promised = home.interface.properties if home.interface is not None else ()
-    properties = own_properties(
-        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home, promised
-    )
+    properties = own_properties(_of(decl.items, ast_items.PropertyDecl), home, promised)
     return typed.Protocol(
         decl.name.text,
         parameters,
@@ -136,6 +124,29 @@ def _require_interface(
 
 def _of(items: Iterable[object], kind: type[Written]) -> list[Written]:
     return [item for item in items if isinstance(item, kind)]
+
+
+def _declare(
+    items: Iterable[object],
+    states: list[ast_items.State],
+    role: str | None,
+    home: Home,
+    declared: Declared,
+) -> None:
+    """Declares the definitions, procedures and ``states`` of a role, or of all of them."""
+    defined = _of(items, ast_items.Definition)
+    define([d for d in defined if declared.add(d.name, "a definition")], role, home)
+    declare_procedures(_of(items, ast_items.Procedure), role, home, declared)
+    _state_types(states, role, home, declared)
+
+
+def _requires(decl: ast_items.Protocol, home: Home) -> typed.Expr | None:
+    if decl.requires is None:
+        return None
+    try:
+        return check(decl.requires, Scope(home, "constant"), BOOL)
+    except Hole:
+        return None
 
 
 def _types_and_parameters(

@@ -1,0 +1,41 @@
+"""The options that say which documents a command writes, and how long it explains what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+EXPLAIN = 5.0
+"""Seconds."""
+
+JSON_OUT = click.option(
+    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
+)
+ITF_OUT = click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+
+
+def trace_option(whose: str = "the first violation's") -> Callable[..., Any]:
+    """Returns the option ``--trace-out``; ``whose`` trace it writes, for its help."""
+    return click.option("--trace-out", metavar="FILE", help=f"Write {whose} trace as JSON.")
+
+
+def explaining_options(said: str, without: str) -> Callable[..., Any]:
+    """Returns a decorator with ``--explain`` (its help: ``said``) and ``--no-explain``
+    (``without``)."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        plain = click.option("--no-explain", is_flag=True, help=without)
+        explained = click.option(
+            "--explain",
+            "explaining",
+            type=click.FloatRange(min=0.0),
+            default=EXPLAIN,
+            show_default=True,
+            metavar="SECONDS",
+            help=said,
+        )
+        return explained(plain(command))
+
+    return decorate
