@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
+from checker.cli.document_options import JSON_OUT
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="All inputs that the clients could have, or those that the check writes.",
 )
-@click.option("--json", "json_out", metavar="FILE", help="Write it as JSON; - is stdout, alone.")
+@JSON_OUT
 @click.option("--html", "html_out", metavar="FILE", help="Write it as a page, with pictures.")
 @click.option("--levels", "every_level", is_flag=True, help="Show every level of the state graph.")
 @quiet_option("No progress and no executions.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from checker.diagnostics import SpecError, Span
+from checker.diagnostics import Span, SpecError
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.syntax.relocate import relocate
