@@ -395,14 +395,14 @@ def _way_to(product: Product, node: Node) -> list[Node]:
 
 
 def fair_lasso(graph: Graph, inside: Set[State]) -> Path | None:
-    """Returns a fair execution that goes round in states of ``inside``; ``None``: there is none."""
+    """Returns a fair lasso whose cycle has states of ``inside`` only; ``None``: there is none."""
     return _lasso(Product(graph, ANY, {}), (), inside)
 
 
 def _lasso(
     product: Product, values: tuple[Value, ...], within: Set[State] | None = None
 ) -> Path | None:
-    """Returns an execution that goes round in a fair set (``within``: of these states)."""
+    """Returns a lasso whose cycle is in a fair set (``within``: of these states)."""
     reached = list(dict.fromkeys(product.starts()))
     seen = set(reached)
     for node in reached:  # the list grows while it is read: breadth first

@@ -9,7 +9,6 @@ from checker.diagnostics.english import count, listing
 from checker.render.diagram.svg_signs import number, safe
 from checker.results.valence import Level, Start, Valence
 
-HATCH = "both"
 FILLS = ("--message-0", "--message-1", "--message-2", "--message-5")
 """Colours of the values; further ones are used again."""
 BOTH, NONE, SPLIT = "--message-3", "--faded", "--fault"

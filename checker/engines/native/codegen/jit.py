@@ -127,8 +127,8 @@ def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
 @lru_cache(maxsize=1)
 def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
-    modules = (fair_components, graph_bfs, row_selection, valence_words)
-    functions = [fn for module in modules for fn in module.functions()]
+    functions = [*fair_components.functions(), *graph_bfs.functions(), *row_selection.functions()]
+    functions += valence_words.functions()
     text = module_text(functions, public=True)
     digest = digest_of(text)
     engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
