@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from checker.engines import budgets
 from checker.instantiate.protocol.inputs import INPUT
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.types import MapT, universe
-from checker.results.answer import Path
+from checker.results.answer import Path, stop_reason
 from checker.results.narrate import narrate, narrate_step
 from checker.results.replay import replay
 from checker.results.rerun import Moment, run_from_start
@@ -44,7 +45,7 @@ SHOWN = 3
 
 
 def analyse(computed: Computed) -> Valence:
-    """Returns the report on the valence of a check."""
+    """Returns the report on the valence of a check; where a budget ends it, that it is unknown."""
     question, answer = computed.question, computed.graph.answer
     header = header_of(question.path, question.check, computed.made, question.options)
     report = Valence(
@@ -61,7 +62,13 @@ def analyse(computed: Computed) -> Valence:
         seconds=answer.seconds,
         world=world_line(question.check, computed.made.sizes),
     )
-    return report if computed.stopped is not None else _known(computed, report)
+    if computed.stopped is not None:
+        return report
+    try:
+        with budgets.raising_when_exhausted(late=True):
+            return _known(computed, report)
+    except KeyboardInterrupt as error:
+        return replace(report, stopped=stop_reason(error))
 
 
 def _known(computed: Computed, report: Valence) -> Valence:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
-from checker.engines.capabilities import Feature
-from checker.engines.registry import engine_of, require, resolved_name
+from checker.engines.registry import engine_of, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
 from checker.extensions.tables import DEFINITION
 from checker.instantiate.assemble import Instantiated
@@ -54,11 +53,10 @@ def compute(question: Question, listener: Listener | None) -> Computed:
     """Returns the valence of the states of a check, in the smallest system whose guessed capacities
     are large enough.
 
-    Raises :class:`SpecError` where the engine does not compute valence or can't take the check, and
-    ``KeyboardInterrupt`` where nothing at all is known.
+    Raises :class:`SpecError` where the engine can't take the check, and ``KeyboardInterrupt`` where
+    nothing at all is known.
     """
     options, started = question.options, time.monotonic()
-    require(options.engine, Feature.VALENCE)
     engine = engine_of(resolved_name(options.engine))
     with budgets.raising_when_exhausted():
         made = question.first()

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.engines.capabilities import Feature
 from checker.engines.options import Options
+from checker.engines.registry import require
 from checker.engines.valence import MOST_VALUES
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
@@ -63,9 +65,10 @@ def question_of(
     ``decide``) may still become in a check.
 
     ``free_inputs``: for all inputs, not only those that the check writes.  Raises
-    :class:`SpecError`: what loading does, E060 where the check has no decisions, E061 where ``of``
-    names none of its indications.
+    :class:`SpecError`: what loading does, E007 where the engine does not compute valence, E060
+    where the check has no decisions, E061 where ``of`` names none of its indications.
     """
+    require(options.engine, Feature.VALENCE)
     spec = read_spec(spec)
     check = load_check(spec, name, options.settings)
     outcome = of or USUAL

@@ -181,7 +181,6 @@ class NativeValence(ValenceGraph):
         for depth in range(len(self.levels)):
             here = list[int]()
             for begin, end in self._numbers.level(depth):
-                self._search.check_time()
                 out = Buffer(4 * (end - begin)) if len(found) < most else None
                 count = code(*given, begin, end, *bits, out.address if out else 0)
                 total += count
