@@ -68,6 +68,7 @@ NATIVE_ONLY = {
     "detectors/heartbeat-asynchronous": "`synchronous` is asked of both",
     "flp/rounds-coins": "three processes are the fewest of which one is late",
     "flp/rounds-no_coins": "three processes are the fewest of which one is late",
+    "flp/rounds-same_inputs": "three processes are the fewest of which one is late",
     "for_every_n/ben_or_round-two_with_a_crash": "`two_of_two` is asked of both",
     "for_every_n/bosco-four": "fewer than four are never too few for one liar",
     "for_every_n/folklore_broadcast-three": "`two_messages_three` is asked of both",
