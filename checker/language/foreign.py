@@ -177,6 +177,12 @@ CGR = (
     Notation("Uses:", "write `uses beb : BestEffortBroadcast`", r"Uses\s*:"),
     Notation("starttimer(t)", "write `start t after e`", _NEVER, ("starttimer",)),
     Notation("wait until e", _GUARD, r"wait\s+until\b"),
+    Notation(
+        "for all p in correct",
+        "write `forall p in Proc: correct(p) => …`",
+        _NEVER,
+        ("correct", "Correct"),
+    ),
 )
 QUINT = (
     Notation("module M { … }", "write `protocol M { … }`", "module"),

@@ -265,10 +265,16 @@ def _open_run(path: str, check: typed.Check, options: Options) -> Checkpoint | N
     from checker.engines.native.checkpoint.run_identity import Identity
     from checker.language.sources import digests
 
-    fine, coverage = options.fine_steps, options.coverage
-    sources = digests(path)
     identity = Identity(
-        version(), path, check.name, sources, options.settings, fine, coverage, options.reduce
+        version(),
+        path,
+        check.name,
+        digests(path),
+        options.settings,
+        options.fine_steps,
+        options.coverage,
+        options.reduce,
+        [p.name for p in check.prove],
     )
     if options.resume is not None:
         return Checkpoint.resume(options.resume, identity, keep=options.keep)

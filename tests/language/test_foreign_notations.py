@@ -337,6 +337,10 @@ NAMES = {
         spec(request="«assert»(m in seen)"),
         "write `invariant x : e` or `property x : always e` beside the handlers",
     ),
+    "correct": (
+        spec("  property done : eventually forall p in «correct»: p.x >= 1\n  state x = 0"),
+        "write `forall p in Proc: correct(p) => …`",
+    ),
     "printf": (spec(request="«printf»(m)"), "leave it out: the trace shows every step"),
     "int": (
         spec("  state k : «int» = 0"),

@@ -209,7 +209,7 @@ def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
 def _never_back(protocol: typed.Protocol, span: Span) -> Iterator[Diagnostic]:
     """Yields warnings about what only matters to processes that recover."""
     code, where = "C017", f"of `{protocol.name}`"
-    hint = "write `faults crash <= 2, recover` where processes are to come back"
+    hint = "write `faults crash <= 1, recover` where processes are to come back"
     for role in protocol.roles:
         stable = [f"`{s.name}`" for s in role.states if s.stable]
         if stable:

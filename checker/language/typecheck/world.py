@@ -62,7 +62,7 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
             bounds[limit.kind] = limit.bound if so_far is None else _sum(so_far, limit.bound)
     if recover is not None and "crash" not in bounds:
         message = "nobody crashes here, so nobody can recover"
-        home.report.add("C012", message, recover.span, hint="write `crash <= 2, recover`")
+        home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
     return Faults(
         bounds.get("crash"),
         recover is not None,

@@ -28,6 +28,7 @@ WORDS = {
 """The clauses that can be set, and their values, in words."""
 
 NONE = "none"
+YES, NO = ("yes", "true"), ("no", "false")
 _PLAIN = re.compile(r"[\w\s,+*()-]+")
 
 
@@ -74,7 +75,7 @@ def _text(word: str, value: str) -> str | None:
     """Returns the clause in the syntax of a check; ``None`` where it has none."""
     parts = [part.strip() for part in re.split("[+,]", value)]
     if word == "recover":
-        return {"yes": "faults recover", "no": ""}.get(value)
+        return {**dict.fromkeys(YES, "faults recover"), **dict.fromkeys(NO, "")}.get(value)
     if word == "links":
         return f"links {', '.join(parts)}"
     if word == "given":

@@ -195,7 +195,12 @@ def _failure(trace: Trace) -> RenderableType | None:
     return Group(title, pairs(rows, 2, LABEL))
 
 
-def _fates(trace: Trace) -> RenderableType:
+def _fates(trace: Trace) -> RenderableType | None:
+    """Returns what each process indicated and performed; ``None`` where nobody did in an execution
+    that may go on: what never happened matters in a whole one only."""
+    may_go_on = not trace.ends and trace.loop is None
+    if may_go_on and not any(fate.deliveries for fate in trace.fates):
+        return None
     rows = []
     for fate in trace.fates:
         text = Text(_deliveries_text(fate))

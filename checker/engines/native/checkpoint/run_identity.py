@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from checker.diagnostics.english import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +14,8 @@ class Identity:
     """Everything that determines a check's system, except for the capacities that the tool finds.
 
     ``version``: of the tool; ``sources``: a digest of each file that the check is made from, the
-    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: the admitted reductions.
+    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: the admitted reductions;
+    ``asked``: the names of the properties.
     """
 
     version: str
@@ -23,6 +26,7 @@ class Identity:
     fine_steps: bool = False
     coverage: bool = False
     reduce: str = "none"
+    asked: Sequence[str] = ()
 
     def changes(self, now: Identity) -> list[str]:
         """The differences from ``now``, in a few words each; the file may have moved."""
@@ -42,6 +46,9 @@ class Identity:
                 found.append(f"--{option.replace('_', '-')}, {how}")
         if self.reduce != now.reduce:
             found.append(f"--reduce, from {self.reduce} to {now.reduce}")
+        if list(self.asked) != list(now.asked):
+            before, after = (listing(one.asked) or "nothing" for one in (self, now))
+            found.append(f"the properties asked, from {before} to {after}")
         return found
 
     def to_json(self) -> dict[str, Any]:
