@@ -10,6 +10,8 @@ import pytest
 
 from checker import resources
 from checker.cli.commands import run
+from checker.cli.valence_chapters import write_chapters
+from checker.render.html.gallery import index_of
 
 LEADER = f"{resources.specs() / 'consensus' / 'leader.bcast'}::leader_crash_one"
 IMPATIENT = f"{resources.specs() / 'commit' / 'two_phase_commit.bcast'}::no_fault"
@@ -115,3 +117,17 @@ def test_explore_says_what_is_open_after_each_choice(
     assert "p1 crashes   {}" in said
     assert "p2 crashes   {0}" in said
     assert said.index("still open: {0}") < said.index("still open: {}")
+
+
+def test_the_gallery_has_a_chapter_for_each_step_of_the_proof(tmp_path: Path) -> None:
+    files = [LEADER, IMPATIENT, f"{resources.specs() / 'consensus' / 'paxos.bcast'}::duel"]
+    specs = [Path(name.partition("::")[0]) for name in files]
+    found = write_chapters(specs, tmp_path, 60.0)
+    titles = ["The adjacent inputs", "The hook", "The run that never decides"]
+    assert [chapter.title for chapter in found] == titles
+    index = index_of((), (), "steps", found)
+    for chapter in found:
+        page, _, part = chapter.page.partition("#")
+        assert f'id="{part}"' in (tmp_path / page).read_text(encoding="utf-8")
+        assert f'href="{chapter.page}"' in index
+    assert write_chapters(specs[:1], tmp_path, 60.0) == found[:1]
