@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli.checkpoint_options import keeping_options
-from checker.cli.document_options import ITF_OUT, JSON_OUT, explaining_options, trace_option
+from checker.cli.document_options import (
+    GITHUB,
+    ITF_OUT,
+    JSON_OUT,
+    JUNIT_OUT,
+    SARIF_OUT,
+    explaining_options,
+    trace_option,
+)
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import (
     SHOW,
@@ -35,6 +43,9 @@ if TYPE_CHECKING:
 @engine_options
 @keeping_options
 @JSON_OUT
+@JUNIT_OUT
+@SARIF_OUT
+@GITHUB
 @trace_option()
 @ITF_OUT
 @click.option(
@@ -79,6 +90,9 @@ def check(
     names: tuple[str, ...],
     settings: tuple[str, ...],
     json_out: str | None,
+    junit_out: str | None,
+    sarif_out: str | None,
+    annotates: bool,
     trace_out: str | None,
     itf_out: str | None,
     states_out: str | None,
@@ -104,25 +118,34 @@ def check(
     from checker.proving.dispatch_check import answer_check
     from checker.session.run_engine import shared_sessions
 
-    outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    documents = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    outputs = [*documents, *(output for output in (junit_out, sarif_out) if output is not None)]
     require_outputs(outputs)
+    files = Files(
+        json_out,
+        trace_out,
+        itf_out,
+        junit_out=junit_out,
+        sarif_out=sarif_out,
+        annotates=annotates,
+    )
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
-    asked = targets(names, options.limits.timeout, options.limits.memory)
-    asked = only_asked(asked, only)
+    with files.recording_errors([], names[0].partition("::")[0]):
+        asked = targets(names, options.limits.timeout, options.limits.memory)
+        asked = only_asked(asked, only)
     display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
     if not no_explain and (outputs or not quiet):
         options = replace(options, explain=explaining)
-    every = bool(outputs) or display.whole or len(asked) == 1
+    every = bool(documents) or display.whole or len(asked) == 1
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)
         return answer_check(spec, name, shows, meter)
 
-    files = Files(json_out, trace_out, itf_out)
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
 

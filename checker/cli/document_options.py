@@ -14,6 +14,15 @@ JSON_OUT = click.option(
     "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
 )
 ITF_OUT = click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+JUNIT_OUT = click.option(
+    "--junit", "junit_out", metavar="FILE", help="Write the outcomes as JUnit XML, for CI systems."
+)
+SARIF_OUT = click.option(
+    "--sarif", "sarif_out", metavar="FILE", help="Write what is wrong as SARIF, for code scanning."
+)
+GITHUB = click.option(
+    "--github", "annotates", is_flag=True, help="Print what is wrong as annotations for GitHub."
+)
 
 
 def trace_option(whose: str = "the first violation's") -> Callable[..., Any]:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli.document_options import EXPLAIN, JSON_OUT, trace_option
+from checker.cli.document_options import (
+    EXPLAIN,
+    GITHUB,
+    JSON_OUT,
+    JUNIT_OUT,
+    SARIF_OUT,
+    trace_option,
+)
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
 from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
@@ -75,6 +82,9 @@ METHODS = {
     help="With --all-n: look for the weakest linear condition, and for thresholds, that will do.",
 )
 @JSON_OUT
+@JUNIT_OUT
+@SARIF_OUT
+@GITHUB
 @trace_option()
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @VERBOSE
@@ -92,6 +102,9 @@ def prove(
     tight: bool,
     synthesize: bool,
     json_out: str | None,
+    junit_out: str | None,
+    sarif_out: str | None,
+    annotates: bool,
     trace_out: str | None,
     steps: bool,
     verbose: bool,
@@ -110,9 +123,14 @@ def prove(
     from checker.proving.dispatch_check import for_every_size
     from checker.results.answer import Limits
 
-    outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
+    named = (json_out, trace_out, certificate, junit_out, sarif_out)
+    outputs = [output for output in named if output is not None]
     require_outputs(outputs)
-    asked = targets(names, budget)
+    files = Files(
+        json_out, trace_out, junit_out=junit_out, sarif_out=sarif_out, annotates=annotates
+    )
+    with files.recording_errors([], names[0].partition("::")[0]):
+        asked = targets(names, budget)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
     display.require(asked)
     options = Options(
@@ -130,7 +148,7 @@ def prove(
             return for_every_size(spec, name, options, meter, tight=tight, synthesize=synthesize)
         return _of_one(spec, name, options, meter, METHODS[method], certificate)
 
-    return run_and_report(asked, ask, options, Files(json_out, trace_out), display)
+    return run_and_report(asked, ask, options, files, display)
 
 
 def _require_sense(

@@ -4,7 +4,8 @@ where there are several, and the whole report of what is not as expected."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from checker.cli.progress import Meter
     from checker.cli.settings import Target
     from checker.language.load import Spec
+    from checker.render.ci.outcomes import NotRun
     from checker.render.diagram.rows import Layout
     from checker.results.trace import Trace
     from checker.results.verdict import Report
@@ -82,7 +84,7 @@ def run_and_report(
     from checker.cli.signals import interrupting_on_signals
     from checker.results.verdict import worst
 
-    reports: list[Report] = []
+    found: list[Report | NotRun] = []
     codes: list[int] = []
     screen = Screen(asked, display)
     for spec, name in asked:
@@ -90,18 +92,20 @@ def run_and_report(
 
         def answer(spec: Spec = spec, name: str = name) -> None:
             with (
+                files.recording_errors(found, str(spec), name),
                 Meter(f"{spec}::{name}", silent=display.quiet) as meter,
                 interrupting_on_signals(),
             ):
-                reports.append(ask(spec, name, meter))
+                found.append(ask(spec, name, meter))
 
-        if failed := attempt(answer):
-            codes.append(failed)
+        failed = attempt(answer)
+        codes += [failed, attempt(lambda: files.write(found))]
+        if failed:
             if files.leave_stdout:
                 screen.say_unusable(str(spec), name)
             continue
-        report = reports[-1]
-        codes += [report.exit_code, attempt(lambda: files.write(reports))]
+        report = only_reports(found)[-1]
+        codes.append(report.exit_code)
         if files.leave_stdout:
             show = partial(screen.show, str(spec), report, time.monotonic() - started)
             codes.append(attempt(show))
@@ -111,8 +115,8 @@ def run_and_report(
         if report.was_interrupted:
             break
     if files.leave_stdout:
-        screen.say_total(reports)
-    codes.append(attempt(lambda: files.close(reports)))
+        screen.say_total(only_reports(found))
+    codes.append(attempt(lambda: files.close(found)))
     return worst(codes)
 
 
@@ -298,38 +302,73 @@ class Files:
     """
 
     def __init__(
-        self, json_out: str | None = None, trace_out: str | None = None, itf_out: str | None = None
+        self,
+        json_out: str | None = None,
+        trace_out: str | None = None,
+        itf_out: str | None = None,
+        *,
+        junit_out: str | None = None,
+        sarif_out: str | None = None,
+        annotates: bool = False,
     ) -> None:
-        self._json = json_out
+        outputs = {json_out: _json, junit_out: _junit, sarif_out: _sarif}
+        self._reports = {file: write for file, write in outputs.items() if file is not None}
         self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
         self._written = False
+        self._annotates = annotates
+        if annotates and not self.leave_stdout:
+            raise click.UsageError("--github writes to stdout, where `-` has sent another output")
 
     @property
     def leave_stdout(self) -> bool:
         """Returns whether no output goes to stdout, which is free for other text then."""
-        return "-" not in (self._json, *self._traces)
+        return "-" not in (*self._reports, *self._traces)
 
-    def write(self, reports: list[Report]) -> None:
+    @contextmanager
+    def recording_errors(
+        self, found: list[Report | NotRun], file: str, check: str = ""
+    ) -> Iterator[None]:
+        """Adds to ``found`` that the check, or the file, could not be run, where an error leaves
+        the context; without a check, which ends the command, the outputs are written then."""
+        try:
+            yield
+        except Exception as problem:
+            from checker.diagnostics import SpecError
+            from checker.render.ci.outcomes import NotRun
+
+            errors = problem.diagnostics if isinstance(problem, SpecError) else ()
+            found.append(NotRun(file, check, errors))
+            if not check:
+                self.write(found)
+                self.close(found)
+            raise
+
+    def write(self, found: list[Report | NotRun]) -> None:
         """Writes the reports so far to files."""
         from checker.formats.exports import export
 
-        if self._json not in (None, "-"):
-            console.write_file(str(self._json), _documents(reports))
-        traces = _traces(reports)
+        for file, write in self._reports.items():
+            if file != "-":
+                console.write_file(file, write(found))
+        traces = _traces(found)
         if traces and not self._written:
-            for file, name in self._traces.items():
-                if file not in (None, "-"):
-                    console.write_file(file, export(name, traces[0]))
+            for path, name in self._traces.items():
+                if path not in (None, "-"):
+                    console.write_file(path, export(name, traces[0]))
             self._written = True
 
-    def close(self, reports: list[Report]) -> None:
+    def close(self, found: list[Report | NotRun]) -> None:
         """Writes the outputs on stdout, and reports which outputs were not written."""
-        if self._json == "-":
-            console.write_stdout(_documents(reports))
+        if "-" in self._reports:
+            console.write_stdout(self._reports["-"](found))
+        if self._annotates:
+            from checker.render.ci.github import github_of
+
+            console.write_stdout(github_of(found))
         if not self._traces:
             return
-        traces = _traces(reports)
+        traces = _traces(found)
         if not traces:
             console.print_note("there is no violation, so no trace was written")
             return
@@ -343,12 +382,31 @@ class Files:
             )
 
 
-def _traces(reports: list[Report]) -> list[Trace]:
-    return [trace for report in reports for trace in traces_of(report)]
+def _traces(found: list[Report | NotRun]) -> list[Trace]:
+    return [trace for report in only_reports(found) for trace in traces_of(report)]
 
 
-def _documents(reports: list[Report]) -> str:
+def only_reports(found: list[Report | NotRun]) -> list[Report]:
+    """Returns what could be run of ``found``."""
+    from checker.results.verdict import Report
+
+    return [each for each in found if isinstance(each, Report)]
+
+
+def _json(found: list[Report | NotRun]) -> str:
     from checker.formats.json_format import report_to_json
 
-    documents = [report_to_json(report) for report in reports]
+    documents = [report_to_json(report) for report in only_reports(found)]
     return json_text(documents[0] if len(documents) == 1 else documents) + "\n"
+
+
+def _junit(found: list[Report | NotRun]) -> str:
+    from checker.render.ci.junit import junit_of
+
+    return junit_of(found)
+
+
+def _sarif(found: list[Report | NotRun]) -> str:
+    from checker.render.ci.sarif import sarif_of
+
+    return sarif_of(found)

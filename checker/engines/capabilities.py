@@ -24,6 +24,7 @@ class Feature(Enum):
     TABLES = "`--states-out`"
     REDUCTIONS = "`--reduce`"
     COMPACT = "`--compact`"
+    VIEW = "`view`: what tells states apart"
     VALENCE = "`valence`: what can still be decided in each state"
 
 

@@ -192,13 +192,15 @@ def other_parts(system: TransitionSystem, prop: Property) -> tuple[Property, ...
 
 
 def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:
-    """Returns the native engine's answer within the time that is left, or why there is none."""
+    """Returns the native engine's answer within the time that is left, or why there is none; a view
+    is left out, since it may hide the execution that is asked for."""
     left = clock.seconds_left
     if not left:
         return clock.over
     limits = Limits(timeout=left, memory=clock.memory, until_decided=True)
     try:
-        answer = native.explore(system, limits, threads=clock.threads, listener=clock.listener)
+        whole = replace(system, view=None)
+        answer = native.explore(whole, limits, threads=clock.threads, listener=clock.listener)
     except Unsupported as why:
         return str(why)
     except RunFault as fault:

@@ -29,6 +29,7 @@ from checker.instantiate.protocol.sizes import Sizes, compute
 from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
 from checker.instantiate.time import timing
+from checker.instantiate.views import with_view
 from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model.build import start_numbers
@@ -92,6 +93,7 @@ def instantiate(
         justice=oracles.justice(made),
     )
     finished = within_bounds(made, finished, made.bounds)
+    finished = with_view(made, finished)
     finished = simplify_liveness(in_any_order(finished))
     verify(finished)
     early = (f"{i.path}{name}" for i in links.senders(made) for name in counted_messages(made, i))

@@ -87,6 +87,8 @@ TLA = (
     Notation("EXTENDS Naturals", "leave it out: there is nothing to import", r"(EXTENDS)\b[^\n]*"),
     Notation("CONSTANT N", _CONSTANT, r"CONSTANTS?\b"),
     Notation("VARIABLE x", _VARIABLE, r"VARIABLES?\b"),
+    Notation("CONSTRAINT e", "a check says `bound e`", r"CONSTRAINTS?\b"),
+    Notation("VIEW e", "a check says `view e`", r"VIEW\b"),
     Notation("ASSUME e", "write `protocol P requires e`", r"ASSUME\b"),
     Notation("Init == e", _INIT, r"\bInit\s*==.*"),
     Notation("Next == e", "write a handler for each action: `upon … { … }`", r"\bNext\s*==.*"),

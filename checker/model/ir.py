@@ -35,6 +35,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
 from checker.model.types import BOOL, Type, Value
+from checker.model.views import View
 
 if TYPE_CHECKING:
     from checker.model.names import NamesOf
@@ -751,6 +752,7 @@ class TransitionSystem:
     properties: tuple[Property, ...]
     marks: tuple[MarkInfo, ...]
     justice: tuple[Justice, ...] = ()
+    view: View | None = None
 
     def variable(self, name: str) -> Variable:
         """Returns the variable called ``name``; raises ``KeyError`` where there is none."""
@@ -760,13 +762,11 @@ class TransitionSystem:
         raise KeyError(name)
 
     def parts_of(self, name: str) -> tuple[Property, ...]:
-        """Returns the properties that the check asks for as ``name``, the safety part first; empty
-        where it asks for none."""
+        """Returns what the check asks for as ``name``, the safety part first; perhaps nothing."""
         return tuple(prop for prop in self.properties if prop.asked == name)
 
     def violated_part(self, name: str, *, lasso: bool) -> Property | None:
-        """Returns the property ``name``, or the part of it that an infinite execution (``lasso``)
-        or a finite one violates."""
+        """Returns the part of ``name`` that a lasso, or else a finite run, violates."""
         kinds = (PropertyKind.LIVENESS, PropertyKind.INVARIANT)
         parts = self.parts_of(name)
         fitting = [prop for prop in parts if prop.kind is kinds[0 if lasso else 1]]

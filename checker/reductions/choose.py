@@ -51,6 +51,8 @@ def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator
     if question.bounded:
         yield Ask.DEPTH, ""
     yield from ((Ask.PREMISE, ""), (Ask.HAPPENS, ""), (Ask.FAULT, ""), (Ask.BUDGET, ""))
+    if system.view is not None:
+        yield Ask.VIEW, ""
     for prop in system.properties:
         if prop.kind is PropertyKind.INVARIANT:
             yield Ask.EVERY, prop.asked

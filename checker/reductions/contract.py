@@ -36,6 +36,7 @@ class Ask(Enum):
     VALENCE = "what can still be decided in each state"
     DEPTH = "what is said up to `--max-depth`"
     BUDGET = "what is said where another budget ends the run"
+    VIEW = "what is said where a view takes states for one"
 
 
 class Use(Enum):

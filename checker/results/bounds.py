@@ -1,4 +1,5 @@
-"""The bounds of a check: which of them some execution exceeds, and which a state is beyond."""
+"""What keeps a search from all states: the bounds of a check, beyond which executions are not
+followed, and its view, which takes states for one."""
 
 from __future__ import annotations
 
@@ -15,6 +16,38 @@ def bounds_met(system: TransitionSystem, answer: Answer) -> str:
     """
     known = {*answer.violations, *answer.undecided}
     return " and ".join(p.definition for p in system.properties if p.is_bound and p.name in known)
+
+
+def limits_met(system: TransitionSystem, answer: Answer) -> str:
+    """Returns the bounds that some execution exceeds, and the view, in words; empty where there is
+    none.  An engine that unrolls executions takes no states for one."""
+    view = _view(system, answer)
+    return " and ".join(part for part in (bounds_met(system, answer), view) if part)
+
+
+def _view(system: TransitionSystem, answer: Answer) -> str:
+    unrolled = answer.up_to is not None
+    return "" if system.view is None or unrolled else f"the view {system.view.text}"
+
+
+def where_it_holds(system: TransitionSystem, answer: Answer) -> str:
+    """Returns in which states an invariant holds that no explored state violates, where these are
+    not all."""
+    bounds, view = bounds_met(system, answer), _view(system, answer)
+    where = "in every state that was explored"
+    if bounds:
+        where = f"in every state within {bounds}, and in those that a step from there reaches"
+    return f"{where}: of states in which the view is equal, the first" if view else where
+
+
+def named_limits(system: TransitionSystem, answer: Answer) -> str:
+    """Returns what something that was not seen to happen is said of, where that are not all runs;
+    empty where they are."""
+    names = (
+        *(["the bound"] if bounds_met(system, answer) else []),
+        *(["the view"] if _view(system, answer) else []),
+    )
+    return f" within {' and '.join(names)}" if names else ""
 
 
 def beyond(system: TransitionSystem, state: State) -> str:

@@ -10,7 +10,7 @@ from checker.diagnostics.english import count
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.answer import Answer, Path, stop_reason, without_run
 from checker.results.assumptions import assumptions_of
-from checker.results.bounds import bounds_met
+from checker.results.bounds import limits_met, where_it_holds
 from checker.results.phrases import restarts_text, unless_omitted
 from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
@@ -42,7 +42,7 @@ def judge(
     ``budgets``: how often handlers may run in it.
     """
     words = expected or {}
-    within = bounds_met(system, answer)
+    within = limits_met(system, answer)
     failed = None
     if answer.fault is not None:
         try:
@@ -61,7 +61,7 @@ def judge(
                 found.append(_Finding(Word.ERROR, _of_failure(failed), failed))
                 continue
             why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
-            word, reason = _without_trace(answer, prop, why, within)
+            word, reason = _without_trace(system, answer, prop, why, within)
             if word in (Word.HOLDS, Word.WITHIN, Word.VACUOUS):
                 reason += f", with {budgets}" if budgets else ""
                 reason += unless_omitted(answer.omission)
@@ -156,7 +156,9 @@ def _steps(trace: Trace) -> str:
     return "in the initial state" if trace.length == 0 else f"after {count(trace.length, 'step')}"
 
 
-def _without_trace(answer: Answer, prop: Property, vacuous: str, within: str) -> tuple[Word, str]:
+def _without_trace(
+    system: TransitionSystem, answer: Answer, prop: Property, vacuous: str, within: str
+) -> tuple[Word, str]:
     if answer.up_to is not None and not answer.exhaustive:
         return _judge_bounded(answer, prop, answer.up_to)
     if prop.name in answer.undecided:
@@ -171,10 +173,7 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str, within: str) ->
         return Word.VACUOUS, vacuous
     match prop.kind:
         case PropertyKind.INVARIANT if within:
-            return (
-                Word.WITHIN,
-                f"in every state within {within}, and in those that a step from there reaches",
-            )
+            return Word.WITHIN, where_it_holds(system, answer)
         case PropertyKind.INVARIANT:
             return Word.HOLDS, "in every state that a run can reach"
         case PropertyKind.LIVENESS if within:

@@ -18,7 +18,7 @@ from checker.model.ir import (
 from checker.model.transforms.simplify_liveness import never
 from checker.resources import display_name
 from checker.results.answer import Answer
-from checker.results.bounds import bounds_met
+from checker.results.bounds import named_limits
 from checker.results.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
@@ -32,7 +32,7 @@ def vacuous(
 
     ``idle``: why the clients make no request, where the check itself says so.
     """
-    within = _within(system, answer)
+    within = named_limits(system, answer)
     if answer.fair is False and within and prop.kind is not PropertyKind.INVARIANT:
         return "no fair run stays within the bound, so nothing is said of whole runs"
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
@@ -67,13 +67,8 @@ def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
     """Returns the handlers that are never taken and the messages that are never sent, in words."""
     kinds = (MarkKind.HANDLER, MarkKind.MESSAGE)
     missing = _missing(system, answer, lambda info: info.kind in kinds)
-    within = _within(system, answer)
+    within = named_limits(system, answer)
     return tuple(f"{_never(info)}{within}" for info in missing)
-
-
-def _within(system: TransitionSystem, answer: Answer) -> str:
-    """Returns that something is said of what is within the bounds only, where some are met."""
-    return " within the bound" if bounds_met(system, answer) else ""
 
 
 def _missing(

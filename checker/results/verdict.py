@@ -36,7 +36,7 @@ class Word(StrEnum):
 
     PROVED = "proved"  # by a certificate that was checked again; it holds
     HOLDS = "holds"
-    WITHIN = "within"  # it holds in all states up to those beyond a bound of the check
+    WITHIN = "within"  # it holds in the states that a bound or a view of the check leaves
     BOUNDED = "bounded"  # it holds in all executions of so many steps
     VIOLATED = "violated"
     VACUOUS = "vacuous"
@@ -112,7 +112,8 @@ class PropertyVerdict:
     particular (then only ``holds`` passes).  ``reason`` is a sentence.  ``others``: further
     counterexamples, each of another equivalence class, where they were requested; ``of_others``
     says whether there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.
-    ``within``: the bounds of the check that some execution exceeds, where it is about no more.
+    ``within``: the bounds of the check that some execution exceeds, and its view, where it is about
+    no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
     """

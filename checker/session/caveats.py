@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
@@ -19,6 +20,9 @@ from checker.model.ir import TransitionSystem, Variable, VariableKind
 from checker.model.large_sets import is_finite_set
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
+
+if TYPE_CHECKING:
+    from checker.results.unseparated import Comparison
 
 PILE = 16
 """From this many copies of one message in flight on, they are held to be unbounded."""
@@ -48,6 +52,35 @@ def variants_of(check: typed.Check) -> tuple[str, ...]:
         if below is not None and below.variant is not None:
             found.append(f"`{below.name}` is a {describe(below.variant)}")
     return tuple(dict.fromkeys(found))
+
+
+def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
+    """Yields what a view of the check leaves open, where the engine has observed it."""
+    from checker.results.unseparated import difference_text
+
+    view = made.system.view
+    if view is None or answer.up_to is not None or answer.walks is not None:
+        return
+    compared = _compared(made.system) if answer.exhaustive else None
+    if compared is not None and compared.all:
+        yield (
+            f"the view is sound here: of all {compared.states} states, those in which it is equal"
+            " behave alike"
+        )
+    if compared is not None and compared.found is not None:
+        found = difference_text(made.system, compared.found)
+        yield f"warning C052: line {view.place.line}: {found}"
+
+
+def _compared(system: TransitionSystem) -> Comparison | None:
+    """Returns what a comparison of states that are taken for one has shown, where there was
+    time."""
+    from checker.results.unseparated import compare
+
+    try:
+        return compare(system)
+    except KeyboardInterrupt:
+        return None
 
 
 def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
@@ -380,7 +413,14 @@ def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         ticks = evaluate_size(timing.drift, made.sizes.values)
         found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
     if detector is not None and detector.noise is not None:
-        found.append(f"{_times(detector.noise, made)} the detector is wrong, before it settles")
+        wrong = "the detector is wrong, before it settles"
+        if not detector.alone:
+            found.append(f"{_times(detector.noise, made)} {wrong}")
+        for noise in detector.of_roles:
+            wrong = f"the detector is wrong about a {noise.role}, before it settles"
+            found.append(f"{_times(noise.bound, made)} {wrong}")
+        if detector.alone:
+            found.append("the detector is never wrong about others")
     return tuple(found)
 
 

@@ -29,6 +29,7 @@ from checker.session.caveats import (
     budgets_of_handlers,
     not_promised,
     notes,
+    of_view,
     uncounted_steps,
     why_nothing_explored,
 )
@@ -40,7 +41,12 @@ from checker.session.load import (
     parametrize,
     read_spec,
 )
-from checker.session.run_engine import require_supported, run_folder, unknown_report
+from checker.session.run_engine import (
+    require_supported,
+    require_view,
+    run_folder,
+    unknown_report,
+)
 from checker.session.state_tables import export_tables, require_exportable
 from checker.session.trace_header import asked_alone, header_of, settings_of
 from checker.session.world_line import world_line
@@ -89,6 +95,7 @@ def run_loaded(
     """Does the same as :func:`run_check`, of a check that :func:`load_check` gave for these
     settings."""
     require_supported(options)
+    require_view(check, options)
     require_exportable(options)
     started = time.monotonic()
     with run_folder(path, check, options) as run:
@@ -265,6 +272,10 @@ def _audit(
     if not answer.reduced.used:
         said = "nothing to compare: no reduction was used"
         return replace(report, audit=Audit(report.exhaustive, said))
+    if check.view is not None:
+        said = "nothing was compared"
+        why = "with a reduction others are found first of the states that a view takes for one"
+        return replace(report, audit=Audit(False, said, why))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
     limits = options.limits
     with run_folder(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
@@ -345,9 +356,10 @@ def report_of(
         bytes_per_state=answer.bytes_per_state,
         notes=(
             *notes(check, made, options.fine_steps),
+            *of_view(made, answer),
             *(
                 uncounted_steps(check, options.fine_steps)
-                if _counts_steps(verdicts, answer)
+                if _counts_steps(made, verdicts, answer)
                 else ()
             ),
             *answer.remarks,
@@ -368,10 +380,15 @@ def report_of(
     )
 
 
-def _counts_steps(verdicts: tuple[PropertyVerdict, ...], answer: Answer) -> bool:
+def _counts_steps(
+    made: Instantiated, verdicts: tuple[PropertyVerdict, ...], answer: Answer
+) -> bool:
     """Returns whether it matters what one step is: up to a number of them, or up to one beyond a
     bound of the check."""
-    return answer.up_to is not None or any(verdict.within for verdict in verdicts)
+    from checker.results.bounds import bounds_met
+
+    limited = any(verdict.within for verdict in verdicts)
+    return answer.up_to is not None or (limited and bool(bounds_met(made.system, answer)))
 
 
 def _scenarios(

@@ -134,6 +134,7 @@ def _answer(problem: SearchProblem, listener: Listener | None) -> Answer:
         Feature.MEMORY: options.limits.memory,
         Feature.THREADS: options.threads,
         Feature.REDUCTIONS: reductions,
+        Feature.VIEW: problem.system.view,
     }
     wanted = [feature for feature, given in asked.items() if given is not None]
     return replace(answer, remarks=(*answer.remarks, *ignored_features(options.engine, wanted)))
@@ -300,6 +301,14 @@ def require_supported(options: Options) -> None:
             require(options.engine, feature)
     if options.compact:
         _require_compatible(options)
+
+
+def require_view(check: typed.Check, options: Options) -> None:
+    """Raises :class:`SpecError` (E049) where the check has a view, and an engine that may explore
+    it can't observe one."""
+    if check.view is not None:
+        for engine in (options.engine, *([ON_CLUSTER] if options.hands_over else [])):
+            require(engine, Feature.VIEW)
 
 
 def _require_compatible(options: Options) -> None:

@@ -97,11 +97,20 @@ def _time(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         yield f"{named.get(timing.kind, timing.kind)}{drift}{_noise(timing.noise, sizes)}"
     if detector is not None:
         kind = f"eventually {detector.kind}" if detector.eventually else detector.kind
-        yield f"detector {kind}{_noise(detector.noise, sizes)}"
+        yield f"detector {kind}{_of_mistakes(detector, sizes)}"
 
 
 def _noise(noise: typed.Expr | None, sizes: Sizes | None) -> str:
     return "" if noise is None else f" with noise {_bound(noise, sizes)}"
+
+
+def _of_mistakes(detector: typed.Detector, sizes: Sizes | None) -> str:
+    """Returns the noise of a detector, with that of single roles."""
+    if not detector.of_roles:
+        return _noise(detector.noise, sizes)
+    bounds = [] if detector.alone or detector.noise is None else [_bound(detector.noise, sizes)]
+    roles = (f"{_bound(noise.bound, sizes)} of {noise.role}" for noise in detector.of_roles)
+    return f" with noise {', '.join(map(str, (*bounds, *roles)))}"
 
 
 def _layers(check: typed.Check) -> Iterator[str]:
@@ -134,3 +143,5 @@ def _bounds(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         each = " per process" if budget.per_process else ""
         yield f"at most {_bound(budget.bound, sizes)} {budget.handler}{each}"
     yield from (f"only states with {' '.join(bound.text.split())}" for bound in check.bounds)
+    if check.view is not None:
+        yield f"states told apart by {check.view.text}"

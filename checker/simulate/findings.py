@@ -98,7 +98,7 @@ def look_at(system: TransitionSystem, before: tuple[State, ...], found: FoundWal
 
 def _is_bad(system: TransitionSystem, prop: Property, states: tuple[State, ...]) -> bool:
     """Returns whether the last state violates an invariant; raises ``RunFault``."""
-    if prop.kind is not PropertyKind.INVARIANT or prop.is_bound:
+    if prop.kind is not PropertyKind.INVARIANT:
         return False
     try:
         return interpreter.holds(system, prop.bad, states[-1])

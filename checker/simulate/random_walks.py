@@ -150,7 +150,7 @@ class ReferenceWalker:
         for prop, lasting in zip(self.system.properties, self._lasting, strict=True):
             live = prop.kind is PropertyKind.LIVENESS
             bad = lasting if live else prop.bad
-            if bad is None or prop.is_bound or (live and not end):
+            if bad is None or (live and not end):
                 continue
             try:
                 if interpreter.holds(self.system, bad, state):

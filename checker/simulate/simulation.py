@@ -225,7 +225,7 @@ class _Simulation:
 
     def _judge_beginning(self, system: TransitionSystem, states: tuple[State, ...]) -> None:
         """Looks at the states before those in which walks start: they are no part of any walk."""
-        for prop in (p for p in invariants(system) if not p.is_bound):
+        for prop in invariants(system):
             for number, state in enumerate(states):
                 if is_bad(system, prop, state):
                     violation = Path(states[: number + 1])

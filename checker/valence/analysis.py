@@ -60,6 +60,7 @@ def analyse(computed: Computed) -> Valence:
         depth=answer.depth,
         stopped=computed.stopped,
         seconds=answer.seconds,
+        notes=tuple(_notes(computed)),
         world=world_line(question.check, computed.made.sizes),
     )
     if computed.stopped is not None:
@@ -69,6 +70,16 @@ def analyse(computed: Computed) -> Valence:
             return _known(computed, report)
     except KeyboardInterrupt as error:
         return replace(report, stopped=stop_reason(error))
+
+
+def _notes(computed: Computed) -> Iterator[str]:
+    """Yields what limits the report."""
+    system = computed.made.system
+    for prop in system.properties:
+        if prop.is_bound:
+            yield f"only runs within {prop.definition} are looked at"
+    if system.view is not None:
+        yield "all states are looked at, whatever the `view` of the check tells apart"
 
 
 def _known(computed: Computed, report: Valence) -> Valence:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
@@ -51,7 +51,7 @@ class Computed:
 
 def compute(question: Question, listener: Listener | None) -> Computed:
     """Returns the valence of the states of a check, in the smallest system whose guessed capacities
-    are large enough.
+    are large enough; a view of the check hides nothing here.
 
     Raises :class:`SpecError` where the engine can't take the check, and ``KeyboardInterrupt`` where
     nothing at all is known.
@@ -64,7 +64,8 @@ def compute(question: Question, listener: Listener | None) -> Computed:
         with budgets.raising_when_exhausted():
             decisions = decisions_of(made, question)
         left = remaining_time(options, started)
-        problem = ValenceProblem(made.system, left, decisions.conditions)
+        whole = replace(made.system, view=None)
+        problem = ValenceProblem(whole, left, decisions.conditions)
         try:
             graph = engine.valence(problem, listener)
         except Unsupported as why:

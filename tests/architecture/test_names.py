@@ -11,6 +11,7 @@ NOT_FOR_THE_TOOL = {
     "checker.engines.registry.table": "docs/engines.md has what it prints",
     "checker.language.load.load": "tests read specs with it",
     "checker.language.load.load_text": "tests read specs with it",
+    "checker.api.simulate": "users of Python call it",
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",

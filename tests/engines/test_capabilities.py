@@ -30,6 +30,15 @@ SPEC = str(specs() / "links" / "stubborn.bcast")
 CHECK = "lossy"
 DOCS = Path(__file__).parents[2] / "docs" / "engines.md"
 
+VIEWED = """
+protocol Tries {
+  state tries : Nat max 3 = 0
+  upon condition tries < 3 { tries := tries + 1 }
+  property low : always forall p in Proc: p.tries <= 3
+}
+check viewed of Tries { n = 1  view p.tries > 0  prove low }
+"""
+
 WANTED = {
     Feature.RUNS: Options(checkpoint="kept"),
     Feature.TABLES: Options(states_out="tables"),
@@ -38,6 +47,7 @@ WANTED = {
     Feature.REDUCTIONS: Options(reduce="all"),
     Feature.COMPACT: Options(compact=True),
     Feature.COVERAGE: Options(coverage=True),
+    Feature.VIEW: Options(),
 }
 """How what some engine can't do is asked for."""
 
@@ -64,17 +74,26 @@ def test_every_feature_is_declared_for_every_engine() -> None:
 
 @pytest.mark.parametrize(("feature", "engine"), with_(Can.NO))
 def test_what_an_engine_can_not_do_is_refused_before_any_work(
-    feature: Feature, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    feature: Feature,
+    engine: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "explore", None)
     options = replace(WANTED.get(feature, Options()), engine=engine)
+    spec, check = SPEC, CHECK
+    if feature is Feature.VIEW:
+        viewed = tmp_path_factory.mktemp("specs") / "viewed.bcast"
+        viewed.write_text(VIEWED, encoding="utf-8")
+        spec, check = str(viewed), "viewed"
 
     def run() -> None:
         if feature is Feature.VALENCE:
             question_of(SPEC, CHECK, options, "deliver", free_inputs=False)
         require_exportable(options)
-        run_check(SPEC, CHECK, options)
+        run_check(spec, check, options)
 
     with pytest.raises(SpecError) as refused:
         run()

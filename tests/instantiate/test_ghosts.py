@@ -47,10 +47,14 @@ def cut(name: str, body: str, verdicts: str, world: str = "", **claims: str) -> 
 
 A_IS_OUT = "(exists q in Proc: a in q.got)"
 B_IS_OUT = "(exists q in Proc: b in q.got)"
+SAME = "forall p in Proc: p.g == p.x"
 ONE, TWO = (f"(exists p in Proc: p.g >= {k})" for k in (1, 2))
 CUTS = [
     # Behind the effect to which it belongs there is no crash.
     cut("with its send", "send A to all  g := 1", "k holds", k=f"always {A_IS_OUT} => {ONE}"),
+    # Nor is there one between an assignment and what observes it.
+    cut("of an assignment", "x := 1  g := 1  send A to all", "k holds", k=f"always {SAME}"),
+    cut("before an assignment", "g := 1  x := 1  send A to all", "k holds", k=f"always {SAME}"),
     cut(
         "with a multicast that is cut", "send A to Proc minus {self}  g := 1  perform 1",
         "k holds", k=f"always {A_IS_OUT} => {ONE}",

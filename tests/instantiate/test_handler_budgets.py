@@ -104,6 +104,16 @@ def test_what_a_crash_cuts_has_begun(mode: str, tmp_path: Path) -> None:
     assert held(report(tmp_path, text, mode)) == "-"
 
 
+@pytest.mark.parametrize("faults", ["", "faults crash <= 1", "faults crash <= 1, recover"])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_stands_before_the_first_effect_is_done(
+    mode: str, faults: str, tmp_path: Path
+) -> None:
+    """No crash uses the budget up and leaves the term as it was: one inside the handler falls at
+    its send, behind the assignment."""
+    assert held(report(tmp_path, votes("at most 1 elects", faults=faults), mode)) == "+++-"
+
+
 TIMER = """
 protocol Timer {
   state late : Nat max 9 = 0

@@ -61,6 +61,8 @@ NOTATIONS = {
             "`const K = 3`",
         ),
         "variables": (spec("  «VARIABLES» x, y"), "a variable is declared with `state v : T = e`"),
+        "constraint": (spec("  «CONSTRAINT» Small"), "a check says `bound e`"),
+        "view": (spec("  «VIEW» Seen"), "a check says `view e`"),
         "assume": (spec("  «ASSUME» n > 3"), "write `protocol P requires e`"),
         "fairness": (
             spec(check="fairness «WF_vars»(Next)"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.language.library import prelude
 from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
 from checker.session.pipeline import Options, checks_in, run_check
@@ -150,3 +151,12 @@ def test_rows_of_the_tables(engine: str, tmp_path: Path) -> None:
         "follows": "holds",
     }
     assert report.exit_code == 0
+
+
+def test_every_interface_and_object_of_the_tool_is_named() -> None:
+    known = prelude()
+    assert {
+        name for name in (*known.interfaces, *known.objects) if f"`{name}`" not in PAGE
+    } == set()
+    sentence = PAGE[PAGE.index("The tool has `Register`") :].partition("\n")[0]
+    assert {name for name in known.objects if f"`{name}`" not in sentence} == set()

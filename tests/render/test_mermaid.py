@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from checker.api import check
 from checker.render.diagram.mermaid import escape, mermaid_of
+from checker.resources import specs
 from checker.results.trace import Trace
 from tests.render.runs import busy, everything, half_heard, round_and_round
 
@@ -23,6 +25,7 @@ LINES = (
     re.compile(rf"    participant P\d+ as {TEXT}"),
     re.compile(rf" +P\d+(?:-\)|--\)|-x)P\d+: {TEXT}"),
     re.compile(rf" +Note over P\d+(?:,P\d+)?: {TEXT}"),
+    re.compile(r" +(?:de)?activate P\d+"),
     re.compile(r"    loop [\w ]+"),
     re.compile(r"    end"),
 )
@@ -81,3 +84,20 @@ def test_a_loop_is_a_block() -> None:
 )
 def test_escapes(text: str, shown: str) -> None:
     assert escape(text) == shown
+
+
+def test_operations_are_activations_from_call_to_return() -> None:
+    """As many as the trace has, nested as Mermaid wants them, and the result beside the end."""
+    report = check(str(specs() / "registers" / "single_copy.bcast"), "two_servers")
+    traces = [verdict.trace for verdict in report.verdicts if verdict.trace is not None]
+    trace = next(one for one in traces if one.operations)
+    lines = [line.strip() for line in mermaid_of(trace).splitlines()]
+    begun = [line for line in lines if line.startswith("activate ")]
+    ended = [line for line in lines if line.startswith("deactivate ")]
+    assert len(begun) == len(trace.operations) >= 2
+    assert len(ended) == sum(o.returned is not None for o in trace.operations) >= 1
+    active = 0
+    for line in lines:
+        active += line.startswith("activate ") - line.startswith("deactivate ")
+        assert active >= 0
+    assert sum(" returns" in line for line in lines) == len(ended)

@@ -56,6 +56,7 @@ CAPABILITIES = {
     Feature.TABLES: YES,
     Feature.REDUCTIONS: YES,
     Feature.COMPACT: YES,
+    Feature.VIEW: YES,
     Feature.VALENCE: _NO_ROOM,
 }
 
@@ -208,7 +209,9 @@ def _prepare_search(
     kept = None if journal is None else journal(image)
     known = kept is not None or image.begins
     starts = None if known else interpreter.initial_events(system)
-    workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
+    # which of the states that a view takes for one is found first must not depend on a schedule
+    wanted = 1 if system.view is not None else threads or os.cpu_count() or 1
+    workers = max(1, min(wanted, MAX_WORKERS))
     upgrade = PendingOptimisation(image) if improvable else None
     return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
 

@@ -17,7 +17,9 @@ from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
-from checker.model.ir import PropertyKind, TransitionSystem
+from checker.model.ir import Expr, PropertyKind, TransitionSystem
+from checker.model.views import seen
+from checker.properties.persistence import persistence_for_some
 from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
 
 NAME = "reference"
@@ -35,6 +37,7 @@ CAPABILITIES = {
     Feature.TABLES: Ability(Can.NO, "keeps no states to make tables of", "E037"),
     Feature.REDUCTIONS: Ability(Can.IGNORED, "explores everything as it is"),
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
+    Feature.VIEW: YES,
     Feature.VALENCE: YES,
 }
 
@@ -59,10 +62,15 @@ ENGINE = ReferenceEngine()
 
 @dataclass
 class _Search:
+    """``lasting``: what holds for good in the executions that violate a persistence property;
+    ``ended``: those that some execution violates by staying where it is.
+    """
+
     system: TransitionSystem
     limits: Limits
     listener: Listener | None
     parent: dict[State, State | None] = field(default_factory=dict)
+    known: set[State] = field(default_factory=set)
     level: list[State] = field(default_factory=list)
     depth: int = 0
     transitions: int = 0
@@ -73,15 +81,33 @@ class _Search:
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
     violations: dict[str, Path] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
     fault: Path | None = None
     stopped: str | None = None
     started: float = field(default_factory=time.monotonic)
+    lasting: dict[str, Expr] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = ((prop.name, persistence_for_some(prop)) for prop in self.system.properties)
+        self.lasting = {name: bad for name, bad in found if bad is not None}
 
     def path_to(self, state: State, then_fault: bool = False) -> Path:
         states = [state]
         while (before := self.parent[states[-1]]) is not None:
             states.append(before)
         return Path(tuple(reversed(states)), then_fault)
+
+    def is_new(self, state: State) -> bool:
+        """Returns whether no state was found that is taken for ``state``."""
+        return seen(self.system, state) not in self.known
+
+    def add(self, state: State, parent: State | None) -> bool:
+        """Adds ``state``, found from ``parent``; returns whether it is new."""
+        if not self.is_new(state):
+            return False
+        self.known.add(seen(self.system, state))
+        self.parent[state] = parent
+        return True
 
     def inspect(self, state: State) -> None:
         for prop in self.system.properties:
@@ -92,6 +118,12 @@ class _Search:
                 continue
             if interpreter.holds(self.system, prop.bad, state):
                 self.violations[prop.name] = self.path_to(state)
+
+    def inspect_end(self, state: State) -> None:
+        self.ends += 1
+        for name, bad in self.lasting.items():
+            if name not in self.ended and _holds(self.system, bad, state):
+                self.ended.add(name)
 
     def expand(self, state: State) -> list[State]:
         found = []
@@ -119,8 +151,7 @@ class _Search:
             if self.stopped:
                 break
             for successor in self.expand(state):
-                if successor not in self.parent:
-                    self.parent[successor] = state
+                if self.add(successor, state):
                     following.append(successor)
         if following:
             self.depth += 1
@@ -138,7 +169,7 @@ class _Search:
     def judge_level(self, with_ends: bool) -> None:
         for state in self.level:
             if with_ends and _is_end(self.system, state):
-                self.ends += 1
+                self.inspect_end(state)
             try:
                 self.inspect(state)
             except RunFault as fault:
@@ -151,20 +182,19 @@ class _Search:
         with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
         for state, events in interpreter.initial_events(self.system):
             self.marks.update(event.mark for event in events)
-            if state not in self.parent:
-                self.parent[state] = None
+            if self.add(state, None):
                 self.level.append(state)
         while self.level and self.fault is None and self.stopped is None:
             self.judge_level(with_ends)
             if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
                 beyond = [s for state in self.level for s in self.expand(state)]
                 self.counted = self.transitions
-                if any(successor not in self.parent for successor in beyond):
+                if any(map(self.is_new, beyond)):
                     self.stopped = self.limits.no_deeper
                 return
             self.next_level()
             asked = bool(self.system.asked_properties)
-            decided = asked and not self.system.open_properties(self.violations)
+            decided = asked and not self.system.open_properties({*self.violations, *self.ended})
             if decided and self.limits.until_decided and self.level and self.stopped is None:
                 self.stopped = DECIDED
 
@@ -174,6 +204,13 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return interpreter.is_admissible_end(system, state)
     except RunFault:
         return False
+
+
+def _holds(system: TransitionSystem, condition: Expr, state: State) -> bool:
+    try:
+        return interpreter.holds(system, condition, state)
+    except RunFault:
+        return False  # where it matters, the graph of liveness has it, too
 
 
 def _with_liveness(search: _Search, answer: Answer) -> Answer:

@@ -39,6 +39,11 @@ CAPABILITIES = {
     Feature.COMPACT: Ability(
         Can.NO, "has no compact mode: it keeps the states that its tasks share"
     ),
+    Feature.VIEW: Ability(
+        Can.NO,
+        "has no order in which states are found, so a `view` would keep others in every run",
+        "E049",
+    ),
     Feature.VALENCE: Ability(Can.NO, "does not compute valence: the graph of steps is needed"),
 }
 

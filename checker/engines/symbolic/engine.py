@@ -35,6 +35,9 @@ CAPABILITIES = {
     Feature.TABLES: Ability(Can.NO, "has no states to make tables of", "E037"),
     Feature.REDUCTIONS: Ability(Can.IGNORED, "looks at everything as it is"),
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps no states at all"),
+    Feature.VIEW: Ability(
+        Can.IGNORED, "takes no states for one: it asks for all runs, whatever a `view` says"
+    ),
     Feature.VALENCE: Ability(Can.NO, "keeps no states, and so no valence of them"),
 }
 

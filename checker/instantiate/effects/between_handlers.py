@@ -106,9 +106,12 @@ def _is_seen(world: World, effect: ir.EffectDef) -> bool:
 
 
 def _asks_for_order(world: World, prop: Property) -> bool:
-    """Tells whether ``prop`` reads the order of the acts of all processes, or may: a ghost is
-    written by all of them, or by one from another that is."""
+    """Tells whether ``prop`` reads the order of the acts of all processes, as an observation of
+    their operations does, or may: a ghost is written by all of them, or by one from another that
+    is."""
     read = {n.variable for n in nodes((prop.bad, prop.premise)) if isinstance(n, ir.Read)}
+    if not read.isdisjoint(world.observed):
+        return True
     logs = [world.variables[name] for name in read]
     if any(v.kind is VariableKind.GHOST for v in logs) and _has_ghosts_of_all(world):
         return True

@@ -4,8 +4,10 @@ A handler leaves its effects in a queue of its process (``pending``); the proces
 until the queue is empty.  A crash empties it.  Handlers that assign shared state, send requests to
 an oracle or send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to
 it happens in one step, and so do assignments with no effect between them.  Ghost code happens in
-the step of the effect before it, of a multicast in that of its first copy.  What properties observe
-of all that is in :mod:`.between_handlers`.
+the step of the effect before it, of a multicast in that of its first copy.  What stands before the
+first effect happens in the step of the handler: no crash separates it from the fact that the
+handler has begun, which a ghost or a budget tells.  What properties observe of all that is in
+:mod:`.between_handlers`.
 """
 
 from __future__ import annotations
@@ -110,7 +112,7 @@ def _enqueue(world: World, emit: ir.Emit) -> Block:
         shown = mark(world, MarkKind.SEND, "send", ends, *args, place=emit.place)
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
         return (shown, ir.If(some, (append,)))
-    if effect.kind is EffectKind.GHOST:
+    if effect.kind in OF_OTHERS:
         held = ir.Local(mine.type.item, fresh("_effect"))
         before = ir.Members(mine, held.type)
         own = build.negation(_is_any(world, held, OF_OTHERS))

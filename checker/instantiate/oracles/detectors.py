@@ -16,7 +16,7 @@ Hadzilacos, Toueg)
 A suspicion of a crashed process is never revoked: the same execution with a slightly later crash
 contains that output, too.  The outputs of these classes on Byzantine processes, which need not
 crash, are not defined: the combination is refused (C022).  With ``noise k`` the detector never
-settles; it makes at most k mistakes, at any time.
+settles; it makes at most k mistakes, at any time; with ``noise k of role`` k about that role.
 
 Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distributed Systems, JACM
 43(2), 1996; CGR 2011, 2.6.
@@ -80,11 +80,25 @@ def declare(world: World) -> None:
         if bound < 0:
             raise refuse("C010", f"noise {bound} can't be", detector.span, "0 or more")
         world.add(WRONG, IntT(0, bound), 0, VariableKind.WORLD, "mistakes of the detector")
+        for noise in detector.of_roles:
+            _declare_mistakes(world, noise)
     elif detector.eventually and detector.kind == "P":
         world.add(SETTLED, BOOL, False, VariableKind.WORLD, "the detector has settled")
     if detector.kind != "P":
         chosen = OptionT(world.proc)
         world.add(IMMUNE, chosen, None, VariableKind.WORLD, "never crashes")
+
+
+def _declare_mistakes(world: World, noise: typed.RoleNoise) -> None:
+    bound = world.bound(noise.bound)
+    if bound < 0:
+        raise refuse("C010", f"noise {bound} can't be", noise.bound.span, "0 or more")
+    title = f"mistakes of the detector about {noise.role}"
+    world.add(_mistakes(noise), IntT(0, bound), 0, VariableKind.WORLD, title)
+
+
+def _mistakes(noise: typed.RoleNoise) -> str:
+    return f"{WRONG} {noise.role}"
 
 
 def _output_variable(instance: Instance) -> str:
@@ -130,24 +144,47 @@ def _is_immune_chosen(world: World) -> Expr:
     return ir.Apply(BOOL, Op.IS_SOME, (world.read(IMMUNE),))
 
 
-def _noise(world: World) -> Expr:
-    """Returns whether one more mistake may be made; ``FALSE`` where mistakes are not counted."""
+def _noise(world: World, about: Expr) -> Expr:
+    """Returns whether one more mistake may be made, about the process ``about``; ``FALSE`` where
+    mistakes are not counted."""
     if WRONG not in world.variables:
         return FALSE
-    used = world.read(WRONG)
+    detector = _detector(world)
+    inside = [_is_member(world, noise, about) for noise in detector.of_roles]
+    rooms = [
+        disj(negation(is_member), _has_room(world, _mistakes(noise)))
+        for noise, is_member in zip(detector.of_roles, inside, strict=True)
+    ]
+    affected = disj(*inside) if detector.alone else TRUE
+    return conj(_has_room(world, WRONG), affected, *rooms)
+
+
+def _has_room(world: World, count: str) -> Expr:
+    used = world.read(count)
     assert isinstance(used.type, IntT)
     return build.below(used, build.integer(used.type.hi))
 
 
-def _count_mistake(world: World, right: Expr) -> Block:
-    """Counts an output as a mistake unless it is right."""
+def _is_member(world: World, noise: typed.RoleNoise, process: Expr) -> Expr:
+    return member(process, ir.Const(SetT(world.proc), world.processes(noise.role)))
+
+
+def _count_mistake(world: World, right: Expr, about: Expr) -> Block:
+    """Counts an output about the process ``about`` as a mistake unless it is right."""
     if WRONG not in world.variables:
         return ()
-    used = world.read(WRONG)
+    counts = [_one_more(world, WRONG)]
+    for noise in _detector(world).of_roles:
+        inside = _is_member(world, noise, about)
+        counts.append(ir.If(inside, (_one_more(world, _mistakes(noise)),)))
+    return (ir.If(negation(right), tuple(counts)),)
+
+
+def _one_more(world: World, count: str) -> ir.Stmt:
+    used = world.read(count)
     assert isinstance(used.type, IntT)
     more = ir.Apply(IntT(1, used.type.hi + 1), Op.ADD, (used, build.integer(1)))
-    count = ir.Assign(ir.Target(used.type, WRONG, True), more)
-    return (ir.If(negation(right), (count,)),)
+    return ir.Assign(ir.Target(used.type, count, True), more)
 
 
 def _suspect(world: World, instance: Instance) -> None:
@@ -155,7 +192,7 @@ def _suspect(world: World, instance: Instance) -> None:
     self, other = _pair(world)
     right = _down(world, other)
     if WRONG in world.variables:
-        may = disj(right, _noise(world))
+        may = disj(right, _noise(world, other))
     elif detector.kind == "S":
         may = negation(_is_immune(world, other))
     elif detector.eventually:
@@ -164,7 +201,7 @@ def _suspect(world: World, instance: Instance) -> None:
         may = right
     mine, target = _mine(world, instance, self)
     may = conj(negation(equal(self, other)), negation(member(other, mine)), may)
-    note = (ir.Assign(target, build.with_item(mine, other)), *_count_mistake(world, right))
+    note = (ir.Assign(target, build.with_item(mine, other)), *_count_mistake(world, right, other))
     _word(world, instance, "suspect", (self, other), may, right, note)
 
 
@@ -185,11 +222,11 @@ def _restore(world: World, instance: Instance) -> None:
 def _trust(world: World, instance: Instance) -> None:
     self, other = _pair(world)
     right = _is_immune(world, other)
-    wrong = _noise(world) if WRONG in world.variables else negation(_is_immune_chosen(world))
+    wrong = _noise(world, other) if WRONG in world.variables else negation(_is_immune_chosen(world))
     mine, target = _mine(world, instance, self)
     now = ir.Apply(mine.type, Op.SOME, (other,))
     may = conj(negation(equal(mine, now)), disj(right, wrong))
-    note = (ir.Assign(target, now), *_count_mistake(world, right))
+    note = (ir.Assign(target, now), *_count_mistake(world, right, other))
     _word(world, instance, "trust", (self, other), may, right, note)
 
 

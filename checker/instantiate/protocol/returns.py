@@ -70,7 +70,7 @@ def at_request(world: World, op: str, process: Expr) -> Block:
 
 def at_return(world: World, indication: str, process: Expr) -> Block:
     """Returns what ``indication`` at ``process`` changes; where it is the return of an operation
-    that is not outstanding, an error of the run."""
+    that is not outstanding, a run-time error."""
     for number, request in enumerate(returning(world), start=1):
         if request.returns == indication:
             mine, target = _target(world, process)

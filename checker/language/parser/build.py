@@ -239,9 +239,17 @@ class Builder:
     def _make_last(self, tree: Any) -> Any:
         return self._build(tree.children[-1])
 
+    def _make_noise(self, tree: Any) -> tuple[Any, ...]:
+        return tuple(self._build(child) for child in tree.children[1:])
+
     def _make_state_bound(self, tree: Any) -> ast_clauses.StateBound:
         formula = self._build(tree.children[0])
         return ast_clauses.StateBound(formula, self._source(formula.span), self._span(tree))
+
+    def _make_view(self, tree: Any) -> ast_clauses.View:
+        terms = tuple(self._build(child) for child in tree.children)
+        texts = tuple(self._source(term.span) for term in terms)
+        return ast_clauses.View(terms, texts, self._span(tree))
 
     def _make_expect(self, tree: Any) -> ast_items.Expect:
         what, value = tree.children
@@ -282,8 +290,10 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
-    **dict.fromkeys(("noise", "handler_name"), Builder._make_last),
+    "handler_name": Builder._make_last,
+    "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,
+    "view": Builder._make_view,
     "expect": Builder._make_expect,
 }
 """How the tree of a rule is built, where it is not a tuple of its children."""

@@ -118,6 +118,7 @@ _SETTINGS = frozenset(
         "SCENARIO",
         "_FOR_ALL",
         "_BOUND",
+        "_VIEW",
         "_AT_MOST",
         "PROPERTY",
         "INVARIANT",
@@ -181,6 +182,7 @@ _WORDS = {
     "HAPPENING": "a step in words, on a line of its own",
     "_FOR_ALL": "`for all`",
     "_BOUND": "`bound`",
+    "_VIEW": "`view`",
     "_ANY_OF": "`any of`",
     "_AT_MOST": "`at most`",
     "PER_PROCESS": "`per process`",
@@ -197,7 +199,7 @@ _KEYWORDS = (
     "import indication init interface invariant links may message object operation perform "
     "procedure property protocol prove receive record recover request require requires return "
     "returns role scenario send shared skip "
-    "stable start state timeout timing type union upon uses var when while yield"
+    "stable start state timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"

@@ -18,6 +18,15 @@ class StateBound:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """``view term, term``; ``texts``: the terms as they are written."""
+
+    terms: tuple[ast.Expr, ...]
+    texts: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class HandlerBudget:
     """``at most bound handler``, of all processes together, or of each."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
-from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound
+from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound, View
 from checker.language.syntax.ast_objects import Object, Returned
 
 
@@ -343,10 +343,19 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``bound of role``, of the noise of a detector."""
+
+    bound: ast.Expr
+    role: ast.Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
     eventually: bool
     kind: ast.Name
-    noise: ast.Expr | None
+    noise: tuple[Mistakes, ...] | None
     span: Span
 
 
@@ -410,6 +419,7 @@ CheckItem = (
     | Prove
     | Expect
     | StateBound
+    | View
     | HandlerBudget
     | Allow
     | Scenario

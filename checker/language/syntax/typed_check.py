@@ -96,14 +96,24 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleNoise:
+    """How many false outputs of a detector may be about members of a role."""
+
+    role: str
+    bound: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
-    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs it may make before it settles
-    (``None``: any number)."""
+    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs that it may make (``None``: any
+    number before it settles); ``of_roles``: those about single roles, and ``alone``: no others."""
 
     kind: str
     eventually: bool
     noise: Expr | None
     span: Span
+    of_roles: tuple[RoleNoise, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,24 @@ class Scenario:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewTerm:
+    """``value`` for each of the processes that ``names`` bind; ``roles``: theirs, or ``None``."""
+
+    names: tuple[str, ...]
+    roles: tuple[str | None, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of the protocol's state makes states different; ``text``: as it is written."""
+
+    terms: tuple[ViewTerm, ...]
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """A check: a protocol, its environment, and the properties to check.
 
@@ -164,10 +192,10 @@ class Check:
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
     the check's own lemmas.  ``only``: the properties that are left of it, where not all are asked.
-    ``bounds``: of ``bound e``, each as the invariant ``always e``.
-    ``role_faults``: bounds of single roles; ``crash`` and the like are those of all processes, the
-    sum where a check bounds single roles only.  ``recovering``: the roles whose
-    members may recover, where that is not everybody.
+    ``bounds``: of ``bound e``, each as the invariant ``always e``.  ``view``: states in which it is
+    equal are taken for one.  ``role_faults``: bounds of single roles; ``crash`` and the like are
+    those of all processes, the sum where a check bounds single roles only.  ``recovering``: the
+    roles whose members may recover, where that is not everybody.
     """
 
     name: str
@@ -203,6 +231,7 @@ class Check:
     role_faults: tuple[RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     budgets: tuple[HandlerBudget, ...] = ()
+    view: View | None = None
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

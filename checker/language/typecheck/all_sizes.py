@@ -80,6 +80,7 @@ def require_general(
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
             home.report.add("C021", message, item.span, hint="give it a check with sizes")
-        elif isinstance(item, ast_clauses.StateBound):
-            message, hint = NO_PROOF.format("a `bound`"), "leave it out, or give the check sizes"
+        elif isinstance(item, ast_clauses.StateBound | ast_clauses.View):
+            what = "a `bound`" if isinstance(item, ast_clauses.StateBound) else "a `view`"
+            message, hint = NO_PROOF.format(what), "leave it out, or give the check sizes"
             home.report.add("C031", message, item.span, hint=hint)

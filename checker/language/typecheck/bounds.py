@@ -49,16 +49,22 @@ def _require_known_now(body: typed.Expr, scope: Scope) -> None:
 def _for_all_processes(formula: ast.Expr, scope: Scope) -> ast.Expr:
     """Returns ``formula`` for all processes that it names without saying which: the ``p`` of
     ``p.term <= 3``."""
+    binders = each_process(formula, scope)
+    return ast.Quantified("forall", binders, formula, formula.span) if binders else formula
+
+
+def each_process(formula: ast.Expr, scope: Scope) -> tuple[ast.Binder, ...]:
+    """Returns binders of the processes that ``formula`` names without saying which: each goes over
+    the role that has what is read of it."""
     taken = {name for binder in _nodes_of(formula, ast.Binder) for name in _names(binder.pattern)}
     asked: dict[str, tuple[Span, set[str]]] = {}
     for node in _nodes_of(formula, ast.FieldOf):
         if isinstance(node.base, ast.Name) and _is_open(node.base.text, taken, scope):
             asked.setdefault(node.base.text, (node.base.span, set()))[1].add(node.name)
-    binders = tuple(
+    return tuple(
         ast.Binder(ast.Name(name, span), ast.Name(_whose(states, scope.home), span), None, span)
         for name, (span, states) in asked.items()
     )
-    return ast.Quantified("forall", binders, formula, formula.span) if binders else formula
 
 
 def _is_open(name: str, taken: Iterable[str], scope: Scope) -> bool:

@@ -21,6 +21,7 @@ from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
+from checker.language.typecheck.views import of_view, view_of
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
 VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
@@ -76,8 +77,10 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         every_span=every.span,
         invariants=tuple(p for p in own if p.lemma),
         bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
+        view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
     )
-    return replace(made, warnings=made.warnings + of_clients(made, report))
+    warnings = (*of_clients(made, report), *of_view(made))
+    return replace(made, warnings=made.warnings + warnings)
 
 
 _Item = TypeVar("_Item")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
@@ -250,9 +251,34 @@ def detector_of(items: list[ast_items.Detector], home: Home) -> typed.Detector |
             home.report.add("C009", "the detector is given twice", item.span)
             continue
         later = item.eventually or kind == "Omega"
-        noise = None if item.noise is None else _number(item.noise, home)
+        noise, of_roles, alone = _mistakes(item.noise or (), home)
         if noise is not None and not later:
             message = f"`{kind}` does not settle, so nothing comes before that"
             home.report.add("C010", message, item.span, f"`eventually {kind} noise 2`")
-        made = typed.Detector(kind, later, noise, item.span)
+        made = typed.Detector(kind, later, noise, item.span, of_roles, alone)
     return made
+
+
+def _mistakes(
+    items: Sequence[ast_items.Mistakes], home: Home
+) -> tuple[typed.Expr | None, tuple[typed.RoleNoise, ...], bool]:
+    """Types ``noise 3, 1 of broker``: how many mistakes there are at most, those about single
+    roles, and whether there are no others."""
+    of_all: typed.Expr | None = None
+    of_roles: dict[str, typed.RoleNoise] = {}
+    for item in items:
+        bound = _number(item.bound, home)
+        if bound is None or (item.role is not None and not _is_role(item.role, home)):
+            continue
+        if item.role is None:
+            if of_all is not None:
+                home.report.add("C009", "the noise of all roles is there twice", item.span)
+            of_all = bound
+        elif item.role.text in of_roles:
+            home.report.add("C009", f"noise of `{item.role.text}` is there twice", item.span)
+        else:
+            of_roles[item.role.text] = typed.RoleNoise(item.role.text, bound)
+    alone = of_all is None and bool(of_roles)
+    if alone:
+        of_all = reduce(_sum, (noise.bound for noise in of_roles.values()))
+    return of_all, tuple(of_roles.values()), alone

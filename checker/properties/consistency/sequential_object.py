@@ -57,7 +57,7 @@ class SequentialObject:
 
     def outcomes(self, state: State, call: int) -> tuple[Outcome, ...]:
         """Returns the states and results to which the operation number ``call`` may lead; none:
-        it can't take effect there.  Raises :class:`SpecError` (C210) for an error of the run."""
+        it can't take effect there.  Raises :class:`SpecError` (C210) for a run-time error."""
         key = state, call
         if key not in self.known:
             self.known[key] = self._run(state, call)
@@ -78,7 +78,7 @@ class SequentialObject:
         return state[:-1]
 
     def _wrong(self, fault: RunFault) -> SpecError:
-        """Returns the error of the run as a diagnostic; :class:`TooSmall` where a capacity was too
+        """Returns the run-time error as a diagnostic; :class:`TooSmall` where a capacity was too
         small."""
         if fault.grows is not None:
             raise TooSmall(fault.grows)

@@ -131,6 +131,14 @@ COLUMN = {
         STUTTER,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
+    Ask.VIEW: TableEntry(
+        Use.NO,
+        "The terms of a view read what no step reads any more; and they are written only, so they"
+        " would be dead themselves.",
+        LIVE,
+        "instantiate/test_views.py::test_other_reductions_are_left_out_with_a_view",
+        "the check has a view",
+    ),
 }
 
 DEAD_VALUES = Reduction(NAME, "dead values", "por", COLUMN, analyse)

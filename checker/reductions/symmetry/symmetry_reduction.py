@@ -136,6 +136,16 @@ COLUMN = {
         IP,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
+    Ask.VIEW: TableEntry(
+        Use.PROVEN,
+        "The terms of a view are variables that every step computes, so a renaming of the group"
+        " maps them with the state; one that they tell apart is in no group. Two members of an"
+        " orbit have the same runs, up to names. So the one may stand for the other, and what the"
+        " view takes for one is decided between those that stand for their orbits: each kept state"
+        " is reachable, up to names, and no more is said than within the view.",
+        IP,
+        "instantiate/test_views.py::test_symmetry_goes_with_a_view",
+    ),
 }
 
 SYMMETRY = Reduction(NAME, "symmetry", "symmetry", COLUMN, analyse)

@@ -1,7 +1,8 @@
 """Converts a trace into a Mermaid sequence diagram, for pages that draw such diagrams themselves.
 
 A message is drawn where it is received or lost, since Mermaid's arrows are horizontal: the number
-of the step that sent it stands in front of it where another step was in between.
+of the step that sent it stands in front of it where another step was in between.  An operation
+is an activation of its process, from its call to its return.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checker.diagnostics.visible import visible
+from checker.render.diagram.operations import with_returns
 from checker.render.diagram.words import ends_of, sentences_of
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import NO_HANDLER, Event, Step, Trace
@@ -47,7 +49,7 @@ def escape(text: str) -> str:
 
 class _Diagram:
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+        self._trace = trace = with_returns(trace)
         self._found = causality(trace)
         self._names = {p: f"P{i}" for i, p in enumerate(trace.processes)}
         self._ending: dict[int, list[Arrow]] = defaultdict(list)
@@ -83,12 +85,18 @@ class _Diagram:
     def _step(self, step: Step, indent: str) -> Iterator[str]:
         for arrow in self._ending[step.number]:
             yield self._arrow_end(arrow, step, indent)
+        for operation in self._trace.operations:
+            if operation.called == step.number:
+                yield f"{indent}activate {self._names[operation.process]}"
         for event in step.events:
             said = _note(event)
             if said and event.process in self._names:
                 yield self._note(event.process, said, indent)
             elif said and not event.process:
                 yield self._over_all(said, indent)
+        for operation in self._trace.operations:
+            if operation.returned == step.number:
+                yield f"{indent}deactivate {self._names[operation.process]}"
         if step.untaken in self._names:
             yield self._note(step.untaken, NO_HANDLER, indent)
         gone = [f"{e.message} to {', '.join(e.peers)}" if e.message else e.name for e in step.cut]

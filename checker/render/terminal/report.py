@@ -280,7 +280,7 @@ def verdict_count_text(word: Word, number: int) -> str:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"
         case Word.WITHIN:
-            return f"{number} {'holds' if number == 1 else 'hold'} within a bound"
+            return f"{number} {'holds' if number == 1 else 'hold'} within a bound or a view"
         case Word.BOUNDED:
             held = "holds" if number == 1 else "hold"
             return f"{number} {held} for so many steps"

@@ -34,6 +34,8 @@ def valence_view(
     parts += [_starts(report), _levels(report, every_level)]
     parts += [part for part in (_critical(report, runs), _without(report)) if part is not None]
     parts.append(_undecided(report, runs))
+    if report.notes:
+        parts.append(Group(*(Text(f"note  {said}", style="dim") for said in report.notes)))
     if report.disagreement is not None and runs:
         parts.append(Group(Text("Two values are decided", style="bold"), _run(report.disagreement)))
     return stack(parts)

@@ -171,3 +171,28 @@ def test_what_is_called_has_to_be_known(tmp_path: Path) -> None:
         report(tmp_path, clients="p1 writes any of {a, b}  p1 reads")
     (found,) = caught.value.diagnostics
     assert found.code == "C042"
+
+
+SILENT = """
+interface Memory { request read() returns read_return() }
+protocol Silent implements Memory {
+  shared state asked : 0..2 = 0
+  upon request read() { if asked < 2 { asked := asked + 1 } }
+  property once : always asked <= 1
+}
+check c of Silent { n = 1  FAULTS  clients { p1 reads  p1 reads }  prove once  allow unused }
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [("", "holds"), ("faults crash <= 1", "holds"), ("faults crash <= 1, recover", "violated")],
+)
+def test_who_comes_back_makes_its_next_request(
+    tmp_path: Path, engine: str, fine: bool, faults: str, expected: str
+) -> None:
+    """No read returns here: only a crash ends one, so that the second is asked."""
+    path = tmp_path / "silent.bcast"
+    path.write_text(SILENT.replace("FAULTS", faults), encoding="utf-8")
+    assert word(run_check(str(path), None, Options(engine=engine, fine_steps=fine))) == expected

@@ -29,6 +29,7 @@ from checker.engines.native.codegen.visited_set import VisitedSet
 from checker.engines.native.codegen.walk_loop import WalkLoop
 from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.model.types import BOOL
+from checker.model.views import compared
 from checker.properties.persistence import persistence_for_some
 from checker.reductions.reduction_plan import NOTHING
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
@@ -122,7 +123,7 @@ def _build(
     if has_justice:
         functions.append(question(layout, "just", _all(system)))
         functions.append(emit_enabled_fairness(layout, system))
-    seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact)
+    seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact, _mask(system, layout))
     runtime = (WalkLoop if walks else SearchLoop)(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
     text = module_text(functions)
@@ -156,6 +157,13 @@ def _starting(
         return [StartCode(system, layout, plan, reductions).emit()]
     except Unsupported:
         return []
+
+
+def _mask(system: TransitionSystem, layout: Layout) -> tuple[int, ...]:
+    """By word, the bits that tell states apart; empty: all."""
+    if system.view is None:
+        return ()
+    return layout.mask({system.variables[i].name for i in compared(system)})
 
 
 def _all(system: TransitionSystem) -> Expr:

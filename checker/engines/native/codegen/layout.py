@@ -15,7 +15,7 @@ Words of nodes inside a ``Table`` count from the start of the entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -88,6 +88,14 @@ class Layout:
         found: dict[int, int] = {}
         _cover(self.node(name), found)
         return found
+
+    def mask(self, names: Collection[str]) -> tuple[int, ...]:
+        """By word, the bits that the variables called ``names`` are in, and no others."""
+        words = [0] * self.words
+        for name, node in zip(self.names, self.nodes, strict=True):
+            if name in names:
+                _cover_exactly(node, 0, words)
+        return tuple(words)
 
     def pack(self, state: State) -> list[int]:
         """The words of ``state``; raises ``ValueError`` where a value is out of its range."""
@@ -208,6 +216,29 @@ def _cover(node: Node, found: dict[int, int]) -> None:
         case Record(_, parts):
             for part in parts:
                 _cover(part, found)
+        case _:
+            assert_never(node)
+
+
+def _cover_exactly(node: Node, base: int, words: list[int]) -> None:
+    """Sets the bits of ``words`` that hold values of ``node``."""
+    match node:
+        case Leaf(type_, word, shift):
+            words[base + word] |= (1 << width(type_)) - 1 << shift
+        case Wide(type_, word, _):
+            whole = (1 << width(type_)) - 1
+            for i in range(-(-width(type_) // WORD)):
+                words[base + word + i] |= whole >> WORD * i & MASK
+        case Row(type_, word, log, bits):
+            for i in range(universe_size(type_.key)):
+                shift = (i & (1 << log) - 1) * bits
+                words[base + word + (i >> log)] |= (1 << bits) - 1 << shift
+        case Table(type_, word, stride, element):
+            for i in range(universe_size(type_.key)):
+                _cover_exactly(element, base + word + i * stride, words)
+        case Record(_, parts):
+            for part in parts:
+                _cover_exactly(part, base, words)
         case _:
             assert_never(node)
 

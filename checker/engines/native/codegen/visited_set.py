@@ -44,11 +44,12 @@ OUTSIDE = "noinline"
 class Rows:
     """Rows of ``words`` words: addresses, equality, fingerprints, the smallest one.
 
-    ``prefix``: the prefix of the names of its functions.
+    ``prefix``: the prefix of the names of its functions; ``mask``: by word, the bits that a
+    fingerprint is made of (none: all).
     """
 
-    def __init__(self, words: int, prefix: str = "") -> None:
-        self.words, self._prefix = words, prefix
+    def __init__(self, words: int, prefix: str = "", mask: tuple[int, ...] = ()) -> None:
+        self.words, self._prefix, self.mask = words, prefix, mask
 
     def name(self, function: str) -> str:
         """How one of its functions is called."""
@@ -62,10 +63,15 @@ class Rows:
         fn = Fn(self.name("fingerprint"), [("row", 0)], 64, INSIDE)
         total = const(0)
         for i in range(self.words):
-            word = fn.load(fn.at(fn.args[0], i), 64)
+            word = self.compared(fn, fn.args[0], i)
             total = self.joined(fn, total, word) if i else self._mix(fn, word)
         fn.ret(total)
         return fn
+
+    def compared(self, fn: Fn, row: Val, i: int) -> Val:
+        """What of word ``i`` of a row tells states apart."""
+        word = fn.load(fn.at(row, i), 64)
+        return fn.and_(word, const(self.mask[i])) if self.mask else word
 
     def _mix(self, fn: Fn, word: Val) -> Val:
         for _ in range(2):
@@ -76,12 +82,17 @@ class Rows:
         """The fingerprint of a row, of which ``mark`` is that of all words but the last one."""
         return self._mix(fn, fn.add(fn.mul(mark, const(FACTOR)), word))
 
-    def same(self, fn: Fn, a: Val, b: Val) -> Val:
+    def alike(self, fn: Fn, a: Val, b: Val) -> Val:
+        """Whether two rows are taken for one."""
         other = const(0)
         for i in range(self.words):
-            words = (fn.load(fn.at(row, i), 64) for row in (a, b))
+            words = (self.compared(fn, row, i) for row in (a, b))
             other = fn.or_(other, fn.xor(*words))
         return fn.eq(other, const(0))
+
+    def same(self, fn: Fn, a: Val, b: Val) -> Val:
+        """Whether two rows are equal."""
+        return Rows(self.words).alike(fn, a, b)
 
     def copy(self, fn: Fn, have: Val, want: Val) -> None:
         for i in range(self.words):
@@ -120,12 +131,20 @@ class VisitedSet(Rows):
     ``tracks``: whether transitions that do not lead to the next level are to be noted.
     ``compact``: the number of bits of a second fingerprint that identify a state; 0: whole states
     do, always where they are one word.
+    ``mask``: by word, the bits that tell states apart; of the states that differ in others the
+    first that is inserted is kept.
     """
 
     def __init__(
-        self, words: int, bits: int, level_bits: int, tracks: bool, compact: int = 0
+        self,
+        words: int,
+        bits: int,
+        level_bits: int,
+        tracks: bool,
+        compact: int = 0,
+        mask: tuple[int, ...] = (),
     ) -> None:
-        super().__init__(words)
+        super().__init__(words, mask=mask)
         self.bits, self.level_bits, self.tracks = bits, level_bits, tracks
         self.compact = compact if words > 1 else 0
 
@@ -143,7 +162,7 @@ class VisitedSet(Rows):
         fn = Fn("second", [("row", 0)], 64, INSIDE)
         total = const(0)
         for i in reversed(range(self.words)):
-            word = fn.load(fn.at(fn.args[0], i), 64)
+            word = self.compared(fn, fn.args[0], i)
             total = fn.add(fn.mul(total, const(SECOND)), word)
             for shift, factor in SECOND_MIX:
                 total = fn.mul(fn.xor(total, fn.lshr(total, const(shift))), const(factor))
@@ -162,8 +181,9 @@ class VisitedSet(Rows):
         line = fn.line(fn.at(address(fn, context, Context.TABLE), base))
         free = fn.among(line, const(0))
         if self.words == 1:
-            mask = (1 << self.bits + 1) - 1
-            same = fn.among(line, self._key(fn, row, const(0)), mask=mask)
+            mask = (self.mask[0] if self.mask else (1 << self.bits) - 1) | 1 << self.bits
+            key = fn.or_(self.compared(fn, row, 0), const(1 << self.bits))
+            same = fn.among(line, key, mask=mask)
             with fn.if_(fn.ne(same, const(0, 8))):
                 found.set(self._first(fn, base, same))
             return free
@@ -179,7 +199,7 @@ class VisitedSet(Rows):
             index = self._first(fn, base, some)
             slot = self._slot(fn, context, index)
             rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), self._owner(fn, slot))), 0)
-            with fn.if_(self.same(fn, self.row(fn, rows, self._local(fn, slot)), row)):
+            with fn.if_(self.alike(fn, self.row(fn, rows, self._local(fn, slot)), row)):
                 found.set(index)
                 fn.jump(none)
             alike.set(fn.and_(some, fn.sub(some, const(1, 8))))

@@ -28,8 +28,6 @@ class NativeWalker:
         self.kernel, self.steps = kernel, steps
         self.actions = actions = len(system.actions)
         self.store = Store(kernel, 1, None)
-        bounds = [i for i, prop in enumerate(system.properties) if prop.is_bound]
-        self.store.know((), bounds)  # to leave a bound is no violation
         self.crew = self.store.workers[0]
         self.layout, self.shape = kernel.image.layout, kernel.image.shape
         self.width = 8 * self.layout.words

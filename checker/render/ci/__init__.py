@@ -1,0 +1,1 @@
+"""Reports in the formats of continuous integration: JUnit, SARIF, GitHub's annotations."""

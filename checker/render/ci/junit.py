@@ -1,0 +1,72 @@
+"""Reports as JUnit XML, which CI systems show: a check is a suite, each thing it asks a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from xml.etree import ElementTree as Xml
+
+from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of
+from checker.results.verdict import Report
+
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 has not."""
+
+
+def junit_of(found: Sequence[Report | NotRun]) -> str:
+    """Returns the document: ``testsuites`` of one ``testsuite`` for each check.
+
+    What is not as expected is a ``failure``, with the picture of the execution as its text; what
+    could not be decided is an ``error``. Times are seconds. Attributes are those of the schema that
+    Jenkins and GitLab read.
+    """
+    root = Xml.Element("testsuites", name="bivalence")
+    for (file, check), group in groupby(outcomes_of(found), lambda o: (o.file, o.check)):
+        outcomes = list(group)
+        suite = Xml.SubElement(root, "testsuite", {"name": _name(file, check), **_totals(outcomes)})
+        for outcome in outcomes:
+            _case(suite, outcome)
+    for key, value in _totals(outcomes_of(found)).items():
+        root.set(key, value)
+    Xml.indent(root)
+    return Xml.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _name(file: str, check: str) -> str:
+    return f"{file}::{check}" if check else file
+
+
+def _totals(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    errors = sum(outcome.undecided for outcome in outcomes)
+    wrong = sum(not outcome.met for outcome in outcomes)
+    return {
+        "tests": str(len(outcomes)),
+        "failures": str(wrong - errors),
+        "errors": str(errors),
+        "time": f"{sum(outcome.seconds for outcome in outcomes):.3f}",
+    }
+
+
+def _case(suite: Xml.Element, outcome: Outcome) -> None:
+    place = outcome.place
+    case = Xml.SubElement(
+        suite,
+        "testcase",
+        classname=_name(outcome.file, outcome.check),
+        name=outcome.name,
+        file=place.file,
+        line=str(place.line),
+        time=f"{outcome.seconds:.3f}",
+    )
+    if outcome.met:
+        if outcome.said:
+            Xml.SubElement(case, "system-out").text = _writable(outcome.said)
+        return
+    kind = "error" if outcome.undecided else "failure"
+    wrong = Xml.SubElement(case, kind, message=_writable(outcome.said), type=kind)
+    wrong.text = _writable(outcome.text)
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", text)

@@ -1,0 +1,65 @@
+"""Reports in SARIF 2.1.0 (OASIS 2020), which GitHub and editors show at lines of the source: a
+result for all that is not as expected, an execution as its code flow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of
+from checker.resources import version
+from checker.results.trace import At
+from checker.results.verdict import Report
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif_of(found: Sequence[Report | NotRun]) -> str:
+    """Returns the document: one run, with a rule for each property and a result for each outcome
+    that is not as expected, at the handler in which the execution goes wrong."""
+    wrong = [outcome for outcome in outcomes_of(found) if not outcome.met]
+    rules = list(dict.fromkeys(outcome.name for outcome in wrong))
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "bivalence",
+                "version": version(),
+                "rules": [{"id": name, "name": name} for name in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(outcome, rules.index(outcome.name)) for outcome in wrong],
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(outcome: Outcome, rule: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "ruleId": outcome.name,
+        "ruleIndex": rule,
+        "level": "error",
+        "message": {"text": f"{outcome.title} {outcome.said}\n\n{outcome.text}".rstrip()},
+        "locations": [_location(outcome.place)],
+        "partialFingerprints": {"check/v1": f"{outcome.file}::{outcome.check}::{outcome.name}"},
+    }
+    if outcome.defined is not None:
+        found["relatedLocations"] = [_location(outcome.defined, "what is asked")]
+    if outcome.flow:
+        steps = [{"location": _location(at, said)} for at, said in outcome.flow]
+        found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    return found
+
+
+def _location(at: At, said: str = "") -> dict[str, Any]:
+    """Returns a place; files that are named by a relative path stay relative, to the root of the
+    repository where the tool runs there."""
+    path = PurePath(at.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    region = {"startLine": at.line, "startColumn": at.column}
+    place = {"artifactLocation": {"uri": uri}, "region": region}
+    found: dict[str, Any] = {"physicalLocation": place}
+    return {**found, "message": {"text": said}} if said else found
