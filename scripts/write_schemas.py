@@ -17,9 +17,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from checker.formats.forms import REPORT_FORMAT
 from checker.formats.json_records import Member, bare, form_of, is_union, members
-from checker.results import trace
+from checker.results import trace, valence
 from checker.results.domains import AtLeast, AtMost, Matching, OneOf, Sha256
 from checker.results.trace import Trace
+from checker.results.valence import Valence
 from checker.results.verdict import Report, Word
 from checker.sweep import rows
 from checker.sweep.cells import Status
@@ -29,6 +30,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 IDS: Mapping[type, str] = {
     Trace: f"bivalence:trace:{trace.FORMAT}",
     Report: f"bivalence:report:{REPORT_FORMAT}",
+    Valence: f"bivalence:valence:{valence.FORMAT}",
 }
 """The records that have documents of their own."""
 
@@ -183,6 +185,13 @@ def report_schema() -> Schema:
     }
 
 
+def valence_schema() -> Schema:
+    """Returns the schema of a report on valence."""
+    definitions = Definitions(Valence)
+    head = document_head(IDS[Valence], "What bivalence valence writes with --json")
+    return {**head, **definitions.record(Valence), "$defs": definitions.found}
+
+
 def sweep_schema() -> Schema:
     """Returns the schema of a sweep: its cells have the columns of its rows."""
     text = {"type": "string"}
@@ -240,6 +249,7 @@ def cell_schema() -> Schema:
 SCHEMAS = {
     CHECKER / "formats/schema/trace.schema.json": trace_schema,
     CHECKER / "formats/schema/report.schema.json": report_schema,
+    CHECKER / "formats/schema/valence.schema.json": valence_schema,
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }
 """The files, and what each is made by."""

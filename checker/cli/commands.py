@@ -25,6 +25,7 @@ from checker.cli.show import show
 from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
+from checker.cli.valence import valence
 from checker.cli.view import view
 from checker.resources import version
 
@@ -95,6 +96,7 @@ for _command in (
     show,
     simulate,
     explore,
+    valence,
     scenario,
     list_specs,
     diagnostic,

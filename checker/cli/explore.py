@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,9 @@ from checker.cli.settings import SET
 
 if TYPE_CHECKING:
     from checker.cli.interactive import Exploring
+    from checker.engines.options import Options
+    from checker.language.load import Spec
+    from checker.model.interpreter import State
     from checker.simulate.prepared_check import PreparedCheck
     from checker.simulate.session import SteppingSession
 
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
     "--scenario", metavar="NAME|FILE", help="Begin with a scenario of the check, or one saved."
 )
 @click.option("--save", "save", metavar="FILE", help="Save the run as a scenario at the end.")
+@click.option(
+    "--valence",
+    is_flag=True,
+    help="Say what can still be decided after each choice; all states are explored first.",
+)
 @click.option("--no-diagram", is_flag=True, help="Sentences only, such as for a screen reader.")
 def explore(
     name: str | None,
@@ -38,6 +47,7 @@ def explore(
     fine_steps: bool,
     scenario: str | None,
     save: str | None,
+    valence: bool,
     no_diagram: bool,
 ) -> int:
     """Step through a check by hand.
@@ -55,12 +65,12 @@ def explore(
     if position is None:
         if name is None:
             raise click.UsageError("name a check, as FILE::CHECK, or a run, as --from TRACE@STEP")
-        session = _session_of(name, settings, fine_steps, scenario)
+        session, still_open = _session_of(name, settings, fine_steps, scenario, valence)
     else:
-        if name is not None or settings or fine_steps or scenario is not None:
+        if name is not None or settings or fine_steps or scenario is not None or valence:
             raise click.UsageError("--from TRACE@STEP: the trace says which check it is of")
-        session = session_from(position)
-    exploring = Exploring(session, diagrams=not no_diagram)
+        session, still_open = session_from(position), None
+    exploring = Exploring(session, diagrams=not no_diagram, still_open=still_open)
     with interrupting_on_signals():
         try:
             exploring.show()
@@ -74,20 +84,46 @@ def explore(
 
 
 def _session_of(
-    name: str, settings: tuple[str, ...], fine_steps: bool, scenario: str | None
-) -> SteppingSession:
+    name: str,
+    settings: tuple[str, ...],
+    fine_steps: bool,
+    scenario: str | None,
+    valence: bool,
+) -> tuple[SteppingSession, Callable[[State], str] | None]:
     """Returns stepping through the check that ``FILE::CHECK`` names, at its start or at the end of
-    a scenario."""
+    a scenario, and with ``valence`` what says what can still be decided in a state."""
     from checker.cli.settings import one_target, settings_of
     from checker.session import pipeline
     from checker.simulate.session import SteppingSession
 
     spec, check = one_target(name)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    session = SteppingSession(pipeline.open_check(spec, check, options))
+    still_open = None
+    if valence:
+        opened, still_open = _with_valence(name, spec, check, options)
+    else:
+        opened = pipeline.open_check(spec, check, options)
+    session = SteppingSession(opened)
     if scenario is not None:
         _begin(session, session.prepared, scenario)
-    return session
+    return session, still_open
+
+
+def _with_valence(
+    name: str, spec: Spec, check: str, options: Options
+) -> tuple[PreparedCheck, Callable[[State], str]]:
+    """Returns the check of which the valence of all states is known, and what says it; raises
+    ``UsageError`` where it is not."""
+    from checker.cli.progress import Meter
+    from checker.valence.compute import compute
+    from checker.valence.explore import prepared, still_open
+    from checker.valence.question import question_of
+
+    with Meter(name) as meter:
+        found = compute(question_of(spec, check, options, None, free_inputs=False), meter)
+    if found.stopped is not None:
+        raise click.UsageError(f"the valence of {name} is not known: {found.stopped}")
+    return prepared(found), lambda state: still_open(found, state)
 
 
 def _execute(exploring: Exploring, line: str) -> bool:

@@ -67,17 +67,20 @@ def gallery(
     """
     from checker.cli.console import print_hint, write_file
     from checker.cli.page_options import open_in_browser
+    from checker.cli.valence_chapters import write_chapters
     from checker.diagnostics.english import count
     from checker.render.html.gallery import index_of
 
     target = console.make_folder(folder)
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
-    for visit in _visits(_specs(files), budget, every, jobs, quiet):
+    specs = _specs(files)
+    for visit in _visits(specs, budget, every, jobs, quiet):
         skipped += visit.skipped
         exhibits += [_hang(trace, visit.file, target, layout) for trace in visit.traces]
     index = target / "index.html"
-    write_file(str(index), index_of(exhibits, skipped, layout))
+    chapters = write_chapters(specs, target, budget)
+    write_file(str(index), index_of(exhibits, skipped, layout, chapters))
     for each in skipped:
         print_hint(f"left out: {each.check}: {each.why}")
     console.print_line(

@@ -13,6 +13,7 @@ from checker.cli import console
 from checker.cli.console import print_view
 from checker.diagnostics.english import count
 from checker.model.evaluate import RunFault
+from checker.model.interpreter import State
 from checker.results.alternatives import Alternatives, outcome_texts
 from checker.results.values_when_down import values_when_down
 from checker.simulate.alternatives import alternatives_of, other_choices
@@ -67,9 +68,16 @@ FOUND = 20
 class Exploring:
     """An interactive session."""
 
-    def __init__(self, session: SteppingSession, *, diagrams: bool = True) -> None:
-        """Starts with ``session``; ``diagrams``: the execution is drawn after each step."""
-        self._session = session
+    def __init__(
+        self,
+        session: SteppingSession,
+        *,
+        diagrams: bool = True,
+        still_open: Callable[[State], str] | None = None,
+    ) -> None:
+        """Starts with ``session``; ``diagrams``: the execution is drawn after each step;
+        ``still_open``: says what can still be decided in a state, where that is wanted."""
+        self._session, self._still_open = session, still_open
         self._diagrams = diagrams
         self._chance: random.Random | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -235,6 +243,8 @@ class Exploring:
 
     def _standing(self) -> None:
         """Prints which properties are violated, and whether the execution could stay here."""
+        if self._still_open is not None and self._session.state is not None:
+            console.print_line(f"still open: {self._still_open(self._session.state)}")
         for prop in self._session.violated_invariants():
             console.print_line(f"VIOLATED: {prop.asked}")
         if self._session.ends():
@@ -263,11 +273,15 @@ class Exploring:
             for way in ways:
                 number += 1
                 idle = "  (changes nothing)" if way.idle else ""
-                console.print_line(f"  {number:>3}  {way.text}{idle}")
+                console.print_line(f"  {number:>3}  {way.text}{idle}{self._open(way.successor)}")
         for failing in self._session.faults():
             assert failing.fault is not None
             during = failing.action.name
             console.print_line(f"error in {during}: {failing.fault.message} ({failing.fault.code})")
+
+    def _open(self, state: State) -> str:
+        """Returns what can still be decided in a state, where that is known."""
+        return "" if self._still_open is None else f"   {self._still_open(state)}"
 
     def _trace(self) -> Trace:
         if not self._session.steps_taken:

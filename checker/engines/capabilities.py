@@ -25,6 +25,7 @@ class Feature(Enum):
     REDUCTIONS = "`--reduce`"
     COMPACT = "`--compact`"
     VIEW = "`view`: what tells states apart"
+    VALENCE = "`valence`: what can still be decided in each state"
 
 
 class Can(Enum):

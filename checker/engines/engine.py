@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from checker.engines.capabilities import Ability, Feature, undeclared
 from checker.engines.options import Options
 from checker.model.ir import TransitionSystem
-from checker.results.answer import Answer, Listener
+from checker.results.answer import Answer, Listener, Unsupported
+
+if TYPE_CHECKING:
+    from checker.engines.valence import ValenceGraph, ValenceProblem
 
 
 class ClusterUse(Enum):
@@ -54,6 +57,12 @@ class Engine(ABC):
         :class:`checker.model.evaluate.RunFault` where no initial state, or a property, can be
         computed.
         """
+
+    def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
+        """Returns the valence of every state of ``problem.system``; only of an engine that declares
+        :attr:`Feature.VALENCE`.  Raises what :meth:`explore` does.
+        """
+        raise Unsupported(f"the {self.name} engine does not compute valence")
 
     def ability(self, feature: Feature) -> Ability:
         """Returns the engine's support of ``feature``."""

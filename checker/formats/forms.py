@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from checker.results.answer import Reduced, Restart, Weight
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Trace
+from checker.results.valence import FORMAT as VALENCE_FORMAT
+from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
 
 REPORT_FORMAT = 5
 """Version of the report document; 5 has proofs, and what holds up to a number of steps."""
 
+VALENCE_KIND = "bivalence valence"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -52,7 +55,7 @@ FORMS: Mapping[type, Form] = {
         inlined="header",
         keys={"property_name": "property", "word": "verdict"},
         items={"variables": ("name", "kind")},
-        optional={"operations": "operations"},
+        optional={"operations": "operations", "still_open": "still_open"},
         sealed=True,
     ),
     Report: Form(
@@ -60,6 +63,12 @@ FORMS: Mapping[type, Form] = {
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},
         derived=("exit_code",),
     ),
+    Valence: Form(
+        constants={"format": VALENCE_FORMAT, "kind": VALENCE_KIND},
+        digits={"seconds": 6, "graph_seconds": 6, "word_seconds": 6},
+        derived=("exit_code",),
+    ),
+    Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),
         keys={"word": "verdict"},

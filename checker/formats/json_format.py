@@ -15,6 +15,7 @@ from checker.formats.forms import KIND, REPORT_KIND
 from checker.formats.json_records import digest, read, to_data
 from checker.results.consistency import require_fit
 from checker.results.trace import FORMAT, Trace
+from checker.results.valence import Valence
 from checker.results.verdict import Report
 
 DEEPEST = 200
@@ -24,6 +25,11 @@ WANTED = "a document written by `bivalence check --trace-out`"
 
 def report_to_json(report: Report) -> dict[str, Any]:
     """Returns the report as a JSON object, with the traces of its violations."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def valence_to_json(report: Valence) -> dict[str, Any]:
+    """Returns a report on valence as a JSON object, with the traces of its runs."""
     return cast(dict[str, Any], to_data(report))
 
 

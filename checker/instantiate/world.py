@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from checker.diagnostics import Span
@@ -84,6 +84,10 @@ class Draft:
 
     action: ir.Action
     process: Expr | None
+
+    def lowered(self, body: ir.Block) -> ir.Action:
+        """Returns the action with its final ``body``, which says whose step it is."""
+        return replace(self.action, body=body, actor=self.process)
 
 
 @dataclass(frozen=True, slots=True)

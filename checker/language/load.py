@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, open_source, prelude, read
 from checker.language.syntax import ast_items, ast_objects, typed
 from checker.language.typecheck.checks import check_of
+from checker.language.typecheck.instead import asking_instead, with_free_inputs
 from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.world_settings import in_world
@@ -80,16 +81,44 @@ class Spec:
             self._elsewhere[key] = self._replace_world(name, world)
         return self._elsewhere[key]
 
-    def _replace_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
+    def check_asking(
+        self,
+        name: str,
+        world: Mapping[str, str],
+        asked: tuple[str, str, str],
+        where: Span,
+        *,
+        free_inputs: bool,
+    ) -> typed.Check:
+        """Returns the same, which asks a property in place of its own; errors in that are located
+        at ``where``.  ``asked``: its name, sentence and formula.
+
+        ``free_inputs``: what clients request is chosen when a run starts.
+        """
+
+        def change(decl: ast_items.Check, protocol: typed.Protocol) -> ast_items.Check:
+            asking = asking_instead(in_world(decl, world), *asked, where)
+            return with_free_inputs(asking, protocol.implements) if free_inputs else asking
+
+        return replace(self._typed(name, change), overridden=tuple(world.items()))
+
+    def _typed(
+        self, name: str, change: Callable[[ast_items.Check, typed.Protocol], ast_items.Check]
+    ) -> typed.Check:
+        """Returns the check ``name`` as ``change`` has it; raises :class:`SpecError`."""
         library = self._library
         library.report = Reporter()
         checks = (item for item in self._source.spec.items if isinstance(item, ast_items.Check))
         decl = next(item for item in checks if item.name.text == name)
         protocol = library.protocol(decl.protocol)
         assert protocol is not None
-        check = check_of(in_world(decl, world), protocol, library)
+        check = check_of(change(decl, protocol), protocol, library)
         if library.report.found:
             raise SpecError(_sort_diagnostics(tuple(library.report.found), str(Path(self.path))))
+        return check
+
+    def _replace_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
+        check = self._typed(name, lambda decl, _: in_world(decl, world))
         if self._only:
             check = _narrow(check, self._only)
         return replace(check, overridden=tuple(world.items()))

@@ -528,11 +528,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action: see the module's docstring.  ``name`` is unique in the system.
-
+    """An action (see the module's docstring) with a unique ``name``.
     ``fairness`` ``None``: each instance that is subject to fairness is a weak constraint of its own
     (group: the action's name, key: its parameters); see :func:`fairness_of`.  ``conditions``: what
-    the spec demands of its instances, in the spec's words; no engine uses it.
+    the spec demands, in its words; no engine uses it.  ``actor``: whose step it is, if any's.
     """
 
     name: str
@@ -544,6 +543,7 @@ class Action:
     place: SourceLocation | None = None
     fairness: Fairness | None = None
     conditions: tuple[Condition, ...] = field(default=(), compare=False, repr=False)
+    actor: Expr | None = field(default=None, compare=False, repr=False)
 
 
 def fairness_of(action: Action) -> Fairness:

@@ -33,6 +33,7 @@ class Ask(Enum):
     FAULT = "run-time errors"
     STATES = "the number of states"
     COVERAGE = "coverage, tables of all states"
+    VALENCE = "what can still be decided in each state"
     DEPTH = "what is said up to `--max-depth`"
     BUDGET = "what is said where another budget ends the run"
     VIEW = "what is said where a view takes states for one"

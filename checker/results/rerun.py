@@ -83,6 +83,15 @@ def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
     return Run(tuple(moments), ends=False)
 
 
+def run_from_start(system: TransitionSystem, states: Sequence[State]) -> Run:
+    """Returns the execution along ``states`` from an initial state, of which nothing else is
+    required; raises :class:`ReplayMismatch` where it is none of the system's."""
+    moments = [_start(system, states[0])]
+    for number, state in enumerate(states[1:], start=1):
+        moments.append(_step(system, moments[-1].state, state, number))
+    return Run(tuple(moments), ends=False)
+
+
 def _for_ever(
     system: TransitionSystem, path: Path, prop: Property, moments: tuple[Moment, ...]
 ) -> Run:

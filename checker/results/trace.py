@@ -330,6 +330,17 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class StillOpen:
+    """The values that some run from a state on decides, or has decided."""
+
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Returns ``{0,1}``."""
+        return "{" + ",".join(self.values) + "}"
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """One execution that an independent replay accepted.
 
@@ -341,7 +352,8 @@ class Trace:
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
     ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
     parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
-    ``operations``: the requests that return, in the order of their calls.
+    ``operations``: the requests that return, in the order of their calls.  ``still_open``: where
+    that was asked, the values that could still be decided in each state of ``steps``.
     """
 
     header: Header
@@ -366,6 +378,7 @@ class Trace:
     at: At | None = None
     explanation: Explanation | None = None
     operations: tuple[Interval, ...] = ()
+    still_open: tuple[StillOpen, ...] = ()
 
     @property
     def still_acts(self) -> bool:

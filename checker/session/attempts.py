@@ -112,10 +112,10 @@ def _attempt_until_sufficient(
             answer = with_whole_timeout(answer, options)
             attempts.record_answer(made, answer)
             with marking_interruption(answer):
-                too_small = _too_small(made.system, answer)
+                too_small = too_small_capacities(made.system, answer)
                 if not too_small:
                     return attempts.together(made, answer)
-                why = _no_use(made, answer, too_small, options)
+                why = why_not_larger(made, answer, too_small, options)
         if answer is not None and why is not None:
             return attempts.together(made, replace(answer, fault=None, stopped=why))
         states = 0 if answer is None else answer.distinct_states
@@ -126,7 +126,7 @@ def _attempt_until_sufficient(
         made = make(capacities)
 
 
-def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
+def too_small_capacities(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
     """Returns the guessed capacities that the errors at the end of an execution are about, each
     once; none where one of the errors is about anything else."""
     if answer.fault is None:
@@ -136,7 +136,7 @@ def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
     return () if None in names else tuple(dict.fromkeys(name for name in names if name))
 
 
-def _no_use(
+def why_not_larger(
     made: Instantiated, answer: Answer, too_small: tuple[str, ...], options: Options
 ) -> str | None:
     """Returns why the system is not explored again with larger capacities; ``None`` where it is."""

@@ -23,6 +23,7 @@ from checker.resources import specs
 from checker.results.answer import Limits, Unsupported
 from checker.session.pipeline import run_check
 from checker.session.state_tables import require_exportable
+from checker.valence.question import question_of
 from tests.agreement.textbook import random_model, system_of
 
 SPEC = str(specs() / "links" / "stubborn.bcast")
@@ -81,7 +82,7 @@ def test_what_an_engine_can_not_do_is_refused_before_any_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "explore", None)
-    options = replace(WANTED[feature], engine=engine)
+    options = replace(WANTED.get(feature, Options()), engine=engine)
     spec, check = SPEC, CHECK
     if feature is Feature.VIEW:
         viewed = tmp_path_factory.mktemp("specs") / "viewed.bcast"
@@ -89,6 +90,8 @@ def test_what_an_engine_can_not_do_is_refused_before_any_work(
         spec, check = str(viewed), "viewed"
 
     def run() -> None:
+        if feature is Feature.VALENCE:
+            question_of(SPEC, CHECK, options, "deliver", free_inputs=False)
         require_exportable(options)
         run_check(spec, check, options)
 

@@ -29,6 +29,7 @@ from checker.engines.native.search.tiered_jit import PendingOptimisation, first_
 from checker.engines.native.search.trace_reconstruction import path_to
 from checker.engines.options import Options
 from checker.engines.search_engine import REGISTERS, SearchEngine, SearchProblem
+from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
@@ -56,6 +57,7 @@ CAPABILITIES = {
     Feature.REDUCTIONS: YES,
     Feature.COMPACT: YES,
     Feature.VIEW: YES,
+    Feature.VALENCE: _NO_ROOM,
 }
 
 
@@ -77,6 +79,9 @@ class NativeEngine(SearchEngine):
             compact=options.compact and run is None,
             carry=problem.carry,
         )
+
+    def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
+        return valence(problem, listener)
 
 
 ENGINE = NativeEngine()
@@ -141,6 +146,48 @@ def explore(
             return answer
         finally:
             search.close()
+
+
+def valence(problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
+    """Returns the valence of the states of ``problem.system``, explored without reductions; raises
+    what :func:`explore` does.
+    """
+    from checker.engines.native.valence.native_valence import NativeValence, searched_system
+
+    limits, begun = problem.options.limits, time.monotonic()
+    by = searched_system(problem)
+    with budgets.within(limits.timeout):
+        with budgets.raising_when_exhausted():
+            threads = problem.options.threads
+            search, starts = _prepare_search(
+                by.system, limits, NOTHING, threads, listener, None, False
+            )
+        search.begun = begun
+        try:
+            pack = search.kernel.image.layout.pack
+            search.run(None if starts is None else [pack(state) for state, _ in starts])
+            found = _as_explored(search)
+            answer = _searched(found)
+            return NativeValence(problem, by, found, answer)
+        finally:
+            search.close()
+
+
+def _searched(search: Explored) -> Answer:
+    """Returns the answer about a system without properties."""
+    faulty = search.found.faulty
+    fault = None if faulty is None else replace(search.path_to(*faulty), then_fault=True)
+    return Answer(
+        engine=NAME,
+        distinct_states=search.states,
+        depth=search.depth,
+        exhaustive=search.exhaustive,
+        seconds=search.seconds,
+        transitions=search.found.transitions,
+        fault=fault,
+        stopped=search.stopped,
+        bytes_per_state=search.used / max(1, search.states),
+    )
 
 
 def _prepare_search(

@@ -13,6 +13,7 @@ from checker.engines import budgets
 from checker.engines.capabilities import YES, Ability, Can, Feature
 from checker.engines.engine import Engine, Problem
 from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
+from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
@@ -37,6 +38,7 @@ CAPABILITIES = {
     Feature.REDUCTIONS: Ability(Can.IGNORED, "explores everything as it is"),
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
     Feature.VIEW: YES,
+    Feature.VALENCE: YES,
 }
 
 
@@ -48,6 +50,11 @@ class ReferenceEngine(Engine):
 
     def explore(self, problem: Problem, listener: Listener | None) -> Answer:
         return explore(problem.system, problem.options.limits, listener=listener)
+
+    def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
+        from checker.engines.reference.valence import ReferenceValence
+
+        return ReferenceValence(problem, listener)
 
 
 ENGINE = ReferenceEngine()
@@ -277,6 +284,23 @@ def explore(
         except KeyboardInterrupt as error:
             search.stopped = stop_reason(error)
         return _make_answer(search)
+
+
+def explored(
+    system: TransitionSystem, limits: Limits, listener: Listener | None
+) -> tuple[Answer, dict[State, int]]:
+    """Returns the same for a system without properties, and the depth of each state; the caller
+    has opened the budget."""
+    search = _Search(system, limits, listener)
+    try:
+        with budgets.raising_when_exhausted():
+            search.run()
+    except KeyboardInterrupt as error:
+        search.stopped = stop_reason(error)
+    depths: dict[State, int] = {}
+    for state, parent in search.parent.items():
+        depths[state] = 0 if parent is None else depths[parent] + 1
+    return _make_answer(search), depths
 
 
 def _make_answer(search: _Search) -> Answer:

@@ -10,7 +10,7 @@ Kosaraju's algorithm (as Sharir 1981 gives it) for the components.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
@@ -394,7 +394,15 @@ def _way_to(product: Product, node: Node) -> list[Node]:
     return way
 
 
-def _lasso(product: Product, values: tuple[Value, ...]) -> Path | None:
+def fair_lasso(graph: Graph, inside: Set[State]) -> Path | None:
+    """Returns a fair lasso whose cycle has states of ``inside`` only; ``None``: there is none."""
+    return _lasso(Product(graph, ANY, {}), (), inside)
+
+
+def _lasso(
+    product: Product, values: tuple[Value, ...], within: Set[State] | None = None
+) -> Path | None:
+    """Returns a lasso whose cycle is in a fair set (``within``: of these states)."""
     reached = list(dict.fromkeys(product.starts()))
     seen = set(reached)
     for node in reached:  # the list grows while it is read: breadth first
@@ -403,7 +411,8 @@ def _lasso(product: Product, values: tuple[Value, ...]) -> Path | None:
                 seen.add(target)
                 reached.append(target)
     best: Path | None = None
-    for inside in product.fair_sets(reached):
+    among = reached if within is None else [node for node in reached if node[0] in within]
+    for inside in product.fair_sets(among):
         for start in [node for node in reached if node in inside][:STARTS]:
             stem = _way_to(product, start)
             loop = _loop_from(product, inside, start)

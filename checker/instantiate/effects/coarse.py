@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.world import World, mark
 from checker.model import build, ir
 from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
@@ -17,7 +15,7 @@ def lower_effects(world: World) -> Lowered:
     def by(emit: ir.Emit) -> Block:
         return carry_out(world, emit)
 
-    actions = tuple(replace(d.action, body=replace_emits(d.action.body, by)) for d in world.drafts)
+    actions = tuple(d.lowered(replace_emits(d.action.body, by)) for d in world.drafts)
     return Lowered(replace_emits(tuple(world.init), by), actions)
 
 

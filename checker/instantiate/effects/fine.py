@@ -76,7 +76,7 @@ def lower_effects(world: World) -> Lowered:
             return replace_emits(body, lambda emit: carry_out(world, emit))
         return replace_emits(body, by)
 
-    actions = tuple(replace(d.action, body=lower(d.action.body)) for d in drafts)
+    actions = tuple(d.lowered(lower(d.action.body)) for d in drafts)
     return Lowered((*lower(tuple(world.init)), *_skip_initial_assignments(world)), actions)
 
 

@@ -110,6 +110,14 @@ COLUMN = {
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
+    Ask.VALENCE: TableEntry(
+        Use.NO,
+        "The same can be decided in a state and in its node, but states are counted, by level and"
+        " by valence, and N has others.",
+        LIVE,
+        "valence/test_all_states.py::test_no_reduction_is_used",
+        "each state is asked about",
+    ),
     Ask.DEPTH: TableEntry(
         Use.PROVEN,
         "A run of G without its stuttering is a run of N that is no longer: each state of G up to"

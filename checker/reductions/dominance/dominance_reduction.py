@@ -99,6 +99,14 @@ COLUMN = {
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
+    Ask.VALENCE: TableEntry(
+        Use.NO,
+        "What can be decided in a state can be in a larger one, and more may be; states that are"
+        " passed by have a valence of their own.",
+        FINKEL,
+        "valence/test_all_states.py::test_no_reduction_is_used",
+        "each state is asked about",
+    ),
     Ask.DEPTH: TableEntry(
         Use.NO,
         "What is put into sets goes first: a depth of N says nothing of that depth of G.",

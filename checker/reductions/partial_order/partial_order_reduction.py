@@ -117,6 +117,14 @@ COLUMN = {
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
+    Ask.VALENCE: TableEntry(
+        Use.NO,
+        "A state is critical if each of its steps decides, and with an ample set it has not all of"
+        " them; states between two steps that commute are left out, and were to be counted.",
+        GODEFROID,
+        "valence/test_all_states.py::test_no_reduction_is_used",
+        "each state is asked about",
+    ),
     Ask.DEPTH: TableEntry(
         Use.NO,
         "Eager steps go first: what happens at a depth in G may come later in N, so a depth of N"

@@ -114,6 +114,14 @@ COLUMN = {
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
+    Ask.VALENCE: TableEntry(
+        Use.NO,
+        "That a value is decided names the value, and what can be decided without a process names"
+        " it: neither is the same in a whole orbit. Both would have to be renamed with states.",
+        IP,
+        "valence/test_all_states.py::test_no_reduction_is_used",
+        "each state is asked about",
+    ),
     Ask.DEPTH: TableEntry(
         Use.PROVEN,
         "The levels of N are the orbits of those of G: what was seen up to a depth in N was seen"

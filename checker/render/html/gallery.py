@@ -40,6 +40,16 @@ class Skipped:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A page that is no execution: its title, where it is, relative to the index, and a sentence
+    on it."""
+
+    title: str
+    page: str
+    said: str
+
+
 def page_name(trace: Trace) -> str:
     """Returns a portable file name for an execution's page: its file, check and property."""
     words = (_name(trace).removesuffix(".bcast"), trace.header.check, trace.property_name)
@@ -51,9 +61,13 @@ def _name(trace: Trace) -> str:
 
 
 def index_of(
-    exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = (), layout: Layout = "steps"
+    exhibits: Sequence[Exhibit],
+    skipped: Sequence[Skipped] = (),
+    layout: Layout = "steps",
+    chapters: Sequence[Chapter] = (),
 ) -> str:
-    """Renders the index as a self-contained page: executions by theme, with small pictures."""
+    """Renders the index as a self-contained page: executions by theme, with small pictures, and
+    other chapters."""
     ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
     themes = [
         {
@@ -66,7 +80,7 @@ def index_of(
     return visible(
         environment()
         .get_template("gallery.html")
-        .render(themes=themes, skipped=skipped, style=style(), policy=policy(""))
+        .render(themes=themes, chapters=chapters, skipped=skipped, style=style(), policy=policy(""))
     )
 
 

@@ -25,6 +25,7 @@ from checker.render.terminal.columns import AROUND, Columns, Row, columns, short
 from checker.render.terminal.lasso import repeating
 from checker.render.terminal.selection import Shown, restricted
 from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
+from checker.render.terminal.steps import open_after
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
 
@@ -46,6 +47,8 @@ ENDING = (m.DELIVERY, m.RETURN, m.PERFORM, "")
 """Marks that stand where an arrow ends: its effects."""
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
+STILL_OPEN = "{…} the values still open: those that some run from here decides"
+"""Explains the sets behind the numbers of steps."""
 CLAIMED = "m as p: forged, in the name of p"
 """Explains the text of a forged message."""
 
@@ -68,6 +71,8 @@ class _Diagram:
         self._blocks = tuple(restricted(block, self._lanes) for block in blocks)
         self._rest = undelivered(trace, order)
         self._notes += shown.notes(trace, self._lanes)
+        if trace.still_open:
+            self._notes += (STILL_OPEN,)
         self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
         self._context = frozenset(explanation.context if explanation else ())
@@ -103,6 +108,7 @@ class _Diagram:
     def _margin(self) -> int:
         """Returns the columns on the left: a bar along the cycle, and the step's number."""
         number = len(str(self._trace.length)) + (2 if self._context else 0)
+        number += max((1 + len(str(each)) for each in self._trace.still_open), default=0)
         return number + (4 if self._trace.closing is not None else 2)
 
     def _busy(self) -> tuple[str, ...]:
@@ -239,6 +245,7 @@ class _Page:
                 row.put(0, m.LOOP, "yellow")
             if first:
                 label = f"({number})" if faded else str(number)
+                label += open_after(self._trace, number)
                 row.put(self._first - len(label), label, "bold")
                 first = False
             yield row.text(faded)

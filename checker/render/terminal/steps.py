@@ -35,13 +35,28 @@ def headline_list(trace: Trace) -> RenderableType:
 
     def line(step: Step) -> RenderableType:
         number = Text(f"{step.number:>{width}}", style="dim")
-        return pairs([(number, Text(step.headline))], 0, width + 1)
+        number.append(open_after(trace, step.number))
+        return pairs([(number, Text(step.headline))], 0, width + widest_open(trace) + 1)
 
     parts = [line(step) for step in trace.steps if 0 < step.number <= loop]
     if trace.closing is not None:
         again = [line(step) for step in (*trace.steps[loop + 1 :], trace.closing)]
         parts.append(repeated_steps(trace, [Group(*again)]))
     return Group(*parts) if parts else Text("The initial state is the whole run.")
+
+
+def open_after(trace: Trace, number: int) -> str:
+    """Returns what can still be decided after step ``number``, all as wide: `` {0,1}``; empty where
+    that is not known."""
+    if not trace.still_open:
+        return ""
+    at = number if number < len(trace.still_open) else trace.loop or 0
+    return str(trace.still_open[at]).rjust(widest_open(trace))
+
+
+def widest_open(trace: Trace) -> int:
+    """Returns the width of what :func:`open_after` returns."""
+    return max((1 + len(str(each)) for each in trace.still_open), default=0)
 
 
 def _step(trace: Trace, step: Step) -> RenderableType:
@@ -51,6 +66,8 @@ def _step(trace: Trace, step: Step) -> RenderableType:
     fine = trace.header.fine_steps
     rows = [row for event in step.events for row in _event(step, event, fine)]
     rows += [_change(step, change) for change in step.changes if not change.quiet]
+    if open_ := open_after(trace, step.number).strip():
+        rows.append((Text("open", style="dim"), Text(f"still open: {open_}", style="dim")))
     rows += [(Text("not done", style="bold red"), Text(event.sentence)) for event in step.cut]
     return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
 

@@ -16,9 +16,10 @@ from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.expressions import lower
 from checker.engines.native.codegen.fields import Worker
 from checker.engines.native.codegen.frame import Frame
-from checker.engines.native.codegen.packing import width
+from checker.engines.native.codegen.packing import decode, width
 from checker.engines.native.codegen.record_access import address, get, put
 from checker.engines.native.codegen.visited_set import OUTSIDE, Rows
+from checker.model.interpreter import Constraint
 from checker.model.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
 from checker.model.types import Type
 from checker.reductions.dead_variables.messages import says_all
@@ -89,6 +90,17 @@ class ConstraintLayout:
             if parts and shift < whole.bits:
                 word = fn.resize(fn.lshr(whole, const(shift, whole.bits)), WORD)
             fn.store(word, fn.at(row, i + 1))
+
+    def decode(self, row: tuple[int, ...]) -> Constraint:
+        """The constraint that has this row."""
+        group = self.groups[row[0]]
+        code = sum(word << i * WORD for i, word in enumerate(row[1:]))
+        values = []
+        for type_ in reversed(group.types):
+            bits = width(type_)
+            values.append(decode(type_, code & (1 << bits) - 1))
+            code >>= bits
+        return Constraint(group.name, tuple(reversed(values)))
 
 
 class Interning:

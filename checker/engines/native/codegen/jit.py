@@ -22,6 +22,7 @@ from checker.engines.native.codegen import (
     graph_bfs,
     layout_migration,
     row_selection,
+    valence_words,
 )
 from checker.engines.native.codegen.emit import STOP
 from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
@@ -66,10 +67,12 @@ class Kernel:
 @dataclass(frozen=True)
 class GraphKernel:
     """Compiled functions; see :mod:`checker.engines.native.codegen.fair_components`,
-    :mod:`checker.engines.native.codegen.graph_bfs` and
-    :mod:`checker.engines.native.codegen.row_selection`.
+    :mod:`checker.engines.native.codegen.graph_bfs`,
+    :mod:`checker.engines.native.codegen.row_selection` and
+    :mod:`checker.engines.native.codegen.valence_words`.
 
-    ``components``: for plain graphs, and for those with an automaton.
+    ``components``: for plain graphs, and for those with an automaton; those for words of valence:
+    by the bits of a word.
     """
 
     components: tuple[Callable[..., None], ...]
@@ -88,6 +91,10 @@ class GraphKernel:
     settle: Callable[..., None]
     mark: Callable[..., None]
     pick: Callable[..., int]
+    plant: dict[int, Callable[..., None]]
+    draw: dict[int, Callable[..., int]]
+    critical: dict[int, Callable[..., int]]
+    waiting: dict[int, Callable[..., int]]
     engine: object
 
 
@@ -121,6 +128,7 @@ def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
 def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
     functions = [*fair_components.functions(), *graph_bfs.functions(), *row_selection.functions()]
+    functions += valence_words.functions()
     text = module_text(functions, public=True)
     digest = digest_of(text)
     engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
@@ -146,6 +154,10 @@ def graph_kernel() -> GraphKernel:
         settle=function("settle", 5, None),
         mark=function("mark", 3, None),
         pick=function("pick", 6),
+        plant={bits: function(f"plant_{bits}", 4, None) for bits in valence_words.WIDTHS},
+        draw={bits: function(f"draw_{bits}", 7) for bits in valence_words.WIDTHS},
+        critical={bits: function(f"critical_{bits}", 8) for bits in valence_words.WIDTHS},
+        waiting={bits: function(f"waiting_{bits}", 6) for bits in valence_words.WIDTHS},
         engine=engine,
     )
 

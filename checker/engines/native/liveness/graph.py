@@ -87,8 +87,9 @@ class Numbers:
 class Graph:
     """Edges in compressed rows (see :mod:`checker.engines.native.codegen.graph_fields`).
 
-    ``kinds``: a byte for each constraint, none for number 0.  ``stretches``: the ranges of numbers
-    that denote states.
+    ``kinds``: a byte for each constraint, none for number 0; ``constraints``: the rows of words of
+    those from number 1 on (:mod:`checker.engines.native.codegen.constraints`).  ``stretches``: the
+    ranges of numbers that denote states.
     """
 
     states: int
@@ -98,6 +99,7 @@ class Graph:
     edges: int
     kinds: bytes
     stretches: list[tuple[int, int]]
+    constraints: tuple[tuple[int, ...], ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -159,9 +161,13 @@ def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
             writers[0].write(crew, first)
     else:
         _together(writers, numbers)
-    kinds, edges = _join(search, writers, labels)
+    constraints, edges = _join(writers, labels)
+    plan = search.kernel.image.plan
+    assert plan is not None
+    codes = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
+    kinds = bytes([0, *(codes[plan.groups[row[0]].kind] for row in constraints)])
     stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.workers, strict=True)]
-    return Graph(numbers.count, start, targets, labels, edges, kinds, stretches)
+    return Graph(numbers.count, start, targets, labels, edges, kinds, stretches, constraints)
 
 
 def _together(writers: list[_Writer], numbers: Numbers) -> None:
@@ -236,10 +242,8 @@ class _Writer:
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
-def _join(search: GraphListener, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
-    """Gives each constraint one number; returns the kinds, and the number of edges."""
-    plan = search.kernel.image.plan
-    assert plan is not None
+def _join(writers: list[_Writer], labels: Buffer) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """Gives each constraint one number; returns their rows, and the number of edges."""
     known: dict[tuple[int, ...], int] = {}
     edges = 0
     for writer in writers:
@@ -249,5 +253,4 @@ def _join(search: GraphListener, writers: list[_Writer], labels: Buffer) -> tupl
         edges += end - writer.begin
         if any(i != name for i, name in enumerate(names)):
             graph_kernel().relabel(labels.address, writer.begin, end, names.buffer_info()[0])
-    kinds = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
-    return bytes([0, *(kinds[plan.groups[row[0]].kind] for row in known)]), edges
+    return tuple(known), edges

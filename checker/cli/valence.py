@@ -1,0 +1,98 @@
+"""``bivalence valence``: says what can still be decided in each state of a check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli import console
+from checker.cli.document_options import JSON_OUT
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.settings import SET, engine_options
+
+if TYPE_CHECKING:
+    from checker.results.valence import Valence
+
+
+@click.command(cls=Grouped)
+@click.argument("name", metavar="FILE::CHECK")
+@SET
+@engine_options
+@click.option(
+    "--of",
+    "outcome",
+    metavar="NAME|SET",
+    help="What is decided: an indication, or a set in the words of the spec. Default: decide.",
+)
+@click.option(
+    "--inputs",
+    type=click.Choice(["all", "written"]),
+    default="all",
+    show_default=True,
+    help="All inputs that the clients could have, or those that the check writes.",
+)
+@JSON_OUT
+@click.option("--html", "html_out", metavar="FILE", help="Write it as a page, with pictures.")
+@click.option("--levels", "every_level", is_flag=True, help="Show every level of the state graph.")
+@quiet_option("No progress and no executions.")
+def valence(
+    name: str,
+    settings: tuple[str, ...],
+    outcome: str | None,
+    inputs: str,
+    json_out: str | None,
+    html_out: str | None,
+    every_level: bool,
+    quiet: bool,
+    **engine: Any,
+) -> int:
+    """Say what can still be decided, state by state.
+
+    The valence of Fischer, Lynch and Paterson: for each input, by level, at the critical states,
+    and a run that never decides, if there is one. Exits 0, or 3 where it is unknown.
+    """
+    from checker.cli.progress import Meter
+    from checker.cli.reporting import require_outputs
+    from checker.cli.settings import one_target, options_of
+    from checker.cli.signals import interrupting_on_signals
+    from checker.engines import budgets
+    from checker.valence.analysis import analyse
+    from checker.valence.compute import compute
+    from checker.valence.question import question_of
+
+    require_outputs([output for output in (json_out, html_out) if output is not None])
+    options = options_of(settings, engine)
+    spec, check = one_target(name)
+    limits = options.limits
+    with (
+        Meter(f"{spec}::{check}", silent=quiet) as meter,
+        interrupting_on_signals(),
+        budgets.within(limits.timeout, limits.memory),
+    ):
+        question = question_of(spec, check, options, outcome, free_inputs=inputs == "all")
+        report = analyse(compute(question, meter))
+    _write(report, json_out, html_out)
+    if json_out != "-":
+        from checker.render.terminal.valence import valence_view
+
+        console.print_view(valence_view(report, runs=not quiet, every_level=every_level))
+    return report.exit_code
+
+
+def _write(report: Valence, json_out: str | None, html_out: str | None) -> None:
+    """Writes the files that were asked for."""
+    from checker.cli.console import write_file
+    from checker.diagnostics.visible import json_text
+    from checker.formats.json_format import valence_to_json
+
+    if json_out is not None:
+        text = json_text(valence_to_json(report))
+        if json_out == "-":
+            console.print_line(text)
+        else:
+            write_file(json_out, text + "\n")
+    if html_out is not None:
+        from checker.render.html.valence import valence_page
+
+        write_file(html_out, valence_page(report))

@@ -1,0 +1,1 @@
+"""Valence: what can still be decided in each state (Fischer, Lynch and Paterson 1985)."""

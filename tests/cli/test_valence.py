@@ -1,0 +1,133 @@
+"""``bivalence valence``: what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from checker import resources
+from checker.cli.commands import run
+from checker.cli.valence_chapters import write_chapters
+from checker.render.html.gallery import index_of
+
+LEADER = f"{resources.specs() / 'consensus' / 'leader.bcast'}::leader_crash_one"
+IMPATIENT = f"{resources.specs() / 'commit' / 'two_phase_commit.bcast'}::no_fault"
+SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "valence.schema.json"
+
+
+def test_the_corners_the_inputs_and_the_run_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["valence", LEADER]) == 0
+    said = capsys.readouterr().out
+    assert "termination   given up  an admissible run never decides" in said
+    assert "differs in p1 alone" in said
+    assert "Without p1 nothing can be" in " ".join(said.split())
+    assert "{} " in said  # the strip
+
+
+def test_who_holds_the_decision_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["valence", IMPATIENT]) == 0
+    said = capsys.readouterr().out
+    assert "c1 holds the decision: without it nothing can be decided." in said
+    assert "{1}    after: c1 receives VOTE(1) from p2" in said
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_it_fits(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run(["valence", LEADER]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= columns
+
+
+def test_the_document_fits_its_schema(tmp_path: Path) -> None:
+    out = tmp_path / "valence.json"
+    assert run(["valence", IMPATIENT, "-q", "--json", str(out)]) == 0
+    document = json.loads(out.read_text(encoding="utf-8"))
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    loose = json.loads(json.dumps(schema).replace('"bivalence:trace:4"', '"#/$defs/any"'))
+    loose["$defs"]["any"] = {}
+    jsonschema.validate(document, loose)
+    assert document["starts"][3]["open"] == ["0", "1"]
+    assert document["critical"][0]["holder"] == "c1"
+
+
+def test_a_page_has_pictures_and_asks_for_nothing_from_outside(tmp_path: Path) -> None:
+    out = tmp_path / "valence.html"
+    assert run(["valence", LEADER, "-q", "--html", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    for part in ("corners", "inputs", "levels", "hook", "never"):
+        assert f'<section id="{part}">' in page
+    assert page.count("<svg") == 3
+    assert 'href="http' not in page and 'src="http' not in page
+
+
+def test_what_is_not_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["valence", LEADER, "--max-states", "20"]) == 3
+    assert "UNKNOWN  the limit of 20 states was reached" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("of", "code"),
+    [("decided", "E061"), ("{ x for p in Proc }", "N002"), ("{1", "S003"), ("{1}", "E062")],
+)
+def test_what_can_not_be_decided_is_refused(
+    of: str, code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["valence", LEADER, "--of", of]) == 2
+    assert f"error[{code}]" in capsys.readouterr().err
+
+
+def test_a_set_in_the_words_of_the_spec_is_what_its_members_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    documents = []
+    for number, of in enumerate(("decide", "{ x for p in Proc, x in decided(p) }")):
+        out = tmp_path / f"{number}.json"
+        assert run(["valence", IMPATIENT, "-q", "--of", of, "--json", str(out)]) == 0
+        documents.append(json.loads(out.read_text(encoding="utf-8")))
+    capsys.readouterr()
+    for key in ("states", "starts", "levels", "critical_states", "blocking", "non_uniform"):
+        assert documents[0][key] == documents[1][key]
+
+
+def test_an_engine_that_keeps_no_graph_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["valence", LEADER, "--engine", "symbolic"]) == 2
+    assert "error[E007]" in capsys.readouterr().err
+
+
+def test_only_the_written_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["valence", LEADER, "-q", "--inputs", "written"]) == 0
+    said = capsys.readouterr().out
+    assert "as written" in said
+    assert "nontriviality unknown" in said
+
+
+def test_explore_says_what_is_open_after_each_choice(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("p1 crashes\nq\n"))
+    assert run(["explore", LEADER, "--valence", "--no-diagram"]) == 0
+    said = capsys.readouterr().out
+    assert "p1 crashes   {}" in said
+    assert "p2 crashes   {0}" in said
+    assert said.index("still open: {0}") < said.index("still open: {}")
+
+
+def test_the_gallery_has_a_chapter_for_each_step_of_the_proof(tmp_path: Path) -> None:
+    files = [LEADER, IMPATIENT, f"{resources.specs() / 'consensus' / 'paxos.bcast'}::duel"]
+    specs = [Path(name.partition("::")[0]) for name in files]
+    found = write_chapters(specs, tmp_path, 60.0)
+    titles = ["The adjacent inputs", "The hook", "The run that never decides"]
+    assert [chapter.title for chapter in found] == titles
+    index = index_of((), (), "steps", found)
+    for chapter in found:
+        page, _, part = chapter.page.partition("#")
+        assert f'id="{part}"' in (tmp_path / page).read_text(encoding="utf-8")
+        assert f'href="{chapter.page}"' in index
+    assert write_chapters(specs[:1], tmp_path, 60.0) == found[:1]
