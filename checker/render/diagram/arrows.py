@@ -284,7 +284,7 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
         ] + [
             (_around((x + side * (width_of(line) / 2 + DOTS + 8), y + down), line), worse + 9)
             for down in (0, -8, 8)
-        ]
+        ] + [(_around(along(arrow.points, part), line), worse + 20) for part in (0.5, 0.4, 0.6)]
     parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
     found = [
         (_around(along(arrow.points, part), line), worse + i * 0.5) for i, part in enumerate(parts)
