@@ -431,6 +431,24 @@ def test_which_role_a_process_has() -> None:
     assert found == [("N008", 6), ("N002", 7)]
 
 
+def test_the_name_of_a_role_is_a_type() -> None:
+    text = """protocol P {
+  type Vote = record { of: server, said: bool }
+  message ASK(whom: server)
+  role server(1) { state leader : option<server> = none  state votes : set<Vote> = {} }
+  role client(n) {
+    state asked : map<server, bool> = false
+    upon receive ASK(whom) { asked[whom] := true  choose s in server  send ASK(s) to s }
+  }
+  define leads(s: server): bool = s.leader == some(s)
+  property a: always forall s in server: leads(s) or s.leader == none
+}
+"""
+    assert not diagnostics(text)
+    wrong = [d.hint for d in diagnostics(text.replace("option<server>", "option<sever>"))]
+    assert "did you mean `server`?" in wrong
+
+
 def test_what_happened_is_known_by_the_participle() -> None:
     names = {op: history_name(op) for op in ("deliver", "propose", "try", "submit", "finished")}
     assert list(names.values()) == ["delivered", "proposed", "tried", "submitted", "finished"]

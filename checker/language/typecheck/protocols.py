@@ -48,6 +48,7 @@ def protocol_of(
     declared = Declared(report)
     if around is not None:
         see(around, home, declared)
+    home.role_types = frozenset(r.name.text for r in _of(decl.items, ast_items.Role))
     parameters = _types_and_parameters(decl, home, declared)
     roles = _roles(decl, home, declared)
     if decl.implements is not None:

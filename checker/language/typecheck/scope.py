@@ -108,7 +108,8 @@ class Home:
     """The declarations of a protocol (or an interface, or a check, or the top of a file).
 
     ``states``: by role, then by name; shared state under ``None``, as are the definitions and
-    procedures that stand outside of roles.  ``params`` has ``n`` and ``f``.
+    procedures that stand outside of roles.  ``params`` has ``n`` and ``f``.  ``role_types``: the
+    names of roles, which are known before the roles are.
     """
 
     report: Reporter
@@ -120,6 +121,7 @@ class Home:
     """The role and name of each ghost."""
     messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
     roles: tuple[str, ...] = ("",)
+    role_types: frozenset[str] = frozenset()
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)

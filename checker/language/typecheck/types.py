@@ -98,11 +98,20 @@ def resolve(type_: ast.Type, home: Home, alias: str = "") -> typed.Type:
                 return home.types[name]
             if name in _BUILTIN:
                 return _BUILTIN[name]
-            if name in home.roles:
-                hint = "processes have the type `Proc`"
-                home.report.add("N011", f"`{name}` is a role, not a type", span, hint=hint)
-                return UNKNOWN
-            words = {*home.types, *_BUILTIN, "Nat", "set", "map", "seq", "bag", "option", "enum"}
+            if name in home.role_types:
+                return PROC
+            words = {
+                *home.types,
+                *_BUILTIN,
+                *filter(None, home.roles),
+                "Nat",
+                "set",
+                "map",
+                "seq",
+                "bag",
+                "option",
+                "enum",
+            }
             home.report.add("N011", f"no type `{name}`", span, hint=suggestion(name, words))
             return UNKNOWN
         case ast.NatType(bound, span):

@@ -278,13 +278,17 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
         side = 1.0 if x > from_x else -1.0
         centre = from_x + side * (width_of(line) / 2 + 5)
         level = from_y + (y - from_y) * min(abs((centre - from_x) / (x - from_x)), 1.0)
-        return [
-            (_around((centre + side * out, level + down), line), worse + i * 0.5)
-            for i, (out, down) in enumerate(((0, -11), (0, 11), (9, -11), (9, 11)))
-        ] + [
-            (_around((x + side * (width_of(line) / 2 + DOTS + 8), y + down), line), worse + 9)
-            for down in (0, -8, 8)
-        ] + [(_around(along(arrow.points, part), line), worse + 20) for part in (0.5, 0.4, 0.6)]
+        return (
+            [
+                (_around((centre + side * out, level + down), line), worse + i * 0.5)
+                for i, (out, down) in enumerate(((0, -11), (0, 11), (9, -11), (9, 11)))
+            ]
+            + [
+                (_around((x + side * (width_of(line) / 2 + DOTS + 8), y + down), line), worse + 9)
+                for down in (0, -8, 8)
+            ]
+            + [(_around(along(arrow.points, part), line), worse + 20) for part in (0.5, 0.4, 0.6)]
+        )
     parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
     found = [
         (_around(along(arrow.points, part), line), worse + i * 0.5) for i, part in enumerate(parts)
