@@ -66,6 +66,7 @@ def gallery(
     tool. Of each, the checks that expect a violation are run.
     """
     from checker.cli.console import print_hint, write_file
+    from checker.cli.ladder_chapters import write_ladders
     from checker.cli.page_options import open_in_browser
     from checker.cli.valence_chapters import write_chapters
     from checker.diagnostics.english import count
@@ -77,10 +78,11 @@ def gallery(
     specs = _specs(files)
     for visit in _visits(specs, budget, every, jobs, quiet):
         skipped += visit.skipped
-        exhibits += [_hang(trace, visit.file, target, layout) for trace in visit.traces]
+        exhibits += [hang(trace, visit.file, target, layout) for trace in visit.traces]
     index = target / "index.html"
     chapters = write_chapters(specs, target, budget)
-    write_file(str(index), index_of(exhibits, skipped, layout, chapters))
+    ladders = write_ladders(specs, exhibits, target, layout)
+    write_file(str(index), index_of(exhibits, skipped, layout, chapters, ladders))
     for each in skipped:
         print_hint(f"left out: {each.check}: {each.why}")
     console.print_line(
@@ -212,8 +214,9 @@ def _verdicts(
     return report.verdicts
 
 
-def _hang(trace: Trace, file: Path, target: Path, layout: Layout) -> Exhibit:
-    """Writes the page of an execution, with the text of its spec beside it."""
+def hang(trace: Trace, file: Path, target: Path, layout: Layout) -> Exhibit:
+    """Writes the page of an execution into the folder ``target``, with the text of its spec beside
+    it; returns where they are."""
     from checker.cli.console import write_file
     from checker.cli.trace_positions import steps_of
     from checker.render.html import page_of

@@ -50,6 +50,26 @@ class Chapter:
     said: str
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A rung of a ladder: a check, the rule that its variant lacks, what is ``said`` of the run,
+    and its page, relative to the index; without a page, ``said`` is the command that finds it."""
+
+    check: str
+    rule: str
+    said: str
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderChapter:
+    """What each rule of a protocol is for: a title, some sentences, and the rungs in order."""
+
+    title: str
+    said: str
+    steps: tuple[Step, ...]
+
+
 def page_name(trace: Trace) -> str:
     """Returns a portable file name for an execution's page: its file, check and property."""
     words = (_name(trace).removesuffix(".bcast"), trace.header.check, trace.property_name)
@@ -65,6 +85,7 @@ def index_of(
     skipped: Sequence[Skipped] = (),
     layout: Layout = "steps",
     chapters: Sequence[Chapter] = (),
+    ladders: Sequence[LadderChapter] = (),
 ) -> str:
     """Renders the index as a self-contained page: executions by theme, with small pictures, and
     other chapters."""
@@ -80,7 +101,14 @@ def index_of(
     return visible(
         environment()
         .get_template("gallery.html")
-        .render(themes=themes, chapters=chapters, skipped=skipped, style=style(), policy=policy(""))
+        .render(
+            themes=themes,
+            chapters=chapters,
+            ladders=ladders,
+            skipped=skipped,
+            style=style(),
+            policy=policy(""),
+        )
     )
 
 
