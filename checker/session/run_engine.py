@@ -28,7 +28,7 @@ from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan, Unused
-from checker.reductions.registry import is_named
+from checker.reductions.registry import is_named, modes
 from checker.resources import version
 from checker.results.answer import (
     DECIDED,
@@ -286,9 +286,13 @@ def _open_run(path: str, check: typed.Check, options: Options) -> Checkpoint | N
 
 def require_supported(options: Options) -> None:
     """Raises :class:`SpecError` where the engine lacks what is requested (E007), or is none that
-    can be used (E008, E042)."""
+    can be used (E008, E042); E008 also where the reductions are no known ones."""
     if options.engine != AUTO:
         ENGINES.require_unclaimed(options.engine)
+    if options.reduce not in modes():
+        message = f"there is no mode of reduction `{options.reduce}`"
+        hint = f"modes: {', '.join(modes())}"
+        raise SpecError((Diagnostic("E008", message, hint=hint),))
     limits = options.limits
     asked = {
         Feature.FINE_STEPS: options.fine_steps,

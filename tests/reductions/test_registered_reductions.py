@@ -13,6 +13,7 @@ import pytest
 
 from checker.cli.main import main
 from checker.cli.settings import REDUCE_MODES
+from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.model import ir
 from checker.model.ir import TransitionSystem
@@ -167,6 +168,17 @@ def test_a_name_or_a_mode_means_one_thing() -> None:
         with pytest.raises(ValueError, match=name):
             register(replace(UNREAD, name=name, mode=mode))
     assert "mine" not in REDUCTIONS
+
+
+def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.bcast"
+    path.write_text(
+        "protocol P { state x = 0 }\ncheck c of P { n = 1  allow unused }\n", encoding="utf-8"
+    )
+    for mode in ("symmetry,dead,por", "dead", ""):
+        with pytest.raises(SpecError) as refused:
+            run_check(str(path), "c", Options(reduce=mode))
+        assert [d.code for d in refused.value.diagnostics] == ["E008"], mode
 
 
 def test_a_column_is_complete() -> None:
