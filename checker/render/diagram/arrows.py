@@ -300,13 +300,18 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
 
 
 def _outside(arrow: Drawn, line: Line) -> list[Box]:
-    """Returns boxes beside an arc."""
+    """Returns boxes beside an arc: at its middle, then towards its ends."""
     (x, _), (ax, ay), (bx, by), _ = arrow.points
     side = 1.0 if ax + bx > 2 * x else -1.0
     edge = x + side * (abs(ax + bx - 2 * x) * 0.36 - 2)
     half = width_of(line) / 2 + 3
     middle = (ay + by) / 2
-    return [_around((edge + side * half, middle + down), line) for down in (0, 14, -14)]
+    path = path_of(arrow)
+    others = (along(path, part) for part in (0.25, 0.75, 0.12, 0.88))
+    return [
+        *(_around((edge + side * half, middle + down), line) for down in (0, 14, -14)),
+        *(_around((near + side * (half + 2), level), line) for near, level in others),
+    ]
 
 
 def _around(point: Point, line: Line) -> Box:
