@@ -86,9 +86,21 @@ class Writer:
             return formula
         name, parameters = self.new("holds"), [f"x{i}_" for i in range(len(free))]
         text = _renamed(formula.text, dict(zip(free, parameters, strict=True)))
-        told = ", ".join(f"{x}: {TYPES[f]}" for x, f in zip(parameters, free, strict=True))
-        self.definitions.append(f"define {name}({told}): bool = {text}")
-        return s.Expr(f"{name}({', '.join(free)})", lambda at: formula.value(_only(at, free)))
+        told = [f"{x}: {TYPES[f]}" for x, f in zip(parameters, free, strict=True)]
+        call = f"{name}({', '.join(free)})"
+        if self.chance(40):
+            text = self.hidden(text, parameters, told)
+            told, call = ["k_: 0..1", *told], f"{name}({', '.join(['0', *free])})"
+        self.definitions.append(f"define {name}({', '.join(told)}): bool = {text}")
+        return s.Expr(call, lambda at: formula.value(_only(at, free)))
+
+    def hidden(self, text: str, parameters: Sequence[str], told: Sequence[str]) -> str:
+        """A call of a definition that is the formula ``text`` and binds ``k_``, where that is
+        already the name of something else, which is 0."""
+        name = self.new("inner")
+        body = f"exists k_ in (0..1): k_ == 1 and ({text})"
+        self.definitions.append(f"define {name}({', '.join(told)}): bool = {body}")
+        return f"k_ == 0 and {name}({', '.join(parameters)})"
 
     # -- statements -----------------------------------------------------------------------------
 
