@@ -56,8 +56,8 @@ def invariant(
                 declared.add(constant.get_id())
                 engine.declare_var(constant)
         engine.add_rule(head, [*relations, body])
-    if clock.seconds_left is not None:
-        engine.set("timeout", max(int(clock.seconds_left * 1000), 1))
+    if (limit := clock.milliseconds) is not None:
+        engine.set("timeout", limit)
     return _answer(engine, failed(), reached, here, clock)
 
 

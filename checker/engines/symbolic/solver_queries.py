@@ -32,6 +32,12 @@ class QueryBudget:
         """Returns the seconds that are left, at least 0."""
         return None if self.seconds is None else max(self.seconds - self.seconds_spent, 0.0)
 
+    @property
+    def milliseconds(self) -> int | None:
+        """Returns the time that is left for z3, rounded up: when z3 gives up, it is over."""
+        left = self.seconds_left
+        return None if left is None else int(left * 1000) + 2
+
     def share(self, part: float) -> QueryBudget:
         """Returns a budget of ``part`` (0 to 1) of what is left of this one."""
         left = self.seconds_left
@@ -50,8 +56,8 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
     ``KeyboardInterrupt``.
     """
     clock.look()
-    if clock.seconds_left is not None:
-        solver.set("timeout", max(int(clock.seconds_left * 1000), 1))
+    if (limit := clock.milliseconds) is not None:
+        solver.set("timeout", limit)
     found = solver.check(*assumptions)
     if found == z3.sat:
         return True
