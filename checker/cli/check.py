@@ -16,6 +16,7 @@ from checker.cli.document_options import (
     SARIF_OUT,
     explaining_options,
     trace_option,
+    writing_files,
 )
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import (
@@ -23,7 +24,6 @@ from checker.cli.reporting import (
     VERBOSE,
     Display,
     Files,
-    require_outputs,
     run_and_report,
 )
 from checker.cli.settings import LAYOUT, SET, engine_options, selection
@@ -86,15 +86,11 @@ if TYPE_CHECKING:
 @VERBOSE
 @SHOW
 @quiet_option("No progress and no executions.")
+@writing_files
 def check(
     names: tuple[str, ...],
     settings: tuple[str, ...],
-    json_out: str | None,
-    junit_out: str | None,
-    sarif_out: str | None,
-    annotates: bool,
-    trace_out: str | None,
-    itf_out: str | None,
+    files: Files,
     states_out: str | None,
     explaining: float,
     kinds: int,
@@ -118,17 +114,6 @@ def check(
     from checker.proving.dispatch_check import answer_check
     from checker.session.run_engine import shared_sessions
 
-    documents = [output for output in (json_out, trace_out, itf_out) if output is not None]
-    outputs = [*documents, *(output for output in (junit_out, sarif_out) if output is not None)]
-    require_outputs(outputs)
-    files = Files(
-        json_out,
-        trace_out,
-        itf_out,
-        junit_out=junit_out,
-        sarif_out=sarif_out,
-        annotates=annotates,
-    )
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     with files.recording_errors([], names[0].partition("::")[0]):
@@ -138,9 +123,9 @@ def check(
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
-    if not no_explain and (outputs or not quiet):
+    if not no_explain and (files.outputs or not quiet):
         options = replace(options, explain=explaining)
-    every = bool(documents) or display.whole or len(asked) == 1
+    every = files.has_documents or display.whole or len(asked) == 1
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,23 @@ SARIF_OUT = click.option(
 GITHUB = click.option(
     "--github", "annotates", is_flag=True, help="Print what is wrong as annotations for GitHub."
 )
+
+
+_OUTPUTS = ("json_out", "trace_out", "itf_out", "junit_out", "sarif_out", "annotates")
+
+
+def writing_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns ``command`` with what the options of outputs say in one argument ``files``, a
+    :class:`checker.cli.reporting.Files`; it stands below those options."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        from checker.cli.reporting import Files
+
+        named = {name: given.pop(name) for name in _OUTPUTS if name in given}
+        return command(files=Files(**named), **given)
+
+    return gathered
 
 
 def trace_option(whose: str = "the first violation's") -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from checker.cli.document_options import (
     JUNIT_OUT,
     SARIF_OUT,
     trace_option,
+    writing_files,
 )
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import SHOW, VERBOSE
@@ -20,6 +21,7 @@ from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
+    from checker.cli.reporting import Files
     from checker.cli.settings import Target
     from checker.engines.options import Options
     from checker.language.load import Spec
@@ -90,6 +92,7 @@ METHODS = {
 @VERBOSE
 @SHOW
 @quiet_option("No progress and no executions.")
+@writing_files
 def prove(
     names: tuple[str, ...],
     settings: tuple[str, ...],
@@ -101,11 +104,7 @@ def prove(
     certificate: str | None,
     tight: bool,
     synthesize: bool,
-    json_out: str | None,
-    junit_out: str | None,
-    sarif_out: str | None,
-    annotates: bool,
-    trace_out: str | None,
+    files: Files,
     steps: bool,
     verbose: bool,
     shown: tuple[str, ...],
@@ -117,18 +116,13 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.reporting import Display, Files, require_outputs, run_and_report
+    from checker.cli.reporting import Display, run_and_report
     from checker.cli.settings import settings_of, targets
     from checker.engines.options import Options
     from checker.proving.dispatch_check import for_every_size
     from checker.results.answer import Limits
 
-    named = (json_out, trace_out, certificate, junit_out, sarif_out)
-    outputs = [output for output in named if output is not None]
-    require_outputs(outputs)
-    files = Files(
-        json_out, trace_out, junit_out=junit_out, sarif_out=sarif_out, annotates=annotates
-    )
+    files.require_apart(certificate)
     with files.recording_errors([], names[0].partition("::")[0]):
         asked = targets(names, budget)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
@@ -137,7 +131,7 @@ def prove(
         settings=settings_of(settings),
         limits=Limits(max_depth=depth, timeout=budget),
         query_timeout=query_timeout,
-        explain=None if quiet and not outputs else EXPLAIN,
+        explain=None if quiet and not (files.outputs or certificate) else EXPLAIN,
     )
     general = {one for one in asked if every or _is_parametric(*one, options)}
     of_one = method != "auto" or depth is not None or certificate is not None

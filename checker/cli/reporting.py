@@ -299,6 +299,10 @@ def traces_of(report: Report) -> list[Trace]:
 class Files:
     """The outputs: reports, and the first trace of a violation, go to files as soon as they are
     there, and to stdout (``-``) when all of them are.
+
+    ``outputs`` are their names; ``has_documents`` says whether executions are in any of them,
+    explained in full. Raises ``UsageError`` where two are the same file, one can't be written,
+    or stdout is asked for twice.
     """
 
     def __init__(
@@ -311,6 +315,11 @@ class Files:
         sarif_out: str | None = None,
         annotates: bool = False,
     ) -> None:
+        documents = (json_out, trace_out, itf_out)
+        named = (*documents, junit_out, sarif_out)
+        self.outputs = [output for output in named if output is not None]
+        self.has_documents = any(output is not None for output in documents)
+        require_outputs(self.outputs)
         outputs = {json_out: _json, junit_out: _junit, sarif_out: _sarif}
         self._reports = {file: write for file, write in outputs.items() if file is not None}
         self._traces = {trace_out: "json", itf_out: "itf"}
@@ -319,6 +328,12 @@ class Files:
         self._annotates = annotates
         if annotates and not self.leave_stdout:
             raise click.UsageError("--github writes to stdout, where `-` has sent another output")
+
+    def require_apart(self, output: str | None) -> None:
+        """Raises ``UsageError`` where ``output``, which something else writes, is among them, or
+        can't be written."""
+        if output is not None:
+            require_outputs([*self.outputs, output])
 
     @property
     def leave_stdout(self) -> bool:

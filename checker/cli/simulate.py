@@ -10,9 +10,15 @@ import click
 
 from checker.cli.check import only_asked
 from checker.cli.cluster_options import CONF, MASTER
-from checker.cli.document_options import ITF_OUT, JSON_OUT, explaining_options, trace_option
+from checker.cli.document_options import (
+    ITF_OUT,
+    JSON_OUT,
+    explaining_options,
+    trace_option,
+    writing_files,
+)
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.reporting import VERBOSE, Display, Files, require_outputs, run_and_report
+from checker.cli.reporting import VERBOSE, Display, Files, run_and_report
 from checker.cli.settings import LAYOUT, SET, selection, size
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION, ON_CLUSTER
 
@@ -92,6 +98,7 @@ DEFAULT_WALKS = 10_000
 @selection
 @VERBOSE
 @quiet_option("No progress and no executions.")
+@writing_files
 def simulate(
     name: str,
     settings: tuple[str, ...],
@@ -99,9 +106,7 @@ def simulate(
     only: tuple[str, ...],
     explaining: float,
     no_explain: bool,
-    json_out: str | None,
-    trace_out: str | None,
-    itf_out: str | None,
+    files: Files,
     layout: Any,
     lanes: tuple[str, ...],
     folded: bool,
@@ -120,15 +125,13 @@ def simulate(
     from checker.session import pipeline
     from checker.session.simulation import simulate_check
 
-    outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
-    require_outputs(outputs)
     plan = _plan(given)
     options = pipeline.Options(
         settings=settings_of(settings),
         fine_steps=given["fine_steps"],
         threads=given["threads"],
         engine=AUTO if plan.cluster is not None else plan.engine,
-        explain=None if no_explain or (quiet and not outputs) else explaining,
+        explain=None if no_explain or (quiet and not files.outputs) else explaining,
     )
     with budgets.within(given["timeout"]), budgets.raising_when_exhausted():
         asked = one_target(name)
@@ -138,7 +141,6 @@ def simulate(
         return simulate_check(spec, check, options, walked, meter)
 
     display = Display(quiet, verbose, layout=layout, lanes=lanes, folded=folded)
-    files = Files(json_out, trace_out, itf_out)
     return run_and_report(only_asked([asked], only), ask, options, files, display)
 
 

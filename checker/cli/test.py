@@ -11,13 +11,14 @@ import click
 
 from checker.cli import console
 from checker.cli.check_tasks import CheckOutcome, CheckTask, lost_task, run_task
-from checker.cli.document_options import GITHUB, JUNIT_OUT, SARIF_OUT
+from checker.cli.document_options import GITHUB, JUNIT_OUT, SARIF_OUT, writing_files
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
 from checker.cli.settings import engine_options
 from checker.diagnostics.english import count
 
 if TYPE_CHECKING:
+    from checker.cli.reporting import Files
     from checker.language.load import Spec
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
@@ -37,12 +38,11 @@ takes as long to start."""
 @SARIF_OUT
 @GITHUB
 @quiet_option("No progress, and only what is not as expected.")
+@writing_files
 def test(
     paths: tuple[str, ...],
     jobs: int | None,
-    junit_out: str | None,
-    sarif_out: str | None,
-    annotates: bool,
+    files: Files,
     quiet: bool,
     **engine: Any,
 ) -> int:
@@ -50,22 +50,19 @@ def test(
 
     PATHs are specs, or folders with specs in them. Checks run side by side, on all cores.
     """
-    from checker.cli.reporting import Files, require_outputs
     from checker.cli.settings import options_of
     from checker.render.ci.outcomes import NotRun
     from checker.results.verdict import worst
     from checker.session.run_engine import shared_sessions
 
-    require_outputs([output for output in (junit_out, sarif_out) if output is not None])
-    outputs = Files(junit_out=junit_out, sarif_out=sarif_out, annotates=annotates)
-    if not outputs.leave_stdout:
+    if not files.leave_stdout:
         raise click.UsageError("stdout has a line for each check: name a file in place of `-`")
     options = options_of((), engine)
-    files = list(dict.fromkeys(specs_in(paths)))
+    specs = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
     found: list[Report | NotRun] = []
     with shared_sessions(options):
-        for outcome in _outcomes(files, options, jobs, quiet):
+        for outcome in _outcomes(specs, options, jobs, quiet):
             console.print_error_text(outcome.said)
             if line := _line(outcome, quiet):
                 console.print_line(line)
@@ -75,8 +72,8 @@ def test(
                 raise KeyboardInterrupt
     good = sum(code == 0 for code in codes)
     console.print_line(f"{good} of {len(codes)} as expected")
-    outputs.write(found)
-    outputs.close(found)
+    files.write(found)
+    files.close(found)
     return worst(codes)
 
 
