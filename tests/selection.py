@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-MANY = 12
+MANY = 8
 """Of a test with at least so many cases the default run has a part."""
 
 
@@ -18,9 +18,13 @@ def first_by_default(values: Iterable[object], kept: int) -> list[object]:
     ]
 
 
+SHARE, RARELY = 0.4, 0.25
+"""Of the cases of a test that has many, and of those of :data:`SELDOM`."""
+
 SELDOM = (
     "tests/benchmarks/", "tests/cli/test_broken_folders.py", "tests/cli/test_cache_folders.py",
-    "tests/cli/test_exits.py", "tests/cli/test_keeping.py", "tests/instantiate/test_budgets",
+    "tests/cli/test_exits.py", "tests/cli/test_keeping.py",
+    "tests/cli/test_side_by_side.py", "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
     "tests/library/test_library.py::test_fine", "tests/library/test_library.py::test_reference",
 )  # fmt: skip
 """Tests of which one in four is in the default run: no verdict depends on what they are about (full
@@ -29,7 +33,7 @@ disks, folders of others, Ctrl-C in each phase), or other tests with random syst
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
     """Marks tests as `slow`, unless their cases are marked `every`: of those that have many cases
-    every other, and three of four of :data:`SELDOM`.
+    three of five, and three of four of :data:`SELDOM`.
 
     Which of them are left is spread so (multiples of the golden ratio, modulo 1) that of each
     parameter all values stay, whatever the other parameters are.
@@ -40,7 +44,7 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
             seldom = next((name for name in SELDOM if item.nodeid.startswith(name)), None)
             cases.setdefault(seldom or item.nodeid.partition("[")[0], []).append(item)
     for name, of_one_test in cases.items():
-        share = 0.25 if name in SELDOM else 0.5
+        share = RARELY if name in SELDOM else SHARE
         if len(of_one_test) >= MANY:
             for number, item in enumerate(of_one_test):
                 if number * 0.6180339887498949 % 1 >= share:

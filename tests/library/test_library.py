@@ -319,6 +319,12 @@ COARSE_ONLY = {
 }
 
 
+IN_THE_FULL_RUN = {
+    "bookkeeper", "bracha", "fast_paxos", "kafka_ladder", "kafka_partition", "kafka_transactions",
+    "one_communication_step", "one_step_consensus", "raft",
+}  # fmt: skip
+"""Of these specs also the smallest check is large: by fine steps or the reference in the full run."""
+
 SLOW: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "slow.toml").read_text(encoding="utf-8")
 )
@@ -344,9 +350,10 @@ assert CHECKS, f"there are no checks under {specs()}"
 
 
 def _each(test: str, left_out: Collection[str] = ()) -> list[ParameterSet]:
-    """The checks but for those ``left_out``; ``test``: of which those that take long are slow."""
+    """The checks but for those ``left_out``; those that take long in ``test``, or at all, are slow."""
     names = ((_id(*check), check) for check in CHECKS)
-    return [sharing(n, *check, slow=n in SLOW[test]) for n, check in names if n not in left_out]
+    slow = {*SLOW[test], *SLOW["expectations"]}
+    return [sharing(n, *check, slow=n in slow) for n, check in names if n not in left_out]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -418,14 +425,13 @@ def test_what_is_left_to_one_engine_is_there() -> None:
 def test_every_file_is_in_the_default_run() -> None:
     """Some check of it by coarse steps, and some by fine steps or by the reference engine."""
     everything, named = {path for path, _ in CHECKS}, {_id(*c): c[0] for c in CHECKS}
-    assert {named[name] for name in named.keys() - set(SLOW["expectations"])} == everything
-    fine = named.keys() - COARSE_ONLY.keys() - set(SLOW["fine_steps"])
-    by_both = named.keys() - NATIVE_ONLY.keys() - set(SLOW["reference"])
+    slow = set(SLOW["expectations"])
+    assert {named[name] for name in named.keys() - slow} == everything
+    fine = named.keys() - COARSE_ONLY.keys() - set(SLOW["fine_steps"]) - slow
+    by_both = named.keys() - NATIVE_ONLY.keys() - set(SLOW["reference"]) - slow
     asked = named.keys() - (COARSE_ONLY.keys() & NATIVE_ONLY.keys())
     left = {named[name].stem for name in asked} - {named[name].stem for name in fine | by_both}
-    assert left == {"bracha", "one_communication_step", "one_step_consensus"}, (
-        "the smallest is slow"
-    )
+    assert left == IN_THE_FULL_RUN, "the smallest is slow"
 
 
 @pytest.mark.parametrize(

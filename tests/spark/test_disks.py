@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.usefixtures("one_session", "nothing_in_the_driver"),
 ]
 
-SYSTEM = two_phase(5)
+SYSTEM = two_phase(3)
 LITTLE, ENOUGH = "size=96k", "size=20m"
 """Of a disk: less than the run needs, and more."""
 BARRIER = pytest.param(Exchange.BARRIER, marks=pytest.mark.slow)

@@ -35,7 +35,7 @@ pytestmark = [
     pytest.mark.usefixtures("one_session", "nothing_in_the_driver"),
 ]
 
-SYSTEM = two_phase(5)
+SYSTEM = two_phase(3)
 SILENCE = 3.0
 PATIENCE = 240.0
 """Seconds for anything here that is not to hang."""
@@ -94,7 +94,8 @@ def test_a_task_that_hangs_is_given_up(
     assert news[0].startswith("nothing heard from task ") and said in news[0]
     assert f"for {SILENCE:g} s; going on from level " in news[0]
     assert any(said in remark for remark in found.remarks)
-    eventually(lambda: not is_there(stopped(folder.place)), "what was given up goes on")
+    if not wakes:  # Spark keeps one that wakes up, with nothing to do, for a minute
+        eventually(lambda: not is_there(stopped(folder.place)), "what was given up goes on")
 
 
 @pytest.mark.slow
