@@ -323,7 +323,7 @@ IN_THE_FULL_RUN = {
     "bookkeeper", "bracha", "fast_paxos", "kafka_ladder", "kafka_partition", "kafka_transactions",
     "one_communication_step", "one_step_consensus", "raft",
 }  # fmt: skip
-"""Of these specs also the smallest check is large: by fine steps or the reference in the full run."""
+"""Also the smallest check of these is large: by fine steps or the reference in the full run."""
 
 SLOW: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "slow.toml").read_text(encoding="utf-8")
@@ -350,7 +350,7 @@ assert CHECKS, f"there are no checks under {specs()}"
 
 
 def _each(test: str, left_out: Collection[str] = ()) -> list[ParameterSet]:
-    """The checks but for those ``left_out``; those that take long in ``test``, or at all, are slow."""
+    """The checks but for those ``left_out``; which take long in ``test``, or at all, are slow."""
     names = ((_id(*check), check) for check in CHECKS)
     slow = {*SLOW[test], *SLOW["expectations"]}
     return [sharing(n, *check, slow=n in slow) for n, check in names if n not in left_out]
