@@ -51,28 +51,12 @@ def protocol_of(
     home.role_types = frozenset(r.name.text for r in _of(decl.items, ast_items.Role))
     parameters = _types_and_parameters(decl, home, declared)
     roles = _roles(decl, home, declared)
-    if decl.implements is not None:
-        home.interface = interfaces(decl.implements)
-        if home.interface is None:
-            home.lost.add("implements")
-    else:
-        _require_interface(roles, home, offering)
+    _find_interface(decl, roles, home, interfaces, offering)
     _adopt(home, home.interface, declared)
     used = _layers(decl, home, declared, layers)
     _messages(decl, home, declared)
     shared = [i for i in _of(decl.items, ast_items.State) if i.shared]
-    if home.roles[0]:
-        _declare(decl.items, shared, None, home, declared)
-    else:
-        _state_types(shared, None, home, declared)
-    for role in roles:
-        own = _of(role.items, ast_items.State)
-        inner = declared.copy()
-        _declare(role.items, own, role.name.text, home, inner)
-        for item in _of(role.items, ast_items.Handler):
-            if item.name is not None:
-                inner.add(item.name, "a handler")
-        home.timers[role.name.text] = timers_of(role)
+    _declare_states(decl, shared, roles, home, declared)
     check_definitions(home)
     requires = _requires(decl, home)
     made = tuple(_role(role, home, bool(home.roles[0])) for role in roles)
@@ -98,6 +82,45 @@ def protocol_of(
         home.acts,
         tuple(p for p in properties if p.lemma),
     )
+
+
+def _find_interface(
+    decl: ast_items.Protocol,
+    roles: tuple[ast_items.Role, ...],
+    home: Home,
+    interfaces: Interfaces,
+    offering: Offering | None,
+) -> None:
+    """Gives ``home`` the interface that ``decl`` implements; if it should have one, reports it."""
+    if decl.implements is None:
+        _require_interface(roles, home, offering)
+        return
+    home.interface = interfaces(decl.implements)
+    if home.interface is None:
+        home.lost.add("implements")
+
+
+def _declare_states(
+    decl: ast_items.Protocol,
+    shared: list[ast_items.State],
+    roles: tuple[ast_items.Role, ...],
+    home: Home,
+    declared: Declared,
+) -> None:
+    """Declares in ``home`` what all processes share, and of each role its state, its names of
+    handlers and its timers."""
+    if home.roles[0]:
+        _declare(decl.items, shared, None, home, declared)
+    else:
+        _state_types(shared, None, home, declared)
+    for role in roles:
+        own = _of(role.items, ast_items.State)
+        inner = declared.copy()
+        _declare(role.items, own, role.name.text, home, inner)
+        for item in _of(role.items, ast_items.Handler):
+            if item.name is not None:
+                inner.add(item.name, "a handler")
+        home.timers[role.name.text] = timers_of(role)
 
 
 def _require_interface(
