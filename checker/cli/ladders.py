@@ -53,6 +53,13 @@ LADDERS = (
                 },
             ),
             *_in(
+                "replication/kafka_progress.bcast",
+                {
+                    "nobody_leaves": "who is down leaves the ISR",
+                    "nobody_tries_again": "who asks too soon is told to ask again",
+                },
+            ),
+            *_in(
                 "replication/kafka_partition.bcast",
                 {
                     "two": "a new leader does not tell its high watermark "
@@ -155,6 +162,13 @@ LADDERS = (
                     "proposes_too_soon": "proposals go only to those to whom the history was sent",
                 },
             ),
+            *_in(
+                "replication/zab_progress.bcast",
+                {
+                    "refuses_in_silence": "who is in a later epoch answers, and says its epoch",
+                    "leaves_in_silence": "and so does who follows another leader by now",
+                },
+            ),
         ),
     ),
     Ladder(
@@ -168,6 +182,13 @@ LADDERS = (
                     "truncates_first": "a replica is in the later view only when it has "
                     "that view's log",
                     "keeps_its_log": "nor does it vote with its own log meanwhile",
+                },
+            ),
+            *_in(
+                "replication/viewstamped_progress.bcast",
+                {
+                    "tells_the_primary": "who leaves for a later view tells everybody",
+                    "drops_what_is_early": "what comes too early is asked for again",
                 },
             ),
         ),
