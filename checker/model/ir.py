@@ -398,11 +398,17 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``."""
+    """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``.
+
+    ``weight``: of a choice by chance, a positive integer for each such member, which is chosen with
+    the probability that its weight has of all; ``None``: the choice is the adversary's.  Questions
+    about chance alone tell them apart (:mod:`checker.model.distributions`).
+    """
 
     name: str
     domain: Domain
     where: Expr
+    weight: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,6 +334,35 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """``value: numerator / denominator``, of a choice by chance."""
+
+    value: Expr
+    numerator: Expr
+    denominator: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """``choose pattern in domain by chance when where``: each member is as likely."""
+
+    pattern: Expr
+    domain: Expr
+    where: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedDraw:
+    """``choose pattern by chance { weights }``."""
+
+    pattern: Expr
+    weights: tuple[Weight, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Either:
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
@@ -412,6 +441,8 @@ Stmt = (
     | If
     | Loop
     | Choose
+    | Draw
+    | WeighedDraw
     | Either
     | Require
     | Let
