@@ -53,8 +53,8 @@ class Asked:
 
 
 def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
-    """Returns a question in the system of a check; raises :class:`SpecError`: C060 where there is
-    no chance in it, C061 where the formula is of no form that is known, C062 for its numbers, C063
+    """Returns a question in the system of a check; raises :class:`SpecError`: E063 where there is
+    no chance in it, E064 where the formula is of no form that is known, E065 for its numbers, E066
     where what a run starts with is by chance."""
     system = made.system
     _require_chance(system, question)
@@ -70,9 +70,9 @@ def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
     if question.bound_by_one and len(goals) > 1:
         message = "this asks about each of several values, and they may not come together"
         hint = "put `forall` behind `eventually`, or name one: `eventually p1.done`"
-        raise refuse("C061", message, question.span, hint)
+        raise refuse("E064", message, question.span, hint)
     if steps is not None and any(goal.kind not in _BOUNDED for goal in goals):
-        raise refuse("C061", "this can't be asked within a number of steps", question.span)
+        raise refuse("E064", "this can't be asked within a number of steps", question.span)
     return Asked(question, goals, _bound(made, question), steps)
 
 
@@ -84,11 +84,11 @@ def _require_chance(system: ir.TransitionSystem, question: typed.ChanceQuestion)
     if is_by_chance(start):
         message = "a run starts with what chance chooses, and this question is about its steps"
         hint = "let a handler choose: `upon condition not chosen { choose … by chance }`"
-        raise refuse("C063", message, question.span, hint)
+        raise refuse("E066", message, question.span, hint)
     if not any(is_by_chance(action) for action in system.actions):
         message = "only the adversary chooses here: there is no `flip()` and no `by chance`"
         hint = "ask it as a property: what is certain is `prove`, what can happen is `violated`"
-        raise refuse("C060", message, question.span, hint)
+        raise refuse("E063", message, question.span, hint)
 
 
 def _bound(made: Instantiated, question: typed.ChanceQuestion) -> Fraction | None:
@@ -97,11 +97,11 @@ def _bound(made: Instantiated, question: typed.ChanceQuestion) -> Fraction | Non
     over, values = question.denominator, made.sizes.values
     below = 1 if over is None else evaluate_size(over, values)
     if below == 0:
-        raise refuse("C062", "this divides by zero", question.span)
+        raise refuse("E065", "this divides by zero", question.span)
     found = Fraction(evaluate_size(question.numerator, values), below)
     if found < 0 or (found > 1 and not question.counts):
         what = "an expected number is 0 or more" if question.counts else "a chance is 0 to 1"
-        raise refuse("C062", f"{found} is no such number: {what}", question.span)
+        raise refuse("E065", f"{found} is no such number: {what}", question.span)
     return found
 
 
@@ -129,7 +129,7 @@ def _no_form(question: typed.ChanceQuestion) -> Exception:
     message = "the chance of this is not computed"
     known = "`eventually e`, `always e`, `e until g`, `always eventually e`, `eventually always e`"
     hint = f"ask for one of {known}"
-    return refuse("C061", message, question.goal.formula.span, hint)
+    return refuse("E064", message, question.goal.formula.span, hint)
 
 
 _KINDS = {

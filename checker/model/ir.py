@@ -398,12 +398,7 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``.
-
-    ``weight``: of a choice by chance, a positive integer for each such member, which is chosen with
-    the probability that its weight has of all; ``None``: the choice is the adversary's.  Questions
-    about chance alone tell them apart (:mod:`checker.model.distributions`).
-    """
+    """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``."""
 
     name: str
     domain: Domain
@@ -432,8 +427,7 @@ class Fault(Node):
 class Emit(Node):
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
-    ``atomic``: executed in place also where effects are steps of their own. ``glued``: no crash
-    falls between this effect and the one before it.
+    ``atomic``: in place also where effects are steps; ``glued``: no crash falls right before it.
     """
 
     effect: str

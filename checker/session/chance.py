@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.engines import budgets
 from checker.engines.capabilities import Feature
 from checker.engines.chance import ChanceGraph, ChanceProblem
 from checker.engines.options import Options
 from checker.engines.registry import can, engine_of, resolved_name
+from checker.extensions.tables import AUTO, DEFINITION
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.language.syntax import typed
+from checker.model.distributions import ImproperChance
 from checker.properties import ask
-from checker.results.answer import Listener, stop_reason
+from checker.results.answer import Listener, Unsupported, stop_reason
 from checker.results.verdict import PropertyVerdict, Word
 from checker.session.state_graphs import graph_of_check
 
@@ -33,6 +36,11 @@ def chance_verdicts(
         return _unknown(check, f"the {resolved_name(options.engine)} engine {note}")
     try:
         return _known(check, options, listener)
+    except ImproperChance as wrong:
+        place = wrong.action.place
+        at = None if place is None else Span(place.file, place.line, place.column, place.line, 0)
+        hint = "put `require`, `when` and the adversary's choices in front of what chance chooses"
+        raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
     except KeyboardInterrupt as error:
         return _unknown(check, stop_reason(error))
 
@@ -67,7 +75,13 @@ def _known(
         with budgets.raising_when_exhausted():
             conditions = tuple(c for q in questions(made) for c in q.conditions)
         whole = replace(made.system, view=None)
-        return engine.chance(ChanceProblem(whole, left, conditions), listener)
+        problem = ChanceProblem(whole, left, conditions)
+        try:
+            return engine.chance(problem, listener)
+        except Unsupported:
+            if options.engine != AUTO:
+                raise
+            return engine_of(DEFINITION).chance(problem, listener)
 
     made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
     if stopped is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
 
 from checker.diagnostics.english import listing
@@ -26,12 +27,13 @@ def choose(stmt: typed.Choose, env: Env) -> tuple[Block, Env]:
     drawn = ir.Local(ir.domain_item(members), name)
     same = [build.equal(drawn, lower(weight.value, env, drawn.type)) for weight in stmt.weights]
     numbers = _integers(stmt, env.world)
-    terms = tuple(
+    terms: tuple[Expr, ...] = tuple(
         Apply(IntT(0, number), Op.ITE, (is_it, _number(number), _number(0)))
         for is_it, number in zip(same, numbers, strict=True)
     )
     likely = disj(*(is_it for is_it, number in zip(same, numbers, strict=True) if number))
-    weight = terms[0] if len(terms) == 1 else Apply(IntT(0, sum(numbers)), Op.ADD, terms)
+    whole = IntT(0, sum(numbers))
+    weight = reduce(lambda one, other: Apply(whole, Op.ADD, (one, other)), terms)
     return (ir.Choose(name, members, conj(fits, likely), weight),), inner
 
 

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from lark import Token, Tree
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, ast_objects
+from checker.language.syntax import ast, ast_chance, ast_clauses, ast_draws, ast_items, ast_objects
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -315,6 +315,7 @@ MAKERS: dict[str, Maker] = {
     **nodes(ast_items),
     **nodes(ast_objects),
     **nodes(ast_clauses),
+    **nodes(ast_draws),
     **nodes(ast_chance),
     "name": Builder._make_name,
     "to_role": Builder._make_to_role,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
+from checker.language.syntax.ast_draws import Draws
 
 LARGEST = 1_000_000_000
 """The largest number that can be written."""
@@ -334,35 +335,6 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
-    """``value: numerator / denominator``, of a choice by chance."""
-
-    value: Expr
-    numerator: Expr
-    denominator: Expr | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """``choose pattern in domain by chance when where``: each member is as likely."""
-
-    pattern: Expr
-    domain: Expr
-    where: Expr | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class WeighedDraw:
-    """``choose pattern by chance { weights }``."""
-
-    pattern: Expr
-    weights: tuple[Weight, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Either:
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
@@ -441,8 +413,7 @@ Stmt = (
     | If
     | Loop
     | Choose
-    | Draw
-    | WeighedDraw
+    | Draws
     | Either
     | Require
     | Let

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from checker.language.syntax import ast, typed
+from checker.language.syntax import ast, ast_draws, typed
 from checker.language.typecheck.expressions import bind_one, check, safe
 from checker.language.typecheck.scope import Scope
 from checker.language.typecheck.types import BOOL, INT
 
 
 def choose(
-    stmt: ast.Choose | ast.Draw | ast.WeighedDraw, scope: Scope
+    stmt: ast.Choose | ast_draws.Draw | ast_draws.WeighedDraw, scope: Scope
 ) -> tuple[tuple[typed.Stmt, ...], Scope]:
     """Returns a choice, and the scope in which its name is bound."""
-    if isinstance(stmt, ast.WeighedDraw):
+    if isinstance(stmt, ast_draws.WeighedDraw):
         return _weighed(stmt, scope)
     pattern, domain, inner = bind_one(stmt.pattern, stmt.domain, scope)
     where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
-    weights = () if isinstance(stmt, ast.Draw) else None
+    weights = () if isinstance(stmt, ast_draws.Draw) else None
     return (typed.Choose(pattern, domain, where, stmt.span, weights),), inner
 
 
-def _weighed(stmt: ast.WeighedDraw, scope: Scope) -> tuple[tuple[typed.Stmt, ...], Scope]:
+def _weighed(stmt: ast_draws.WeighedDraw, scope: Scope) -> tuple[tuple[typed.Stmt, ...], Scope]:
     values = ast.Display("set", tuple(weight.value for weight in stmt.weights), stmt.span)
     pattern, domain, inner = bind_one(stmt.pattern, values, scope)
     assert isinstance(domain, typed.Display)

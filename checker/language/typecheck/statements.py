@@ -7,7 +7,7 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
-from checker.language.syntax import ast, typed
+from checker.language.syntax import ast, ast_draws, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
 from checker.language.typecheck import procedures
 from checker.language.typecheck.draws import choose
@@ -47,7 +47,7 @@ def block(stmts: ast.Block, scope: Scope) -> typed.Block:
 def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
     """Returns the scope behind an erroneous statement: what it should have bound has an unknown
     type."""
-    if isinstance(stmt, ast.Let | ast.Choose | ast.Draw | ast.WeighedDraw):
+    if isinstance(stmt, ast.Let | ast.Choose | ast_draws.Draw | ast_draws.WeighedDraw):
         return scope.bind({name: Known(UNKNOWN) for name in pattern_names(stmt.pattern)})
     if isinstance(stmt, ast.Var):
         return scope.bind({stmt.name.text: Known(UNKNOWN, varies=True)})
@@ -69,7 +69,7 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.If(asked, block(then, scope), block(otherwise, scope), span),), scope
         case ast.Loop():
             return (_loop(stmt, scope),), scope
-        case ast.Choose() | ast.Draw() | ast.WeighedDraw():
+        case ast.Choose() | ast_draws.Draw() | ast_draws.WeighedDraw():
             return choose(stmt, scope)
         case ast.Either(alternatives, span):
             return (typed.Either(_alternatives(alternatives, scope), span),), scope
