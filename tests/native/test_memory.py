@@ -16,7 +16,7 @@ from checker.engines import budgets
 from checker.engines.native import engine as native
 from checker.engines.native.codegen.fields import Worker
 from checker.engines.native.search import memory, store
-from checker.engines.native.search.memory import Buffer, Ledger
+from checker.engines.native.search.memory import Buffer, MemoryBudget
 from checker.engines.native.search.store import OutOfMemory, Store
 from checker.resources import specs
 from checker.results.answer import Answer, Limits
@@ -78,27 +78,27 @@ def test_the_process_uses_what_is_counted(
 
 
 def test_what_is_made_is_counted_as_long_as_it_is_used() -> None:
-    ledger = Ledger(4 * MIB, lambda: MIB)
-    with ledger.open():
+    budget = MemoryBudget(4 * MIB, lambda: MIB)
+    with budget.enforced():
         one, two = Buffer(MIB), Buffer(8 * MIB, counted=MIB)
         with pytest.raises(MemoryError, match=r"memory limit of 4,194,304 bytes"):
             Buffer(MIB + 1)
-        assert ledger.bytes == one.counted + two.counted == 2 * MIB
+        assert budget.bytes == one.counted + two.counted == 2 * MIB
         del one
         Buffer(MIB + 1)
     Buffer(9 * MIB)
-    assert ledger.bytes == MIB
+    assert budget.bytes == MIB
 
 
 def test_every_phase_of_liveness_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the limit, what is in use is less, and what is decided is right."""
-    most, entered = [0], Ledger.enter
+    most, reserved_before = [0], MemoryBudget.reserve
 
-    def enter(ledger: Ledger, buffer: Buffer) -> None:
-        entered(ledger, buffer)
-        most[0] = max(most[0], ledger.bytes + ledger._others())
+    def reserve(budget: MemoryBudget, buffer: Buffer) -> None:
+        reserved_before(budget, buffer)
+        most[0] = max(most[0], budget.bytes + budget._others())
 
-    monkeypatch.setattr(Ledger, "enter", enter)
+    monkeypatch.setattr(MemoryBudget, "reserve", reserve)
     model = of(RING, again_and_again("p", 2))
     free = native.explore(model, Limits(), threads=1)
     (whole,), most[0] = most, 0

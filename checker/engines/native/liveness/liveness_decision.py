@@ -25,7 +25,7 @@ from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import shortest
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
-from checker.engines.native.search.memory import Ledger
+from checker.engines.native.search.memory import MemoryBudget
 from checker.engines.native.search.states import Core, States, core_of
 from checker.engines.native.search.store import Store
 from checker.engines.search_engine import Cyclic
@@ -115,7 +115,7 @@ class _Decision:
         try:
             with (
                 budgets.raising_when_exhausted(),
-                Ledger(self.search.limits.memory, self._bytes_of_states).open(),
+                MemoryBudget(self.search.limits.memory, self._bytes_of_states).enforced(),
             ):
                 self._run()
         except KeyboardInterrupt as error:

@@ -34,9 +34,9 @@ _LATER: dict[str, int] = (
 """Private memory that is not committed before it is written to."""
 
 
-class Ledger:
-    """Counts every buffer before it is made, in the thread and within the block that it is open in,
-    as long as it is in use.
+class MemoryBudget:
+    """Counts every buffer before it is made, in the thread and within the block in which it is
+    enforced, as long as it is in use.
 
     ``limit``: of their bytes together with ``others()`` (``None``: without limit).
     """
@@ -46,21 +46,21 @@ class Ledger:
         self._buffers = weakref.WeakSet[Buffer]()
 
     @contextmanager
-    def open(self) -> Iterator[None]:
+    def enforced(self) -> Iterator[None]:
         """Within the block, buffers raise ``MemoryError`` where they would exceed the limit."""
-        before = getattr(_opened, "ledger", None)
-        _opened.ledger = self
+        before = getattr(_enforced, "budget", None)
+        _enforced.budget = self
         try:
             yield
         finally:
-            _opened.ledger = before
+            _enforced.budget = before
 
     @property
     def bytes(self) -> int:
         """The bytes of the buffers in use."""
         return sum(buffer.counted for buffer in self._buffers)
 
-    def enter(self, buffer: Buffer) -> None:
+    def reserve(self, buffer: Buffer) -> None:
         """Counts a buffer that is to be made; raises ``MemoryError``."""
         limit = self._limit
         if limit is not None and self.bytes + self._others() + buffer.counted > limit:
@@ -68,12 +68,12 @@ class Ledger:
         self._buffers.add(buffer)
 
 
-_opened = threading.local()
+_enforced = threading.local()
 
 
 class Buffer:
-    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none, or no
-    room in the :class:`Ledger` that is open.
+    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none, or none
+    left of the :class:`MemoryBudget` that is enforced.
 
     ``reserved``: the buffer will grow up to so many bytes without moving, where the system can do
     that; memory that is not written to costs nothing.  ``counted``: how many of the bytes will be
@@ -84,9 +84,9 @@ class Buffer:
         self.size = max(size, mmap.PAGESIZE)
         self.counted = self.size if counted is None else counted
         self._spilled: list[tuple[int, int, int, int]] = []
-        ledger: Ledger | None = getattr(_opened, "ledger", None)
-        if ledger is not None:
-            ledger.enter(self)
+        budget: MemoryBudget | None = getattr(_enforced, "budget", None)
+        if budget is not None:
+            budget.reserve(self)
         self._pages = _reserve(self.size, reserved) or _private(self.size)
         self.room = len(self._pages)
         if self.room >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
