@@ -20,7 +20,7 @@ from checker.chance.graph import Part, ProcessGraph
 from checker.chance.linear import Equation, solve
 from checker.chance.native_graph import INSIDE
 from checker.chance.objective import Objective
-from checker.chance.probability import Probability, scheduled
+from checker.chance.probability import Probability, Scheduler, scheduled
 from checker.chance.quotient import Quotient
 
 
@@ -29,19 +29,8 @@ class Exact:
     """The exact value in the initial state ``state``, in which it is best for the adversary; the
     certificate was checked.
 
-    ``complemented``: the certificate is about missing the objective; ``choices``: what the
-    adversary does in each state (:data:`~checker.chance.probability.ANY`: it may do anything, or
-    stays in a component of the target)."""
-
-    value: Fraction
-    state: int
-    complemented: bool
-    certificate: Certificate
-    choices: array[int]
-
-
-@dataclass(slots=True)
-class ExactQuotient:
+    ``complemented``: the certificate is about missing the objective; ``scheduler``: what the
+    adversary does.
     """A quotient with rational probabilities, and what is counted for each choice."""
 
     process: DecisionProcess
@@ -193,7 +182,7 @@ def exact_probability(found: Probability, objective: Objective, fair: bool = Tru
     check_probability(process, sought, fair, certificate)
     state = max(process.initial, key=values.__getitem__)
     value = 1 - values[state] if found.complemented else values[state]
-    return Exact(value, state, found.complemented, certificate, best)
+    return Exact(value, state, found.complemented, certificate, Scheduler(best, target))
 
 
 def exact_expectation(found: Expectation, fair: bool = True) -> Exact:
@@ -215,4 +204,4 @@ def exact_expectation(found: Expectation, fair: bool = True) -> Exact:
     check_expectation(graph.process, problem.goal, fair, certificate)
     starts = [state for state in graph.process.initial if problem.is_finite(state)]
     state = (max if largest else min)(starts, key=values.__getitem__)
-    return Exact(values[state], state, False, certificate, choices)
+    return Exact(values[state], state, False, certificate, Scheduler(choices, None))
