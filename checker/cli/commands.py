@@ -15,6 +15,7 @@ from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.explain import explain
 from checker.cli.explore import explore
 from checker.cli.export import export
+from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
 from checker.cli.main import UNKNOWN, UNREAD
@@ -101,6 +102,7 @@ for _command in (
     audit,
     scenario,
     list_specs,
+    fmt,
     diagnostic,
     doctor,
 ):
