@@ -6,11 +6,13 @@ states and transitions; the exact values are from the equations, by hand or by o
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 
 import pytest
 
-from checker.chance.exact import exact_probability
+from checker.chance.exact import exact_expectation, exact_probability
+from checker.chance.expectation import Infinite, expectation
 from checker.chance.graph import ProcessGraph
 from checker.chance.objective import Kind, Objective
 from checker.chance.probability import probability
@@ -81,3 +83,38 @@ def test_hermans_ring_stabilizes_almost_surely(n: int) -> None:
     assert almost_surely(graph, Objective(Kind.PERSISTENTLY, one)) == (True, None)
     surely, _ = almost_surely(graph, Objective(Kind.ALWAYS, one))
     assert not surely
+
+
+@pytest.mark.parametrize(
+    ("size", "worst", "best"),
+    [((2, 2), 75, 48), ((2, 4), 243, 192), pytest.param((4, 2), 363, 192, marks=pytest.mark.slow)],
+)
+def test_steps_of_the_shared_coin(size: tuple[int, int], worst: int, best: int) -> None:
+    model = models.shared_coin(*size)
+    graph, finished = ProcessGraph(model.process), model.where(_finished)
+    steps = array("q", [1]) * model.process.choices
+    for largest, value in ((True, worst), (False, best)):
+        _check_expected(graph, finished, steps, largest, Fraction(value))
+
+
+@pytest.mark.parametrize(
+    ("n", "steps"),
+    [(3, "4/3"), (5, "16/5"), (7, "48/7"), pytest.param(9, "12", marks=pytest.mark.slow)],
+)
+def test_steps_of_hermans_ring(n: int, steps: str) -> None:
+    """The worst initial state: 4 n^2 / 27 for every n that is a multiple of 3 (McIver and Morgan
+    2005, Bruna and others 2016)."""
+    model = models.herman(n)
+    one = model.where(lambda s: models.tokens(s) == 1)
+    count = array("q", [1]) * model.process.choices
+    _check_expected(ProcessGraph(model.process), one, count, True, Fraction(steps))
+
+
+def _check_expected(
+    graph: ProcessGraph, goal: frozenset[int], reward: array[int], largest: bool, value: Fraction
+) -> None:
+    found = expectation(graph, goal, reward, largest=largest)
+    assert not isinstance(found, Infinite)
+    assert found.interval.lower <= value <= found.interval.upper
+    assert found.interval.width <= Fraction(1, 10**6)
+    assert exact_expectation(found).value == value
