@@ -10,12 +10,11 @@ out before, and so is not in the report, stays left out.  Times are taken on an 
 from __future__ import annotations
 
 import sys
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import tomllib
 
 LEFT_OUT = Path(__file__).resolve().parent.parent / "tests" / "left_out.toml"
 KEPT = 2.0
