@@ -270,7 +270,7 @@ class Builder:
             path = self._build(parts.pop(0))
         return ast_chance.ChanceQuestion(
             path,
-            self._chance_bound(parts) if parts else None,
+            self._build(parts[0]) if parts else None,
             counts,
             self._build(handler),
             some is not None,
@@ -278,10 +278,9 @@ class Builder:
             self._span(tree),
         )
 
-    def _chance_bound(self, parts: list[Any]) -> ast_chance.ChanceBound:
-        at, numerator, denominator = parts
-        least = at.endswith("least")
-        return ast_chance.ChanceBound(least, self._build(numerator), self._build(denominator))
+    def _make_chance_bound(self, tree: Any) -> ast_chance.ChanceBound:
+        numerator, denominator = map(self._build, tree.children)
+        return ast_chance.ChanceBound(tree.data == "at_least", numerator, denominator)
 
     def _make_formula(self, tree: Any) -> ast_chance.ChancePath:
         goal, steps = map(self._build, tree.children)
@@ -334,6 +333,7 @@ MAKERS: dict[str, Maker] = {
     "view": Builder._make_view,
     "expect": Builder._make_expect,
     **dict.fromkeys(_CHANCE, Builder._make_chance),
+    **dict.fromkeys(("at_most", "at_least"), Builder._make_chance_bound),
     "formula": Builder._make_formula,
     "until": Builder._make_until,
 }
