@@ -9,14 +9,18 @@ from fractions import Fraction
 
 from checker.chance.bounded import reach_within
 from checker.chance.decision_process import DecisionProcess
-from checker.chance.exact import exact_probability
+from checker.chance.exact import exact_expectation, exact_probability
+from checker.chance.expectation import Infinite, expectation
 from checker.chance.graph import ProcessGraph
 from checker.chance.objective import Kind, Objective
 from checker.chance.probability import probability
 from checker.chance.process import ending_in, process_of
 from checker.chance.questions import Asked, Goal
 from checker.chance.targets import almost_surely
-from checker.engines.chance import ChanceGraph
+from checker.engines.chance import STAY, ChanceGraph
+from checker.model import ir
+from checker.model.ir import Action, MarkKind, TransitionSystem
+from checker.model.tree import statements
 
 EXACT = 3_000
 """Up to so many states values are computed exactly without being asked for."""
@@ -42,7 +46,7 @@ class Value:
     """Two numbers that surely have the value between them; ``exact``: it is known exactly.
 
     ``upper`` is ``None`` where the value is infinite; ``endless``: then, the states in which the
-    adversary can stay.
+    adversary can stay, ``forever`` or as long as it likes.
     """
 
     lower: Fraction
@@ -50,6 +54,7 @@ class Value:
     exact: bool
     strategy: Strategy | None = None
     endless: tuple[int, ...] = ()
+    forever: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,8 @@ class Valuation:
 
     def _value(self, process: DecisionProcess, objective: Objective, precision: Precision) -> Value:
         largest = self.asked.largest
+        if self.asked.question.counts:
+            return self._expected(process, objective.states, precision)
         if self.asked.steps is not None:
             return self._bounded(process, objective, self.asked.steps)
         graph = ProcessGraph(process)
@@ -119,6 +126,44 @@ class Valuation:
         rows = (exact.scheduler.choices,)
         return Value(exact.value, exact.value, True, Strategy(rows, exact.state, aim, missing))
 
+    def _expected(
+        self, process: DecisionProcess, goal: AbstractSet[int], precision: Precision
+    ) -> Value:
+        """Returns the expected number of steps until the goal; a step that changes nothing, and to
+        stay where nothing has to happen, is none."""
+        graph, reward = ProcessGraph(process), self._counted()
+        largest = self.asked.largest
+        found = expectation(graph, goal, reward, largest=largest, width=precision.width)
+        if isinstance(found, Infinite):
+            component = found.witness.component
+            states = (found.witness.state,) if component is None else component.states
+            return Value(Fraction(0), None, True, endless=states, forever=found.forever)
+        aim = frozenset(goal)
+        if not precision.exact and process.states > EXACT:
+            rows, interval = (found.scheduler(),), found.interval
+            strategy = Strategy(rows, found.state, aim, False)
+            return Value(interval.lower, interval.upper, False, strategy)
+        exact = exact_expectation(found)
+        strategy = Strategy((exact.scheduler.choices,), exact.state, aim, False)
+        return Value(exact.value, exact.value, True, strategy)
+
+    def _counted(self) -> array[int]:
+        """Returns what is counted for each choice: 1 for a step of the handler that is asked for,
+        or for any."""
+        steps, handler = self._graph.steps, self.asked.question.handler
+        counts = [not handler or runs(self._graph.system, a, handler) for a in self._actions()]
+        reward = array("q", bytes(8 * len(steps.action)))
+        for state in range(len(steps.enabled)):
+            for choice in range(steps.first_choice[state], steps.first_choice[state + 1]):
+                first, last = steps.first_branch[choice], steps.first_branch[choice + 1]
+                changes = last - first > 1 or steps.target[first] != state
+                action = steps.action[choice]
+                reward[choice] = int(action != STAY and changes and counts[action])
+        return reward
+
+    def _actions(self) -> tuple[Action, ...]:
+        return self._graph.system.actions
+
     def _bounded(self, process: DecisionProcess, objective: Objective, steps: int) -> Value:
         largest, missing = self.asked.largest, objective.kind is Kind.ALWAYS
         aim = objective.states
@@ -127,3 +172,10 @@ class Valuation:
         found = reach_within(process, aim, steps, largest=largest)
         value = 1 - found.value if missing else found.value
         return Value(value, value, True, Strategy(found.choices, found.state, aim, missing))
+
+
+def runs(system: TransitionSystem, action: Action, handler: str) -> bool:
+    """Returns whether a step of ``action`` is one of a handler of that name."""
+    marks = (s.mark for s in statements(action.body) if isinstance(s, ir.Mark))
+    infos = (system.marks[mark] for mark in marks)
+    return any(i.kind is MarkKind.HANDLER and i.text == handler for i in infos)

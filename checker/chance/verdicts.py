@@ -10,9 +10,16 @@ from checker.chance.digits import certain, decimal, fraction
 from checker.chance.questions import Asked
 from checker.chance.trees import adversary_of
 from checker.chance.values import Precision, Valuation, Value
+from checker.diagnostics.english import count
 from checker.engines.chance import ChanceGraph
+from checker.model.ir import VariableKind
 from checker.results.chance import Chance
+from checker.results.show_values import show
 from checker.results.verdict import PropertyVerdict, Word
+
+SAID = (VariableKind.LOCAL, VariableKind.SHARED)
+SHOWN = 4
+"""So many states of an end component are told."""
 
 
 def verdict_of(
@@ -32,11 +39,12 @@ def verdict_of(
         upper="infinite" if value.upper is None else decimal(value.upper, up=True),
         digits=_digits(value),
         extreme="largest" if asked.largest else "smallest",
-        exact=str(value.lower) if value.exact else "",
+        exact=str(value.lower) if value.exact and value.upper is not None else "",
         states=len(steps.enabled),
         choices=len(steps.constraint),
         branches=len(steps.target),
         seconds=time.monotonic() - started,
+        endless=tuple(_state_text(graph, state) for state in value.endless[:SHOWN]),
         adversary=adversary_of(asked, graph, value),
     )
     question = asked.question
@@ -66,10 +74,12 @@ def _deciding(valuation: Valuation, precision: Precision) -> tuple[int, Value]:
 def _word(asked: Asked, value: Value) -> Word:
     bound = Fraction(1) if asked.bound is None else asked.bound
     if asked.question.at_least:
-        if value.lower >= bound:
+        if value.upper is None or value.lower >= bound:
             return Word.HOLDS
-        return Word.VIOLATED if value.upper is not None and value.upper < bound else Word.UNKNOWN
-    if value.upper is not None and value.upper <= bound:
+        return Word.VIOLATED if value.upper < bound else Word.UNKNOWN
+    if value.upper is None:
+        return Word.VIOLATED
+    if value.upper <= bound:
         return Word.HOLDS
     return Word.VIOLATED if value.lower > bound else Word.UNKNOWN
 
@@ -80,9 +90,24 @@ def _digits(value: Value) -> str:
     return fraction(value.lower) if value.exact else certain(value.lower, value.upper)
 
 
+def _state_text(graph: ChanceGraph, number: int) -> str:
+    """Returns a state in words: the variables of processes that have other values than at the
+    start."""
+    start, here = graph.state(graph.steps.initial[0]), graph.state(number)
+    found = []
+    for variable, before, value in zip(graph.system.variables, start, here, strict=True):
+        if variable.kind in SAID and before != value:
+            found.append(f"{variable.title or variable.name} = {show(variable.type, value)}")
+    return ", ".join(found) or "as at the start"
+
+
 def _reason(asked: Asked, value: Value, found: Chance) -> str:
     """Returns what the value is, and of which adversary, in words."""
     who = "the best adversary" if asked.question.some else "the worst adversary"
+    if value.upper is None:
+        how = "stay forever" if value.forever else "stay as long as it likes"
+        states = count(len(value.endless), "state")
+        return f"infinite under {who}: it can {how} in {states} without the goal (E068)"
     what = "chance" if not asked.question.counts else "expected number of steps"
     if asked.bound is None and value.lower == 1:
         return "with probability 1 whatever the adversary does"
