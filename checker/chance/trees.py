@@ -162,7 +162,7 @@ class _Play:
                 entry = (-so_far * share, next(self.order), self.visited[there], there)
                 heapq.heappush(waiting, entry)
             shows = self._shows(place, made, first[number])
-            found.append(ChanceBranch(str(share), str(so_far * share), shows, self.visited[there]))
+            found.append(ChanceBranch(str(share), shows, self.visited[there]))
         return tuple(found)
 
     def _shows(self, place: _Place, made: Choice, branch: Branch) -> str:

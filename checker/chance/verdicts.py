@@ -18,6 +18,8 @@ from checker.results.show_values import show
 from checker.results.verdict import PropertyVerdict, Word
 
 SAID = (VariableKind.LOCAL, VariableKind.SHARED)
+ENDLESS = "E068"
+"""The code of the page about expected values that are infinite."""
 SHOWN = 4
 """So many states of an end component are told."""
 
@@ -107,7 +109,7 @@ def _reason(asked: Asked, value: Value, found: Chance) -> str:
     if value.upper is None:
         how = "stay forever" if value.forever else "stay as long as it likes"
         states = count(len(value.endless), "state")
-        return f"infinite under {who}: it can {how} in {states} without the goal (E068)"
+        return f"infinite under {who}: it can {how} in {states} without the goal ({ENDLESS})"
     what = "chance" if not asked.question.counts else "expected number of steps"
     if asked.bound is None and value.lower == 1:
         return "with probability 1 whatever the adversary does"

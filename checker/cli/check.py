@@ -26,7 +26,7 @@ from checker.cli.reporting import (
     Files,
     run_and_report,
 )
-from checker.cli.settings import LAYOUT, SET, engine_options, selection
+from checker.cli.settings import LAYOUT, SET, chance_options, engine_options, selection
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
+@chance_options
 @keeping_options
 @JSON_OUT
 @JUNIT_OUT

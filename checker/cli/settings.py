@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,6 +114,25 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of questions about chance to a command."""
+    exact = click.option(
+        "--exact",
+        is_flag=True,
+        help="Compute probabilities and expected values as fractions, each with a certificate that"
+        " is checked; small ones are exact anyway.",
+    )
+    precision = click.option(
+        "--precision",
+        type=click.FloatRange(min=0, min_open=True, max=1),
+        default=1e-6,
+        show_default=True,
+        metavar="WIDTH",
+        help="How far apart the two numbers may be that surely have a probability between them.",
+    )
+    return exact(precision(command))
+
+
 SET = click.option(
     "--set",
     "settings",
@@ -187,6 +207,8 @@ def options_of(
     cluster = cluster_of(given)
     if cluster is not None:
         more["cluster"] = cluster
+    if "exact" in given:
+        more |= {"exact": given["exact"], "precision": Fraction(given["precision"])}
     return Options(
         settings=settings_of(settings),
         engine=given["engine"],

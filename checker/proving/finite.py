@@ -34,6 +34,7 @@ from checker.results.trace import ERRORS
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.session.chance import not_by_proof
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of
@@ -215,7 +216,7 @@ def _report(
     if all(verdict.property != ERRORS for verdict in verdicts):
         verdicts += say.errors()
     asked = [(e.what, e.value) for e in check.expect if isinstance(e.value, str)]
-    return Report(
+    report = Report(
         file=path,
         check=check.name,
         parameters=dict(header.parameters),
@@ -232,6 +233,7 @@ def _report(
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
     )
+    return not_by_proof(report, check)
 
 
 def _answer(made: Instantiated, found: ProofResult) -> Answer:

@@ -49,6 +49,7 @@ from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import not_promised, variants_of
+from checker.session.chance import not_by_proof
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
 from checker.session.world_line import world_line
@@ -109,7 +110,7 @@ def prove_every(
                     proving.weaken()
                 if synthesize and not proving.stopped:
                     proving.propose()
-                return proving.report()
+                return not_by_proof(proving.report(), written)
         except KeyboardInterrupt as error:
             return unknown_report(spec.path, written, options, time.monotonic() - started, error)
 

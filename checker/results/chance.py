@@ -13,11 +13,10 @@ ENDS = ("", "reached", "never", "more")
 
 @dataclass(frozen=True, slots=True)
 class ChanceBranch:
-    """What chance does: its ``probability``, that of the whole run up to there, what it changes,
-    and the number of the visit that follows."""
+    """What chance does: its ``probability``, what it changes, and the number of the visit that
+    follows."""
 
     probability: str
-    so_far: str
     shows: str
     then: Natural
 

@@ -290,7 +290,7 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     if made.at_once:
         names = ", ".join(made.at_once)
         yield f"received as soon as sent, since nothing can tell it from later: {names}"
-    if any(_is_flip(node) for p in _protocols(check) for node in nodes(p)):
+    if not check.chance and any(_is_draw(node) for p in _protocols(check) for node in nodes(p)):
         yield "a flipped coin may show any side at any time: nothing is said about probability"
 
 
@@ -301,13 +301,9 @@ def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
     return tuple(found.values())
 
 
-def _is_flip(node: object) -> bool:
-    """Returns whether ``node`` is a choice of a truth value at the source location of a flip."""
-    match node:
-        case typed.Choose(_, typed.All(_, typed.Bool(), at), None, span):
-            return at == span
-        case _:
-            return False
+def _is_draw(node: object) -> bool:
+    """Returns whether ``node`` is a choice by chance."""
+    return isinstance(node, typed.Choose) and node.weights is not None
 
 
 def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[str]:

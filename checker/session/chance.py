@@ -17,7 +17,7 @@ from checker.language.syntax import typed
 from checker.model.distributions import ImproperChance
 from checker.properties import ask
 from checker.results.answer import Listener, Unsupported, stop_reason
-from checker.results.verdict import PropertyVerdict, Word
+from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
 from checker.session.state_graphs import graph_of_check
 
 
@@ -31,6 +31,8 @@ def chance_verdicts(
     """
     if not check.chance:
         return ()
+    if check.bounds:
+        return _unknown(check, "the check has a `bound`, and runs beyond it have chances, too")
     if not can(options.engine, Feature.CHANCE):
         note = engine_of(options.engine).ability(Feature.CHANCE).note
         return _unknown(check, f"the {resolved_name(options.engine)} engine {note}")
@@ -43,6 +45,27 @@ def chance_verdicts(
         raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
     except KeyboardInterrupt as error:
         return _unknown(check, stop_reason(error))
+
+
+def with_chance(report: Report, verdicts: tuple[PropertyVerdict, ...]) -> Report:
+    """Returns the report with verdicts on questions about chance, and what the check expects of
+    them."""
+    expected = tuple(
+        Expected(v.property, v.expected, v.word.value, meets(v.word, v.expected))
+        for v in verdicts
+        if v.expected is not None
+    )
+    return replace(
+        report,
+        verdicts=(*report.verdicts, *verdicts),
+        expectations=(*report.expectations, *expected),
+    )
+
+
+def not_by_proof(report: Report, check: typed.Check) -> Report:
+    """Returns the report on a proof with the questions about chance of its check, unknown."""
+    why = "a proof is about all runs alike: `bivalence check` computes probabilities"
+    return with_chance(report, _unknown(check, why))
 
 
 def _unknown(check: typed.Check, why: str) -> tuple[PropertyVerdict, ...]:

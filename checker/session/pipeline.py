@@ -33,7 +33,7 @@ from checker.session.caveats import (
     uncounted_steps,
     why_nothing_explored,
 )
-from checker.session.chance import chance_verdicts
+from checker.session.chance import chance_verdicts, with_chance
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -108,7 +108,7 @@ def run_loaded(
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
                 found = chance_verdicts(check, remaining_time(options, started), listener)
-                report = replace(report, verdicts=(*report.verdicts, *found))
+                report = with_chance(report, found)
         except KeyboardInterrupt as error:
             report = unknown_report(path, check, options, time.monotonic() - started, error)
             if run is not None:

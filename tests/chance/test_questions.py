@@ -79,6 +79,37 @@ def test_where_only_fairness_makes_it_sure(tmp_path: Path) -> None:
     assert found.chance.exact == "0"
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("question", "word", "exact"),
+    [
+        # A toss shows heads with 1/3, each later one with 1/2: 1 + 2/3 * 2.
+        ("expected steps until p1.side == heads at most 7/3", Word.HOLDS, "7/3"),
+        ("expected steps until p1.side == heads at most 2", Word.VIOLATED, "7/3"),
+        ("expected steps of again until p1.side == heads at most 4/3", Word.HOLDS, "4/3"),
+        ("expected steps until p1.side == heads at least 7/3", Word.HOLDS, "7/3"),
+    ],
+)
+def test_expected_steps(tmp_path: Path, engine: str, question: str, word: Word, exact: str) -> None:
+    path = tmp_path / "a.bcast"
+    (found,) = report_on(path, f"n = 1  prove {question}", engine=engine).verdicts
+    assert found.word is word
+    assert found.chance is not None
+    assert found.chance.exact == exact
+
+
+def test_an_infinite_expected_value_is_said_with_where_the_adversary_stays(tmp_path: Path) -> None:
+    may = COIN.replace("upon condition side == tails", "may upon condition side == tails")
+    question = "expected steps until p1.side == heads at most 9"
+    found = verdict_on(tmp_path / "a.bcast", question, protocol=may)
+    assert found.word is Word.VIOLATED
+    assert "infinite under the worst adversary" in found.reason
+    assert "E068" in found.reason
+    assert found.chance is not None
+    assert found.chance.digits == found.chance.upper == "infinite"
+    assert all("tails" in state for state in found.chance.endless)
+
+
 def test_an_expected_verdict_is_met_or_not(tmp_path: Path) -> None:
     path = tmp_path / "a.bcast"
     assert (
@@ -125,6 +156,6 @@ def test_the_shared_coin_has_the_published_values(name: str) -> None:
     report = checker.check(str(ROOT / "specs/chance/shared_coin.bcast"), name)
     assert report.exit_code == 0
     assert {v.chance.exact for v in report.verdicts if v.chance is not None} == {
-        "two": {"1", "49/128", "13/120"},
-        "four": {"325/1024", "170112531/577765376"},
+        "two": {"1", "49/128", "13/120", "75", "48"},
+        "four": {"325/1024", "170112531/577765376", "363", "192"},
     }[name]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast_clauses, ast_items, typed
+from checker.language.syntax import ast_chance, ast_clauses, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
@@ -77,6 +77,9 @@ def require_general(
         if isinstance(item, ast_clauses.Scenario):
             message = "a scenario is a run of so many processes, and this check is about all sizes"
             home.report.add("C021", message, item.name.span, hint="give it a check with sizes")
+        elif isinstance(item, ast_chance.ProveChance | ast_chance.ExpectChance):
+            message = "a probability is of one system, and this check is about all sizes"
+            home.report.add("C021", message, item.span, hint="give it a check with sizes")
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
             home.report.add("C021", message, item.span, hint="give it a check with sizes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -63,20 +64,21 @@ def rule_lines(adversary: Adversary) -> Iterator[str]:
 
 def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
     """Adds the branches of a visit; one that several lead to is drawn where it is met first."""
-    todo = [(node, number)]
+    todo = [(node, number, Fraction(1))]
     drawn = {number}
     while todo:
-        node, number = todo.pop(0)
+        node, number, so_far = todo.pop(0)
         for branch in tree[number].branches:
             label = Text(branch.probability, style="bold cyan")
             label.append(f"  {branch.shows}", style="not bold default")
-            label.append(f"  (so far {branch.so_far})", style="not bold dim")
+            here = so_far * Fraction(branch.probability)
+            label.append(f"  (so far {here})", style="not bold dim")
             if branch.then in drawn:
                 node.add(label.append(f"\nas at {branch.then}", style="not bold dim"))
                 continue
             drawn.add(branch.then)
             label.append("\n").append_text(_visit_text(tree, branch.then))
-            todo.append((node.add(label), branch.then))
+            todo.append((node.add(label), branch.then, here))
 
 
 def _visit_text(tree: tuple[Visit, ...], number: int) -> Text:
