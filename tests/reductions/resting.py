@@ -4,6 +4,7 @@ bisimulation up to steps that nobody notices."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from checker.model import interpreter, ir
 from checker.model.evaluate import RunFault
@@ -20,6 +21,7 @@ def resting(system: TransitionSystem, block: Block) -> Rest:
     action = ir.Action("rest", ir.ActionKind.WORLD, (), ir.TRUE, block, ir.FALSE)
     alone = ir.TransitionSystem("rest", (), system.variables, (), (action,), (), (), system.marks)
 
+    @cache
     def rest(state: State) -> State:
         (way,) = interpreter.action_transitions(alone, action, state)
         assert way.fault is None and way.successor is not None and not way.events
