@@ -144,9 +144,7 @@ def _until(stores: dict[str, list[Store]], plain: dict[str, Trend], name: str) -
     return Trend(Direction.UP, common[0], actions) if common else None
 
 
-def _ends(
-    stores: dict[str, list[Store]], plain: dict[str, Trend], store: Store
-) -> Iterator[Expr]:
+def _ends(stores: dict[str, list[Store]], plain: dict[str, Trend], store: Store) -> Iterator[Expr]:
     """Conditions that become permanently true in the step of an assignment, before it happens."""
     site, stmt = store
     first = stmt.target.path[0] if stmt.target.path else None

@@ -158,8 +158,10 @@ class _Queue:
             action = self._taking(action, takings[0])
         action = replace(action, body=tuple(rewritten(s, self._stored) for s in action.body))
         old = (n for n in nodes(action) if isinstance(n, ir.Read | ir.Index | ir.Target))
-        return None if any(_name(n) == self.variable.name and _is_queue(n.type) for n in old) else (
-            action
+        return (
+            None
+            if any(_name(n) == self.variable.name and _is_queue(n.type) for n in old)
+            else (action)
         )
 
     def _taking(self, action: Action, taking: _Taking) -> Action:
@@ -233,5 +235,3 @@ def _name(node: ir.Read | ir.Index | ir.Target) -> str | None:
         return node.name
     found = place(node)
     return None if found is None else found[0]
-
-
