@@ -53,7 +53,14 @@ def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+LONG = {"crash_inside_a_multicast", "exactly_once"}
+"""Pages whose commands take long; they are in the full run."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in LONG), id=p.stem) for p in PAGES],
+)
 def test_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
