@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from checker.audit.arrow_engine import ArrowEngine
 from checker.audit.arrow_log import ArrowLog, load
-from checker.audit.columns import Kind, kinds_of
+from checker.audit.columns import Kind, kinds_of, operators_of
 from checker.audit.engine import Engine
 from checker.audit.files import find_files
 from checker.audit.judge import Answer, answer
@@ -82,7 +82,7 @@ def audit(request: Request, progress: Progress = lambda what, rows: None) -> Aud
     kinds = kinds_of(interface, request.mapping.kinds)
     require_kinds(request.mapping, kinds, request.mapping_file)
     files, passed = find_files(request.names)
-    reader = Reader(request.mapping)
+    reader = Reader(request.mapping, operators_of(interface))
     with budgets.raising_when_exhausted():
         log = load(files, reader, kinds, lambda rows: progress("reading", rows))
     reading = time.monotonic() - began
