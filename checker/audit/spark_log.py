@@ -65,9 +65,7 @@ def _seen(frame: DataFrame) -> list[Row]:
         .agg(
             F.count(F.lit(1)).alias("rows"),
             F.count(sender).alias("named"),
-            F.min(F.when(F.col("wrong").isNotNull(), F.struct("wrong", "file", "row"))).alias(
-                "bad"
-            ),
+            F.min(bad).alias("bad"),
         )
         .collect()
     )
