@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from checker.audit import relations as rel
 from checker.audit.restrict import LOTS
+from checker.extensions.tables import ON_CLUSTER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +45,7 @@ class SparkEngine:
     """Runs plans over ``events``, a DataFrame with the columns of
     :class:`~checker.audit.engine.Engine`, ``file`` and ``row``; an ``Engine``."""
 
-    name = "spark"
+    name = ON_CLUSTER
 
     def __init__(self, spark: SparkSession, events: DataFrame, named: bool) -> None:
         self._spark = spark
