@@ -15,13 +15,15 @@ rewards in MDPs, 2025).  Checked is, for the largest value,
   This is what excludes fixpoints that an end component makes up.
 
 For the smallest value (of a reward that is accumulated until a final state is reached almost
-surely) no choice is worth less, and every state has a choice and a rank."""
+surely) no choice is worth less, and every state has a choice and a rank.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from checker.chance import reference
@@ -83,16 +85,7 @@ def check_probability(
     The states that are to be reached are found again, by plain definitions.  Raises
     :class:`WrongCertificateError`.
     """
-    unfair = DecisionProcess(
-        process.first_choice,
-        process.first_branch,
-        process.target,
-        process.weight,
-        process.initial,
-        process.constraint,
-        array("q", [0]) * process.states,
-    )
-    asked = process if fair else unfair
+    asked = process if fair else _without_fairness(process)
     allowed = reference.fair_choices(asked)
     missing = [state for state in process.initial if state not in allowed]
     _require(not missing, missing[0] if missing else 0, "no fair execution begins there")
@@ -103,6 +96,40 @@ def check_probability(
     _require(final == dict(certificate.final), 0, "other states are to be reached")
     _require(certificate.reward is None and certificate.largest, 0, "it is about something else")
     check_equations(process, allowed, certificate)
+
+
+def check_expectation(
+    process: DecisionProcess, goal: AbstractSet[int], fair: bool, certificate: Certificate
+) -> None:
+    """Checks that the values are the largest, or smallest, expected sums of rewards until ``goal``
+    is reached: for the largest in all states that can be reached, for the smallest in those among
+    them from which it can be reached almost surely.
+
+    Raises :class:`WrongCertificateError`.
+    """
+    asked = process if fair else _without_fairness(process)
+    allowed = reference.fair_choices(asked)
+    ends = goal & allowed.keys()
+    allowed |= {state: set() for state in ends}
+    if not certificate.largest:
+        allowed = reference.surely_reaching(asked, allowed, ends)
+    starts = [state for state in process.initial if state in allowed]
+    _require(bool(starts), process.initial[0], "the goal is not reached almost surely")
+    allowed = reference.following(asked, allowed, starts)
+    if certificate.largest:
+        _require(len(starts) == len(process.initial), 0, "no fair execution begins there")
+        rest = {state: choices for state, choices in allowed.items() if state not in goal}
+        missing = reference.fair_components(asked, reference.closed(asked, rest))
+        _require(not missing, 0, "a fair execution may miss the goal")
+    given = {state: Fraction(0) for state in goal}
+    _require(given == dict(certificate.final), 0, "other states are to be reached")
+    _require(certificate.reward is not None, 0, "it is about something else")
+    check_equations(process, allowed, certificate)
+
+
+def _without_fairness(process: DecisionProcess) -> DecisionProcess:
+    nothing = array("q", [0]) * process.states
+    return replace(process, enabled=nothing, constraint_sets=(frozenset(),))
 
 
 def _worth(process: DecisionProcess, certificate: Certificate, choice: int) -> Fraction:

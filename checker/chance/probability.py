@@ -6,9 +6,18 @@ from array import array
 from dataclasses import dataclass
 from fractions import Fraction
 
-from checker.chance.graph import Part, ProcessGraph
-from checker.chance.intervals import Approximation, Interval, Progress, approximate, silent
+from checker.chance.graph import ProcessGraph
+from checker.chance.intervals import (
+    Approximation,
+    Interval,
+    Progress,
+    StiffError,
+    approximate,
+    silent,
+)
+from checker.chance.native_graph import NONE
 from checker.chance.objective import Objective
+from checker.chance.policies import ExactQuotient, solved
 from checker.chance.quotient import Quotient, for_reaching
 from checker.chance.targets import Target, target_of
 
@@ -24,11 +33,12 @@ class Scheduler:
     """What the adversary does to reach its target with the largest probability: in each state the
     choice that it takes (``q``), or :data:`ANY`.
 
-    In a component of ``target`` it takes all choices of the component in turn, and so is fair.
+    In a component of ``target`` it takes all choices of the component in turn, and so is fair
+    (``None``: it reaches a goal for which something is counted).
     """
 
     choices: array[int]
-    target: Target
+    target: Target | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +63,8 @@ class Probability:
 
     def scheduler(self) -> Scheduler:
         """Returns what the adversary does."""
-        return scheduler(
-            self.graph, self.target, self.approximation.quotient, self.approximation.chosen
-        )
+        found = self.approximation
+        return Scheduler(scheduled(self.graph, found.quotient, found.chosen), self.target)
 
 
 def probability(
@@ -78,7 +87,10 @@ def probability(
     target = target_of(graph, sought, fair)
     quotient = for_reaching(graph, target.part, target.states)
     initial = graph.process.initial
-    found = approximate(quotient, initial, width, progress)
+    try:
+        found = approximate(quotient, initial, width, progress)
+    except StiffError:
+        found = solved(ExactQuotient(graph.process, quotient), (Fraction(1), Fraction(0)), True)
     intervals = {state: found.interval(state) for state in initial}
     state = max(initial, key=lambda s: intervals[s].lower)
     interval = Interval(intervals[state].lower, max(i.upper for i in intervals.values()))
@@ -87,29 +99,25 @@ def probability(
     )
 
 
-def scheduler(
-    graph: ProcessGraph, target: Target, quotient: Quotient, chosen: array[int]
-) -> Scheduler:
-    """Returns the scheduler of the process that chooses in the quotient as given.
+def scheduled(graph: ProcessGraph, quotient: Quotient, chosen: array[int]) -> array[int]:
+    """Returns what a scheduler of the quotient does in each state of the process: a choice, or
+    :data:`ANY`.
 
     In an end component that is one state there, it moves to the state that has the choice.
     """
     choices = array("q", [ANY]) * graph.process.states
-    sure, _ = graph.almost_surely_reaching(target.states, target.part)
-    for state in sure.queue:
-        if state not in target.states:
-            choices[state] = sure.how[state]
+    for state in quotient.sure.queue:
+        if quotient.sure.how[state] != NONE:
+            choices[state] = quotient.sure.how[state]
     exits = []
     for number in range(quotient.numbered):
         choice = quotient.origin[chosen[number]]
         state = graph.owner[choice]
         choices[state] = choice
-        if quotient.start[number + 1] - quotient.start[number] > 1:
+        if quotient.is_several(number):
             exits.append(state)
     if exits:
-        between = array("B", (int(k < quotient.numbered) for k in quotient.classes))
-        inner, _ = graph.end_components(Part(between, target.part.choices))
-        closure = graph.reaching(exits, inner)
+        closure = graph.reaching(exits, quotient.inner)
         for state in closure.queue[len(exits) :]:
             choices[state] = closure.how[state]
-    return Scheduler(choices, target)
+    return choices

@@ -42,6 +42,8 @@ class Quotient:
 
     ``classes``: the state of the quotient for each state of the process; ``origin``: the choice of
     the process for each choice; ``members`` of class ``k``: from ``start[k]`` to ``start[k + 1]``.
+    ``sure``: the states that became the target, and how each comes there; ``inner``: the end
+    components that became one state each.
     """
 
     classes: array[Any]
@@ -52,10 +54,12 @@ class Quotient:
     members: array[Any]
     arrays: Arrays
     origin: array[Any]
+    sure: Closure
+    inner: Part
 
-    def members_of(self, number: int) -> Iterable[int]:
-        """Returns the states of the process that are one here."""
-        return self.members[self.start[number] : self.start[number + 1]]
+    def is_several(self, number: int) -> bool:
+        """Returns whether a state of the quotient is more than one state of the process."""
+        return bool(self.start[number + 1] - self.start[number] > 1)
 
     def choices_of(self, number: int) -> range:
         """Returns the choices of a state of the quotient."""
@@ -94,8 +98,8 @@ def collapse(
     origin = words(p.choices)
     forward = p.first_choice, p.first_branch, p.target, p.weight, part.choices
     run("collapse", *forward, classes, start, members, *room, origin, numbered, int(keep_self))
-    arrays = Arrays(*room)
-    return Quotient(classes, numbered, bounds, order.count, start, members, arrays, origin)
+    found_at = start, members, Arrays(*room), origin
+    return Quotient(classes, numbered, bounds, order.count, *found_at, sure, inner)
 
 
 def for_reaching(graph: ProcessGraph, part: Part, targets: Iterable[int]) -> Quotient:

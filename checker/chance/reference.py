@@ -40,6 +40,18 @@ def closed(process: DecisionProcess, choices: Choices) -> Choices:
             del left[state]
 
 
+def following(process: DecisionProcess, choices: Choices, initial: Iterable[int]) -> Choices:
+    """Returns the states that are reached from ``initial``, with their choices."""
+    found = set(initial)
+    todo = list(found)
+    while todo:
+        for choice in choices[todo.pop()]:
+            new = targets_of(process, choice) - found
+            found |= new
+            todo.extend(new)
+    return {state: choices[state] for state in found}
+
+
 def reaching(process: DecisionProcess, choices: Choices, targets: Iterable[int]) -> set[int]:
     """Returns the states from which the choices may lead to ``targets``."""
     before: dict[int, list[int]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from checker.cli import console
+from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
@@ -98,6 +99,7 @@ for _command in (
     simulate,
     explore,
     valence,
+    audit,
     scenario,
     list_specs,
     fmt,

@@ -6,11 +6,13 @@ states and transitions; the exact values are from the equations, by hand or by o
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 
 import pytest
 
-from checker.chance.exact import exact_probability
+from checker.chance.exact import exact_expectation, exact_probability
+from checker.chance.expectation import Infinite, expectation
 from checker.chance.graph import ProcessGraph
 from checker.chance.objective import Kind, Objective
 from checker.chance.probability import probability
@@ -63,9 +65,10 @@ def test_shared_coin_is_finished_almost_surely() -> None:
     assert CHECK not in {does // 2 for does in model.states[witness.state][1:]}
 
 
-@pytest.mark.parametrize("n", [12, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [10, 20, 60])
 def test_the_trap_of_haddad_and_monmege(n: int) -> None:
-    """Where iteration stops when values hardly change, 0.5 comes out of 0.7."""
+    """Where iteration stops when values hardly change, 0.5 comes out of 0.7; the longer ones are
+    solved in rationals at once, since executions have some 2^n steps."""
     model = models.trap(n)
     goal = Objective(Kind.EVENTUALLY, model.where(lambda s: s == 2 * n))
     for largest in (True, False):
@@ -81,3 +84,63 @@ def test_hermans_ring_stabilizes_almost_surely(n: int) -> None:
     assert almost_surely(graph, Objective(Kind.PERSISTENTLY, one)) == (True, None)
     surely, _ = almost_surely(graph, Objective(Kind.ALWAYS, one))
     assert not surely
+
+
+@pytest.mark.parametrize(
+    ("size", "worst", "best"),
+    [((2, 2), 75, 48), ((2, 4), 243, 192), pytest.param((4, 2), 363, 192, marks=pytest.mark.slow)],
+)
+def test_steps_of_the_shared_coin(size: tuple[int, int], worst: int, best: int) -> None:
+    model = models.shared_coin(*size)
+    graph, finished = ProcessGraph(model.process), model.where(_finished)
+    steps = array("q", [1]) * model.process.choices
+    for largest, value in ((True, worst), (False, best)):
+        _check_expected(graph, finished, steps, largest, Fraction(value))
+
+
+@pytest.mark.parametrize(
+    ("n", "steps"),
+    [(3, "4/3"), (5, "16/5"), (7, "48/7"), pytest.param(9, "12", marks=pytest.mark.slow)],
+)
+def test_steps_of_hermans_ring(n: int, steps: str) -> None:
+    """The worst initial state: 4 n^2 / 27 for every n that is a multiple of 3 (McIver and Morgan
+    2005, Bruna and others 2016)."""
+    model = models.herman(n)
+    one = model.where(lambda s: models.tokens(s) == 1)
+    count = array("q", [1]) * model.process.choices
+    _check_expected(ProcessGraph(model.process), one, count, True, Fraction(steps))
+
+
+def _check_expected(
+    graph: ProcessGraph, goal: frozenset[int], reward: array[int], largest: bool, value: Fraction
+) -> None:
+    found = expectation(graph, goal, reward, largest=largest)
+    assert not isinstance(found, Infinite)
+    assert found.interval.lower <= value <= found.interval.upper
+    assert found.interval.width <= Fraction(1, 10**6)
+    assert exact_expectation(found).value == value
+
+
+@pytest.mark.parametrize(("n", "k", "rounds"), [(3, 2, "4/3"), (3, 4, "16/15"), (4, 2, "2")])
+def test_rounds_of_leader_election(n: int, k: int, rounds: str) -> None:
+    model = models.leader_election(n, k)
+    over = model.where(lambda s: s[0] == "over")
+    drawing = model.where(lambda s: s[0] == "draw")
+    reward = array("q", [0]) * model.process.choices
+    for state in drawing:
+        for choice in model.process.choices_of(state):
+            reward[choice] = 1
+    for largest in (True, False):
+        _check_expected(ProcessGraph(model.process), over, reward, largest, Fraction(rounds))
+
+
+def test_failures_of_bounded_retransmission() -> None:
+    """A frame fails if it, or its acknowledgement, is lost three times: 1 - (1 - q^3)^16."""
+    model = models.retransmission(16, 2)
+    assert model.process.states == 677
+    failed = model.where(lambda s: s[0] == 5)
+    lost = 1 - Fraction(49, 50) * Fraction(99, 100)
+    value = 1 - (1 - lost**3) ** 16
+    assert float(value) == pytest.approx(4.2333344e-4, abs=5e-12)
+    for largest in (True, False):
+        _check(model, Objective(Kind.EVENTUALLY, failed), largest, value)
