@@ -113,7 +113,8 @@ def test_engines_agree_about_many_propositions(count: int, seed: int) -> None:
 def test_a_premise_about_all_pairs_of_three_processes(tmp_path: Path) -> None:
     path = tmp_path / "p.bcast"
     path.write_text(FORMULAS)
-    asked = [run_check(str(path), "c", Options(engine=e, explain=0.0)) for e in ("native", "reference")]
+    options = [Options(engine=name, explain=0.0) for name in ("native", "reference")]
+    asked = [run_check(str(path), "c", each) for each in options]
     verdicts = [{v.property: v.word.value for v in report.verdicts} for report in asked]
     assert verdicts[0] == verdicts[1] == {"met": "holds", "too_much": "violated"}
 
