@@ -17,6 +17,7 @@ from checker.cli.export import export
 from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
+from checker.cli.lsp import lsp
 from checker.cli.main import UNKNOWN, UNREAD
 from checker.cli.option_groups import with_quiet
 from checker.cli.prove import prove
@@ -101,6 +102,7 @@ for _command in (
     scenario,
     list_specs,
     fmt,
+    lsp,
     diagnostic,
     doctor,
 ):

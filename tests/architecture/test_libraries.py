@@ -10,8 +10,10 @@ OWNERS = {
     "jinja2": ("checker.render",),
     "lark": ("checker.language",),
     "llvmlite": ("checker.engines.native.codegen",),
+    "lsprotocol": ("checker.editor",),
     "markupsafe": ("checker.render",),
     "py4j": ("checker.engines.spark",),
+    "pygls": ("checker.editor",),
     "pyspark": ("checker.engines.spark",),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
 }
