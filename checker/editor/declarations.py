@@ -12,9 +12,6 @@ from checker.language.library import read
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, ast_objects
 
-MODULES = ("interface", "protocol", "variant", "object")
-"""The kinds of what stands at the top of a file and has names inside."""
-
 
 @dataclass(frozen=True, slots=True)
 class Declaration:

@@ -7,7 +7,6 @@ from functools import cache
 
 from checker import resources
 
-_ROW = re.compile(r"^\| (`.*?) \| (.*) \|$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
 _SPLIT = re.compile(r"(?<!\\)\|")
 _FIRST = re.compile(r"[A-Za-z_]\w*")
