@@ -14,6 +14,7 @@ OWNERS = {
     "markupsafe": ("checker.render",),
     "py4j": ("checker.engines.spark",),
     "pygls": ("checker.editor",),
+    "pygments": ("checker.render",),
     "pyspark": ("checker.engines.spark",),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
 }
