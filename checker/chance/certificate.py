@@ -15,7 +15,8 @@ rewards in MDPs, 2025).  Checked is, for the largest value,
   This is what excludes fixpoints that an end component makes up.
 
 For the smallest value (of a reward that is accumulated until a final state is reached almost
-surely) no choice is worth less, and every state has a choice and a rank."""
+surely) no choice is worth less, and every state has a choice and a rank.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 Howard's policy iteration (1960) on the quotient, in rationals, from the scheduler that the
 intervals have found: where that is optimal already, as it nearly always is, one system of equations
 is solved, component after component.  What comes out is believed when
-:mod:`checker.chance.certificate` has checked it on the process itself."""
+:mod:`checker.chance.certificate` has checked it on the process itself.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from checker.chance.graph import Part, ProcessGraph
 from checker.chance.linear import Equation, solve
 from checker.chance.native_graph import INSIDE
 from checker.chance.objective import Objective
-from checker.chance.probability import Probability, scheduled
+from checker.chance.probability import Probability, Scheduler, scheduled
 from checker.chance.quotient import Quotient
 
 
@@ -29,15 +30,15 @@ class Exact:
     """The exact value in the initial state ``state``, in which it is best for the adversary; the
     certificate was checked.
 
-    ``complemented``: the certificate is about missing the objective; ``choices``: what the
-    adversary does in each state (:data:`~checker.chance.probability.ANY`: it may do anything, or
-    stays in a component of the target)."""
+    ``complemented``: the certificate is about missing the objective; ``scheduler``: what the
+    adversary does.
+    """
 
     value: Fraction
     state: int
     complemented: bool
     certificate: Certificate
-    choices: array[int]
+    scheduler: Scheduler
 
 
 @dataclass(slots=True)
@@ -193,14 +194,15 @@ def exact_probability(found: Probability, objective: Objective, fair: bool = Tru
     check_probability(process, sought, fair, certificate)
     state = max(process.initial, key=values.__getitem__)
     value = 1 - values[state] if found.complemented else values[state]
-    return Exact(value, state, found.complemented, certificate, best)
+    return Exact(value, state, found.complemented, certificate, Scheduler(best, target))
 
 
 def exact_expectation(found: Expectation, fair: bool = True) -> Exact:
     """Returns the exact expected value that an interval was found for, certified.
 
     ``fair``: what was asked.  Raises :class:`~checker.chance.certificate.WrongCertificateError`
-    where the check of the certificate fails, which is an error of this package."""
+    where the check of the certificate fails, which is an error of this package.
+    """
     problem = found.problem
     graph, quotient, largest = problem.graph, problem.quotient, problem.largest
     exact = ExactQuotient(graph.process, quotient, problem.reward)
@@ -215,4 +217,4 @@ def exact_expectation(found: Expectation, fair: bool = True) -> Exact:
     check_expectation(graph.process, problem.goal, fair, certificate)
     starts = [state for state in graph.process.initial if problem.is_finite(state)]
     state = (max if largest else min)(starts, key=values.__getitem__)
-    return Exact(values[state], state, False, certificate, choices)
+    return Exact(values[state], state, False, certificate, Scheduler(choices, None))

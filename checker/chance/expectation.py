@@ -49,7 +49,8 @@ class Infinite:
     """Why an expected value is infinite: ``witness`` is the end component, and the way to it.
 
     ``forever``: an adversary may stay there forever, and miss the goal; otherwise only as long as
-    it likes, and count any number there."""
+    it likes, and count any number there.
+    """
 
     witness: Witness
     forever: bool
@@ -108,7 +109,8 @@ def expectation(
     makes it large, otherwise for the one that makes it small; ``fair``: among those only that are
     fair with probability 1.  The interval is at most ``width`` wide, if numbers of 62 bits can be
     so exact.  Raises :class:`~checker.chance.targets.UnfairProcessError` where no adversary is
-    fair."""
+    fair.
+    """
     pose = _largest if largest else _smallest
     problem = pose(graph, goal, reward, fair)
     if isinstance(problem, Infinite):

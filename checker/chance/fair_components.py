@@ -5,7 +5,8 @@ Katoen 2008, 10.6.4), with fairness as it is judged on graphs: a maximal end com
 a weak constraint is enabled in all its states and no choice in it takes it; states in which a
 strong constraint is enabled that no choice takes are left out, and the rest is judged again.  A
 scheduler that takes all choices of a fair component again and again, and so visits all its states,
-is fair with probability 1."""
+is fair with probability 1.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class FairComponents:
     """The maximal fair end components of a part, and its ends.
 
     ``states``: all of theirs; ``of``: the component of each state of the process (32 bits, or
-    NONE); ``choices``: a byte for each choice, not 0 where it is one of its component."""
+    NONE); ``choices``: a byte for each choice, not 0 where it is one of its component.
+    """
 
     graph: ProcessGraph
     of: array[Any]

@@ -197,7 +197,8 @@ def _worth(fn: Fn, arrays: list[Val], choice: Val, given: list[Val], up: bool) -
     """Returns what a choice is worth: its reward, and what its branches lead to.
 
     ``given``: ``constant`` and ``shift``; the reward is ``constant``, and ``reward[choice] *
-    2**shift`` where there are rewards."""
+    2**shift`` where there are rewards.
+    """
     branch_first, successor, probability, reward, values = arrays[1:]
     constant, shift = given
     total = fn.var(constant)
@@ -257,7 +258,8 @@ def _solve(sense: str) -> Fn:
 
     ``bounds`` (32 bits): where each component begins.  Returns the component that is not done when
     ``quota`` states were visited, or it is told to stop, or ``end``.  It goes on from there as if
-    it had not stopped."""
+    it had not stopped.
+    """
     numbers = "begin end constant shift limit quota"
     fn, args = begin(f"solve_{sense}", f"{ARRAYS} bounds", numbers)
     arrays, bounds, (start, count, constant, shift, limit, quota) = args[:6], args[6], args[7:]

@@ -25,11 +25,12 @@ class Scheduler:
     """What the adversary does to reach its target with the largest probability: in each state the
     choice that it takes (``q``), or :data:`ANY`.
 
-    In a component of ``target`` it takes all choices of the component in turn, and so is fair.
+    In a component of ``target`` it takes all choices of the component in turn, and so is fair
+    (``None``: it reaches a goal for which something is counted).
     """
 
     choices: array[int]
-    target: Target
+    target: Target | None
 
 
 @dataclass(frozen=True, slots=True)

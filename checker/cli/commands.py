@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from checker.cli import console
+from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
@@ -29,6 +30,7 @@ from checker.cli.sweep import sweep
 from checker.cli.test import test
 from checker.cli.valence import valence
 from checker.cli.view import view
+from checker.cli.watch import watch
 from checker.resources import version
 
 
@@ -99,9 +101,11 @@ for _command in (
     simulate,
     explore,
     valence,
+    audit,
     scenario,
     list_specs,
     fmt,
+    watch,
     lsp,
     diagnostic,
     doctor,

@@ -7,6 +7,7 @@ parsed texts are kept in memory, by content.
 from __future__ import annotations
 
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -153,3 +154,25 @@ def _resolved(path: Path) -> Path:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):
         return path
+
+
+_IMPORT = re.compile(r'^\s*import\s+"([^"\n]+)"', re.MULTILINE)
+
+
+def imports_of(path: Path) -> list[Path]:
+    """Returns the files that the file ``path`` imports, and those that these import, each once; it
+    raises nothing where one can't be read."""
+    found: dict[Path, None] = {}
+    waiting = [path]
+    while waiting:
+        each = waiting.pop()
+        try:
+            text = read(each)
+        except SpecError:
+            continue
+        for name in _IMPORT.findall(text):
+            target = Path(os.path.normpath(each.parent / name))
+            if target not in found and target != path:
+                found[target] = None
+                waiting.append(target)
+    return [*found]

@@ -15,7 +15,7 @@ def _words(of: frozenset[str]) -> words:
 _NAME = r"[A-Za-z_]\w*'*"
 
 
-class BivalenceLexer(RegexLexer):
+class BivalenceLexer(RegexLexer):  # type: ignore[misc]
     """Splits a spec into tokens; every text has some, and together they are the text."""
 
     name = "Bivalence"

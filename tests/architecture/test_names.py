@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOT_FOR_THE_TOOL = {
     "checker.engines.registry.table": "docs/engines.md has what it prints",
     "checker.chance.exact.exact_probability": "the analysis of chance, which no command uses yet",
-    "checker.chance.bounded.within": "likewise",
+    "checker.chance.unfolding.within": "likewise",
     "checker.chance.drn.write": "likewise",
     "checker.chance.exact.exact_expectation": "likewise",
     "checker.chance.expectation.expectation": "likewise",

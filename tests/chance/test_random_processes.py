@@ -39,7 +39,7 @@ def test_reaching_is_what_the_best_and_the_worst_scheduler_attain(
         assert found.interval.width <= Fraction(1, 10**6)
         exact = exact_probability(found, objective)
         assert exact.value == value
-        attained = [max(choice, -1) for choice in exact.choices]
+        attained = [max(choice, -1) for choice in exact.scheduler.choices]
         if largest:
             assert brute.reached(process, _total(process, attained), goal)[0] == value
     assert almost_surely(graph, objective)[0] == (min(values) == 1)

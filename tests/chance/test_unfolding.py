@@ -7,11 +7,11 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.chance.bounded import OVER, within
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_probability
 from checker.chance.graph import ProcessGraph
 from checker.chance.probability import probability
+from checker.chance.unfolding import OVER, within
 from tests.chance import brute, models
 from tests.chance.models import FLIP
 
