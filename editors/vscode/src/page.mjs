@@ -55,6 +55,7 @@ export function lineOf(steps, number) {
  * @param {Step[]} steps @param {string} path @param {number} line @returns {number[]}
  */
 export function stepsAt(steps, path, line) {
+  /** @param {{ file: string, line: number } | null} at */
   const here = (at) => at?.line === line && path.replaceAll("\\", "/").endsWith(at.file);
   return steps.filter((step) => step.events.some((event) => here(event.at))).map((step) => step.number);
 }
