@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from checker.diagnostics import Span, SpecError
@@ -13,6 +12,7 @@ from checker.editor.reference import meanings
 from checker.language.library import read
 from checker.language.link_kinds import LINK_KINDS
 from checker.language.syntax import typed
+from checker.language.syntax.parts import field_names, parts
 from checker.language.typecheck.types import show
 
 _SHOWN = 12
@@ -118,9 +118,9 @@ def _typed_in(node: object, file: str) -> Iterator[tuple[typed.Type, Span]]:
         each = waiting.pop()
         if isinstance(each, tuple):
             waiting.extend(each)
-        elif is_dataclass(each) and not isinstance(each, Span | type) and id(each) not in seen:
+        elif field_names(type(each)) and not isinstance(each, Span) and id(each) not in seen:
             seen.add(id(each))
             span, type_ = getattr(each, "span", None), getattr(each, "type", None)
             if isinstance(span, Span) and span.file == file and isinstance(type_, typed.Type):
                 yield type_, span
-            waiting.extend(getattr(each, field.name) for field in fields(each))
+            waiting.extend(parts(each))

@@ -16,7 +16,7 @@ from pathlib import Path
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, prelude, read
 from checker.language.load import module_of, sort_diagnostics
-from checker.language.parser.partial import Partial, concerns, parse_partially
+from checker.language.parser.partial import Partial, Pieces, concerns, parse_partially
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.scope import Reporter
 
@@ -60,6 +60,7 @@ class Analyst:
     def __init__(self, open_text: Callable[[Path], str | None] = lambda _: None) -> None:
         self._open_text = open_text
         self._parsed: OrderedDict[tuple[str, str], Partial] = OrderedDict()
+        self._pieces: dict[str, Pieces] = {}
 
     def analyse(self, text: str, path: Path) -> Analysis:
         """Returns the analysis of ``text``, the content of the file ``path``; raises nothing for
@@ -104,7 +105,8 @@ class Analyst:
         if key in self._parsed:
             self._parsed.move_to_end(key)
         else:
-            self._parsed[key] = parse_partially(text, file)
+            known = self._pieces.setdefault(file, {})
+            self._parsed[key] = parse_partially(text, file, known)
             if len(self._parsed) > KEPT:
                 self._parsed.popitem(last=False)
         return self._parsed[key]

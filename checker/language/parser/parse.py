@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -51,16 +52,24 @@ def parse(text: str, file: str) -> ast_items.Spec:
             return ast_items.Spec(file, Builder(file, text).spec(tree))
     except (UnexpectedInput, TooDeep, NumberTooLarge):
         pass
+    raise SpecError(syntax_errors(text, file, pieces(text)))
+
+
+def syntax_errors(
+    text: str, file: str, wrong: Iterable[tuple[str, int, int]]
+) -> tuple[Diagnostic, ...]:
+    """Returns up to 20 syntax errors of ``text``, sorted by location; ``wrong``: those of its
+    :func:`pieces` that may have any."""
     found: list[Diagnostic] = []
     refused: set[str] = set()
-    for piece, line, column in pieces(text):
+    for piece, line, column in wrong:
         found.extend(_shift(one, line, column) for one in _wrong(piece, file, refused))
         if len(found) >= LIMIT:
             break
     else:
         found = found or _wrong(text, file, refused)
     found.sort(key=_place)
-    raise SpecError(tuple(found[:LIMIT]))
+    return tuple(found[:LIMIT])
 
 
 def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:

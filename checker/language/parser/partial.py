@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from lark.exceptions import UnexpectedInput
 
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, Span
 from checker.language.parser.build import Builder, NumberTooLarge, TooDeep
-from checker.language.parser.parse import offset_of, parse, parser, plain_text
+from checker.language.parser.keywords import reserved_names
+from checker.language.parser.parse import offset_of, parser, plain_text, syntax_errors
 from checker.language.parser.recover import (
     LIMIT,
     balance,
@@ -35,22 +36,47 @@ class Partial:
     lost: frozenset[str] = frozenset()
 
 
-def parse_partially(text: str, file: str) -> Partial:
+Pieces = dict[tuple[str, str, int, int], tuple[ast_items.Item, ...]]
+"""The items of pieces that could be parsed, by file, text and the place where they begin."""
+
+
+def parse_partially(text: str, file: str, known: Pieces | None = None) -> Partial:
     """Returns the declarations of ``text`` that can be parsed, at their places; the innermost item
-    or statement around an error is left out, and a missing brace is put where the indentation ends
-    its block."""
-    try:
-        return Partial(parse(text, file))
-    except SpecError as error:
-        errors = error.diagnostics
+    around an error is left out, and a missing brace is put where the indentation ends its block.
+
+    ``known``: pieces that were parsed before, which are not parsed again; those of ``text`` are
+    what is in it afterwards.
+    """
+    text = plain_text(text)
+    seen = {} if known is None else dict(known)
+    now: Pieces = {} if known is None else known
+    now.clear()
     items: list[ast_items.Item] = []
     lost: set[str] = set()
-    for piece, line, column in pieces(plain_text(text)):
+    wrong: list[tuple[str, int, int]] = []
+    is_refused = any(reserved_names(text, file))
+    for piece, line, column in pieces(text):
+        key = file, piece, line, column
         placed = "\n" * line + " " * column + piece
-        found, left = _items(placed, file)
+        found = None if is_refused else seen.get(key) or _whole(placed, file)
+        if found is None:
+            wrong.append((piece, line, column))
+            found, left = _items(placed, file)
+            lost |= _words_lost(placed, left)
+        else:
+            now[key] = found
         items += found
-        lost |= _words_lost(placed, left)
-    return Partial(ast_items.Spec(file, tuple(items)), errors, frozenset(lost))
+    spec = ast_items.Spec(file, tuple(items))
+    errors = syntax_errors(text, file, wrong) if wrong else ()
+    return Partial(spec, errors, frozenset(lost))
+
+
+def _whole(text: str, file: str) -> tuple[ast_items.Item, ...] | None:
+    """Returns the items of ``text``; ``None`` where not all of it can be parsed."""
+    try:
+        return Builder(file, text).spec(parser().parse(text))
+    except (UnexpectedInput, TooDeep, NumberTooLarge):
+        return None
 
 
 def _items(text: str, file: str) -> tuple[tuple[ast_items.Item, ...], str]:
