@@ -14,7 +14,7 @@ from typing import Any
 
 from checker.diagnostics import Span
 from checker.editor.declarations import Declaration, Names, Visible, of_item
-from checker.language.syntax import ast, ast_clauses, ast_items, ast_objects
+from checker.language.syntax import ast, ast_clauses, ast_draws, ast_items, ast_objects
 from checker.language.typecheck.clients import verbs
 from checker.language.typecheck.histories import history_name
 
@@ -348,10 +348,14 @@ class _Index:
         for label in node.labels:
             self._refer(label.span, self._find(label.text))
 
-    def _choose(self, node: ast.Choose) -> None:
+    def _choose(self, node: ast.Choose | ast_draws.Draw) -> None:
         self._any(node.domain)
         self._pattern(node.pattern)
         self._any(node.where)
+
+    def _weighed(self, node: ast_draws.WeighedDraw) -> None:
+        self._any(node.weights)
+        self._pattern(node.pattern)
 
     def _loop(self, node: ast.Loop) -> None:
         self._any(node.domain)
@@ -417,6 +421,8 @@ _SPECIAL: dict[type, Callable[[_Index, Any], None]] = {
     ast.Aggregate: _of("binders", "item"),
     ast.MapDisplay: _of("binders", "key", "value"),
     ast.Choose: _Index._choose,
+    ast_draws.Draw: _Index._choose,
+    ast_draws.WeighedDraw: _Index._weighed,
     ast.Loop: _Index._loop,
     ast.If: _Index._if,
     ast.Either: _Index._either,

@@ -20,7 +20,8 @@ CONTROL = frozenset(
 
 CLAUSES = frozenset(
     "faults links timing detector given clients prove expect allow points bound view over noise"
-    " drift ever any most per process within holds crash".split()
+    " drift ever any most per process within holds crash by chance almost"
+    " surely expected steps until least adversary".split()
 )
 """Words of checks, beside those of declarations."""
 
