@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from checker.results.verdict import Word
+
 RUNNING, DONE, FAILED = "running", "done", "failed"
 COMMANDS = {"check": "check", "prove": "prove", "coverage": "check"}
 """What can be run of a check, and the command that does it."""
@@ -52,9 +54,9 @@ class Outcome:
 
 def _word(verdict: dict[str, Any]) -> str:
     within = f" within {verdict['within']}" if verdict.get("within") else ""
-    if verdict["verdict"] == "bounded":
+    if verdict["verdict"] == Word.BOUNDED:
         return f"holds up to {verdict['up_to']}{within}"
-    return f"holds{within}" if verdict["verdict"] == "within" else str(verdict["verdict"])
+    return f"holds{within}" if verdict["verdict"] == Word.WITHIN else str(verdict["verdict"])
 
 
 Key = tuple[Path, str]

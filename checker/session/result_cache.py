@@ -55,11 +55,6 @@ def cached(spec: Spec, name: str, options: Options, run: Callable[[], Report]) -
     return report
 
 
-def is_cached(report: Report) -> bool:
-    """Returns whether a report comes from the cache."""
-    return CACHED in report.notes
-
-
 def _is_decided(report: Report) -> bool:
     undecided = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
     ended = report.stopped is not None and not report.has_counterexample

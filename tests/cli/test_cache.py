@@ -21,7 +21,7 @@ from checker.proving.dispatch_check import answer_check
 from checker.results.answer import Limits
 from checker.results.verdict import Report
 from checker.session import result_cache
-from checker.session.result_cache import CACHED, cached, is_cached
+from checker.session.result_cache import CACHED, cached
 
 SPEC = """\
 protocol P {
@@ -46,6 +46,10 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(path: Path, name: str, **how: Any) -> Report:
     spec, options = open_spec(path), Options(**how)
     return cached(spec, name, options, lambda: answer_check(spec, name, options))
+
+
+def is_cached(report: Report) -> bool:
+    return CACHED in report.notes
 
 
 def without_note(report: Report) -> dict[str, Any]:
