@@ -15,7 +15,11 @@ OWNERS = {
     "py4j": ("checker.engines.spark",),
     "pygls": ("checker.editor",),
     "pygments": ("checker.render",),
-    "pyspark": ("checker.engines.spark",),
+    "pyspark": (
+        "checker.audit.spark_engine",
+        "checker.audit.spark_log",
+        "checker.engines.spark",
+    ),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
 }
 
