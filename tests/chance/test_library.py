@@ -1,7 +1,8 @@
 """The library's values against published ones, exactly.
 
 Herman's ring, leader election and bounded retransmission: PRISM's case studies `herman`,
-`leader_sync` and `brp` (prismmodelchecker.org); gossip and Ben-Or: worked out in the comments of the specs.
+`leader_sync` and `brp` (prismmodelchecker.org); gossip and Ben-Or: worked out in the
+comments of the specs.
 """
 
 from __future__ import annotations
