@@ -1,7 +1,7 @@
 """Audits of generated logs, with violations planted and counted: `python -m benchmarks.auditing`.
 
-Five processes deliver all messages in one order, each in its own Parquet file; a sixth of the events
-are requests.  What is planted has to be found exactly, or the run ends.
+Five processes deliver all messages in one order, each in its own Parquet file; a sixth of the
+events are requests.  What is planted has to be found exactly, or the run ends.
 """
 
 from __future__ import annotations
