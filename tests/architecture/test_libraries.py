@@ -10,9 +10,16 @@ OWNERS = {
     "jinja2": ("checker.render",),
     "lark": ("checker.language",),
     "llvmlite": ("checker.engines.native.codegen",),
+    "lsprotocol": ("checker.editor",),
     "markupsafe": ("checker.render",),
     "py4j": ("checker.engines.spark",),
-    "pyspark": ("checker.engines.spark",),
+    "pygls": ("checker.editor",),
+    "pygments": ("checker.render",),
+    "pyspark": (
+        "checker.audit.spark_engine",
+        "checker.audit.spark_log",
+        "checker.engines.spark",
+    ),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
 }
 
