@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from checker.cli import console
+from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.conform import conform
 from checker.cli.diagnostic import diagnostic
@@ -15,6 +16,7 @@ from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.explain import explain
 from checker.cli.explore import explore
 from checker.cli.export import export
+from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
 from checker.cli.main import UNKNOWN, UNREAD
@@ -99,8 +101,10 @@ for _command in (
     conform,
     explore,
     valence,
+    audit,
     scenario,
     list_specs,
+    fmt,
     diagnostic,
     doctor,
 ):

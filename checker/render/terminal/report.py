@@ -13,6 +13,7 @@ from rich.text import Text
 from checker.diagnostics.english import count
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.coverage import coverage_view
+from checker.render.terminal.log_rows import log_rows
 from checker.render.terminal.proof import proof_rows
 from checker.render.terminal.reduction_summary import reduction_rows
 from checker.render.terminal.walk_rows import walk_rows
@@ -28,6 +29,7 @@ STYLES = {
     Word.BOUNDED: "yellow",
     Word.VIOLATED: "red",
     Word.VACUOUS: "yellow",
+    Word.PENDING: "yellow",
     Word.UNKNOWN: "yellow",
     Word.ERROR: "bold red",
 }
@@ -118,9 +120,11 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
-    """Yields rows on what was searched, proved or walked."""
+    """Yields rows on what was searched, proved, walked or read."""
     if report.walks is not None:
         return walk_rows(report, report.walks)
+    if report.log is not None:
+        return log_rows(report, report.log)
     return _search(report, verbose) if report.proof is None else proof_rows(report)
 
 
@@ -286,7 +290,7 @@ def verdict_count_text(word: Word, number: int) -> str:
             return f"{number} {held} for so many steps"
         case Word.ERROR:
             return f"{number} in error"
-        case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.UNKNOWN:
+        case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.PENDING | Word.UNKNOWN:
             return f"{number} {word.value}"
         case _:
             assert_never(word)
