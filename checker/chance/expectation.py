@@ -30,10 +30,19 @@ from math import ceil
 from typing import Any
 
 from checker.chance.graph import Closure, EndComponent, Part, ProcessGraph
-from checker.chance.intervals import Approximation, Interval, Progress, Sweeps, find_rank, silent
+from checker.chance.intervals import (
+    Approximation,
+    Interval,
+    Progress,
+    StiffError,
+    Sweeps,
+    find_rank,
+    silent,
+)
 from checker.chance.kernels import numbers, octets, words
 from checker.chance.native_graph import INSIDE, KEPT, NONE, OUT
 from checker.chance.objective import Kind, Objective
+from checker.chance.policies import ExactQuotient, solved
 from checker.chance.probability import WIDTH, scheduled
 from checker.chance.quotient import Arrays, Quotient, collapse
 from checker.chance.targets import Target, Witness, fair_part, target_of, witness
@@ -115,9 +124,8 @@ def expectation(
     problem = pose(graph, goal, reward, fair)
     if isinstance(problem, Infinite):
         return problem
-    bound = _from_below if largest else _from_zero
     starts = [state for state in graph.process.initial if problem.is_finite(state)]
-    approximation = bound(problem, starts, width, progress)
+    approximation = _approximated(problem, starts, width, progress)
     intervals = {state: approximation.interval(state) for state in starts}
     best = max if largest else min
     state = best(intervals, key=lambda s: intervals[s].lower)
@@ -235,6 +243,17 @@ def _goal(graph: ProcessGraph, goal: AbstractSet[int]) -> Closure:
 # ---- bounds -----------------------------------------------------------------------------------
 
 
+def _approximated(
+    problem: Problem, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation:
+    bound = _from_below if problem.largest else _from_zero
+    try:
+        return bound(problem, starts, width, progress)
+    except StiffError:
+        exact = ExactQuotient(problem.graph.process, problem.quotient, problem.reward)
+        return solved(exact, (Fraction(0), Fraction(0)), problem.largest)
+
+
 def _from_below(
     problem: Problem, starts: list[int], width: Fraction, progress: Progress
 ) -> Approximation:
@@ -243,7 +262,7 @@ def _from_below(
     rank = find_rank(quotient, progress)
     shift = VALUE_BITS - ceil(max([0, *reward]) * rank.largest()).bit_length()
     if shift < 0:
-        raise OverflowError("the expected value is too large for a bound")
+        raise StiffError
     sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
     longest = max([Fraction(1), *(rank.of(quotient.classes[s]) for s in starts)])
     limit, unit = int(width * (1 << shift) / (2 * longest)), Fraction(1, 1 << shift)
@@ -277,7 +296,7 @@ def _from_zero(
                 break
             return found
         limit >>= 3
-    raise OverflowError("the expected value is too large for a bound")
+    raise StiffError
 
 
 def _widest(found: Approximation, starts: list[int]) -> Fraction:

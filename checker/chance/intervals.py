@@ -27,7 +27,7 @@ All three conditions are checked in integers that are rounded outward
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,12 +39,20 @@ RANK_SCALE = 20
 """A rank is a multiple of ``2**-20`` steps."""
 QUOTA = 1 << 24
 """States visited, a second or less of them, between two looks at the clock."""
+SMALL = 4096
+"""Up to so many states of a quotient sweeps are not continued for long: rationals are faster."""
+PATIENCE = 2
+"""Then so many quotas are spent at most on one question."""
 Progress = Callable[[int, int], None]
 """Is told how many components are done, and of how many."""
 
 
 def silent(done: int, of: int) -> None:
     """Tells nobody."""
+
+
+class StiffError(ArithmeticError):
+    """Sweeps are not the way to solve these equations: executions stay in them too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +85,25 @@ class Sweeps:
     reward: array[Any] | None = None
     constant: int = 0
     shift: int = 0
+    spent: int = 0
 
     @property
     def _given(self) -> tuple[array[Any] | None, ...]:
         return *self.quotient.arrays.given, self.reward, self.values
 
     def solve(self, sense: str, limit: int, progress: Progress = silent) -> None:
-        """Sweeps until no value changes by more than ``limit``; ``sense``: ``max`` or ``min``."""
+        """Sweeps until no value changes by more than ``limit``; ``sense``: ``max`` or ``min``.
+
+        Raises :class:`StiffError` where the quotient is small, and that takes long.
+        """
         q, run, at = self.quotient, kernels(), 0
         while at < q.components:
+            if q.numbered <= SMALL and self.spent >= PATIENCE:
+                raise StiffError
             run.stop.clear()
             given = at, q.components, self.constant, self.shift, limit, QUOTA
             at = run(f"solve_{sense}", *self._given, q.bounds, *given)
+            self.spent += at < q.components
             progress(at, q.components)
 
     def residual(self) -> tuple[int, int]:
@@ -135,7 +150,7 @@ def find_rank(quotient: Quotient, progress: Progress = silent) -> Rank:
         if above <= unit >> 1:
             return Rank(sweeps.values, Fraction(1, unit - above))
         if not limit:
-            raise OverflowError("the expected number of steps is too large for a bound")
+            raise StiffError
         limit >>= 1
 
 
@@ -143,7 +158,8 @@ def find_rank(quotient: Quotient, progress: Progress = silent) -> Rank:
 class Approximation:
     """Values and how wrong they are at most, as multiples of the rank of a state.
 
-    ``unit``: what a value of 1 stands for.  ``chosen``: the choice of each state.
+    ``unit``: what a value of 1 stands for.  ``chosen``: the choice of each state.  ``exact``: the
+    values, where they are known.
     """
 
     quotient: Quotient
@@ -153,10 +169,13 @@ class Approximation:
     above: int
     below: int
     chosen: array[Any]
+    exact: Sequence[Fraction] | None = None
 
     def interval(self, state: int) -> Interval:
         """Returns an interval that holds the value of a state of the process."""
         number = self.quotient.classes[state]
+        if self.exact is not None:
+            return Interval(self.exact[number], self.exact[number])
         value, rank = self.values[number], self.rank.of(number)
         if number >= self.quotient.numbered:
             return Interval(value * self.unit, value * self.unit)

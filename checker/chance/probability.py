@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from checker.chance.graph import ProcessGraph
-from checker.chance.intervals import Approximation, Interval, Progress, approximate, silent
+from checker.chance.intervals import (
+    Approximation,
+    Interval,
+    Progress,
+    StiffError,
+    approximate,
+    silent,
+)
 from checker.chance.native_graph import NONE
 from checker.chance.objective import Objective
+from checker.chance.policies import ExactQuotient, solved
 from checker.chance.quotient import Quotient, for_reaching
 from checker.chance.targets import Target, target_of
 
@@ -79,7 +87,10 @@ def probability(
     target = target_of(graph, sought, fair)
     quotient = for_reaching(graph, target.part, target.states)
     initial = graph.process.initial
-    found = approximate(quotient, initial, width, progress)
+    try:
+        found = approximate(quotient, initial, width, progress)
+    except StiffError:
+        found = solved(ExactQuotient(graph.process, quotient), (Fraction(1), Fraction(0)), True)
     intervals = {state: found.interval(state) for state in initial}
     state = max(initial, key=lambda s: intervals[s].lower)
     interval = Interval(intervals[state].lower, max(i.upper for i in intervals.values()))

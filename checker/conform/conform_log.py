@@ -198,15 +198,17 @@ class _Conforming:
     def _replay(self, observation: Observation) -> ReplayedRun | None:
         """Returns the run to the first of the furthest nodes, replayed by the interpreter, unless
         it is too long or there is no time left."""
-        nodes = [(self._shown(n.state), n.cursors) for n in self.found.furthest[0].run()]
-        if len(nodes) - 1 > self.asked.replay:
+        run = self.found.furthest[0].run()
+        if len(run) - 1 > self.asked.replay:
             self.notes.append(
-                f"the run of {count(len(nodes) - 1, 'step')} was not replayed by the interpreter:"
-                f" --replay {len(nodes) - 1} does"
+                f"the run of {count(len(run) - 1, 'step')} was not replayed by the interpreter:"
+                f" --replay {len(run) - 1} does"
             )
             return None
         try:
             with budgets.raising_when_exhausted():
+                states = {state: self._shown(state) for state in {node.state for node in run}}
+                nodes = [(states[node.state], node.cursors) for node in run]
                 return replayed(observation, nodes, self.opened)
         except KeyboardInterrupt as error:
             self.stopped = stop_reason(error)

@@ -120,6 +120,10 @@ class EventExplainer:
             and (marks[event.mark].kind is MarkKind.CRASH or self.observation.is_observed(event))
         )
 
+    def number_of(self, event: Event) -> int:
+        """Returns the number of the timeline of the process of a relevant event."""
+        return self._of_process[event.args[0]]  # type: ignore[index]
+
     def after(
         self, cursors: Cursors, events: tuple[Event, ...]
     ) -> list[tuple[Cursors, list[Line]]]:
@@ -139,7 +143,7 @@ class EventExplainer:
             yield cursors, lines
             return
         event = left.events[0]
-        who = self._of_process[event.args[0]]  # type: ignore[index]
+        who = self.number_of(event)
         at, items = cursors[who], self._items[who]
         info = self.observation.system.marks[event.mark]
         if info.kind is MarkKind.CRASH and self._may_crash(items, at):

@@ -19,13 +19,16 @@ from checker.engines.native.codegen.packing import decode, width
 from checker.engines.native.steps.stepper import NativeStepper
 from checker.model import ir
 from checker.model.interpreter import Event, State
-from checker.model.ir import Apply, Assign, Make, Mark, Op, Read, Target, TransitionSystem
+from checker.model.ir import Apply, Assign, Make, Mark, MarkKind, Op, Read, Target, TransitionSystem
 from checker.model.tree import rewritten
 from checker.model.types import Case, SeqT, VariantT
 from checker.results.answer import Unsupported
 
 EVENTS = "@events"
 """The variable that has the events of the step that led to a state."""
+
+_SPECIAL = (MarkKind.SEND, MarkKind.CRASH)
+"""Events of which several lines may be about one, or none."""
 
 MOST = 16
 """The largest number of events of a step; states that have larger steps are the interpreter's."""
@@ -82,6 +85,9 @@ class NativeSteps:
         self._rest = ~(self._mask << self._shift)
         self._events: dict[int, tuple[Event, ...]] = {}
         self._said: dict[int, tuple[Bits, ...]] = {}
+        self._items = [timeline.items for timeline in explainer.observation.timelines]
+        self._single: dict[int, int] = {}
+        self._explains: dict[tuple[int, int], bool] = {}
 
     def starts(self) -> list[int]:
         """Returns the initial states; may raise ``RunFault``."""
@@ -96,18 +102,37 @@ class NativeSteps:
         if faulted:
             return self._interpreted(state, cursors)
         found = []
-        shift, mask, rest = self._shift, self._mask, self._rest
-        after, known = self.explainer.after, self._events
+        shift, mask, rest, known = self._shift, self._mask, self._rest, self._events
         for row in rows:
-            code = row >> shift & mask
+            code, successor = row >> shift & mask, row & rest
+            if not code:
+                found.append(Way(successor, cursors, 0))
+                continue
             events = known.get(code)
             if events is None:
                 events = self._decoded(code)
-            for now, lines in after(cursors, events):
-                successor = row & rest
+            who = self._single.get(code)
+            if who is not None:
+                at = cursors[who]
+                item = self._items[who][at] if at < len(self._items[who]) else None
+                if isinstance(item, Line):
+                    if self._is_of(code, events, item, cursors) and self._says([item], successor):
+                        passed = (*cursors[:who], at + 1, *cursors[who + 1 :])
+                        found.append(Way(successor, passed, 1))
+                    continue
+            for now, lines in self.explainer.after(cursors, events):
                 if not lines or self._says(lines, successor):
                     found.append(Way(successor, now, len(lines)))
         return found
+
+    def _is_of(self, code: int, events: tuple[Event, ...], line: Line, cursors: Cursors) -> bool:
+        """Returns whether a step whose only logged event is no multicast explains ``line``, the
+        next one of its process; lines that say the same share the answer."""
+        key = (code, id(line.patterns))
+        known = self._explains.get(key)
+        if known is None:
+            known = self._explains[key] = bool(self.explainer.after(cursors, events))
+        return known
 
     def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
         """Returns the same by the interpreter, which knows what an error is about."""
@@ -126,17 +151,19 @@ class NativeSteps:
             Event(self._marks[case], args) for case, *given in value if (args := tuple(given))
         ]
         found = self._events[code] = self.explainer.relevant(events)
+        if len(found) == 1 and self.system.marks[found[0].mark].kind not in _SPECIAL:
+            self._single[code] = self.explainer.number_of(found[0])
         return found
 
     def _says(self, lines: list[Line], state: int) -> bool:
         for line in lines:
             if not line.state:
                 continue
-            said = self._said.get(id(line))
+            said = self._said.get(id(line.state))
             if said is None:
                 layout = self._stepper.layout
                 said = tuple(bits_in_state(layout, n, pattern) for n, pattern in line.state)
-                self._said[id(line)] = said
+                self._said[id(line.state)] = said
             if any(state & mask != value for mask, value in said):
                 return False
         return True

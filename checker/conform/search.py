@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from checker.conform.explain_events import Cursors, Observation
 from checker.model.interpreter import State
@@ -24,8 +24,7 @@ OFTEN = 256
 """After so many nodes the listener is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way(Generic[S]):
+class Way(NamedTuple, Generic[S]):
     """A step to ``state`` after which ``cursors`` are next; ``lines``: how many it explains."""
 
     state: S

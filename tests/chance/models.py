@@ -128,3 +128,117 @@ def herman(n: int) -> Model:
 def tokens(state: tuple[int, ...]) -> int:
     """Returns how many processes of Herman's ring have a token."""
     return sum(state[i] == state[i - 1] for i in range(len(state)))
+
+
+def leader_election(n: int, k: int) -> Model:
+    """Itai and Rodeh, Symmetry breaking in distributed networks (1990): each of ``n`` processes in
+    a synchronous ring draws a number below ``k``, and all see all numbers after ``n - 1`` steps;
+    the largest that is drawn once elects its process, otherwise they draw again.
+
+    A state: what is done next (draw, read, decide, or over), how many reads were made, and for each
+    process whether its number may be unique, the number that it passes on, and its own.
+    """
+
+    def choices(state: tuple[Any, ...]) -> list[Choice]:
+        does, reads, rows = state
+        if does == "draw":
+            return [
+                {
+                    ("read", 1, tuple((True, x, x) for x in drawn)): 1
+                    for drawn in product(range(k), repeat=n)
+                }
+            ]
+        if does == "read":
+            last = reads == n - 1
+            return [{("decide" if last else "read", min(reads + 1, n - 1), read(rows, last)): 1}]
+        nothing = ((False, 0, 0),) * n
+        if does == "decide" and not any(unique for unique, _, _ in rows):
+            return [{("draw", 1, nothing): 1}]
+        return [{("over", reads, nothing): 1}]
+
+    def read(rows: tuple[Any, ...], last: bool) -> tuple[Any, ...]:
+        found = []
+        for i, (unique, _, own) in enumerate(rows):
+            passed = rows[(i + 1) % n][1]
+            unique = unique and own != passed
+            found.append((unique, 0 if last else passed, own if unique and not last else 0))
+        return tuple(found)
+
+    return explore([("draw", 1, ((False, 0, 0),) * n)], choices)
+
+
+def retransmission(n: int, most: int) -> Model:
+    """The bounded retransmission protocol: Helmink, Sellink and Vaandrager, Proof-checking a data
+    link protocol (1994), with the probabilities of D'Argenio, Jeannet, Jensen and Larsen (2001): a
+    file of ``n`` frames, each sent again ``most`` times at most; a frame is lost with probability
+    1/50, an acknowledgement with 1/100.
+
+    A state is a record of the sender (``s``, its report, retransmissions, frame and bits), the
+    receiver (``r``) and the two channels (``k``, ``l``).
+    """
+    start = dict.fromkeys(("s", "srep", "nrtr", "i", "r", "rrep", "k", "l"), 0)
+    bits = ("bs", "s_ab", "fs", "ls", "fr", "lr", "br", "r_ab", "recv", "begun")
+    start |= dict.fromkeys(bits, False)
+    names = tuple(start)
+
+    def choices(state: tuple[Any, ...]) -> list[Choice]:
+        v = dict(zip(names, state, strict=True))
+
+        def to(**changes: Any) -> tuple[Any, ...]:
+            return tuple(changes.get(name, v[name]) for name in names)
+
+        return [*_of_sender(v, to, n, most), *_of_receiver(v, to)] or [{state: 1}]
+
+    return explore([tuple(start.values())], choices)
+
+
+def _of_sender(v: dict[str, Any], to: Any, n: int, most: int) -> list[Choice]:
+    found: list[Choice] = []
+    sent = {"fs": v["i"] == 1, "ls": v["i"] == n, "bs": v["s_ab"]}
+    if v["s"] == 0 and not v["begun"]:
+        found.append({to(s=1, i=1, srep=0, begun=True): 1})
+    if v["s"] == 1 and v["k"] == 0:
+        found.append({to(s=2, nrtr=0, k=1, **sent): 49, to(s=2, nrtr=0, k=2, **sent): 1})
+    if v["s"] == 2 and v["l"] == 1:
+        found.append({to(s=4, s_ab=not v["s_ab"], l=0): 1})
+    if v["s"] == 2 and v["k"] == 2:
+        found.append({to(s=3, k=0): 1})
+    if v["s"] == 2 and v["l"] == 2:
+        found.append({to(s=3, l=0): 1})
+    if v["s"] == 3 and v["nrtr"] < most and v["k"] == 0:
+        more = sent | {"nrtr": v["nrtr"] + 1}
+        found.append({to(s=2, k=1, **more): 49, to(s=2, k=2, **more): 1})
+    if v["s"] == 3 and v["nrtr"] == most:
+        found.append({to(s=5, srep=1 if v["i"] < n else 2): 1})
+    if v["s"] == 4:
+        found.append({to(s=1, i=v["i"] + 1) if v["i"] < n else to(s=0, srep=3): 1})
+    if v["s"] in (5, 6):
+        found += _resynchronised(v, to)
+    return found
+
+
+def _resynchronised(v: dict[str, Any], to: Any) -> list[Choice]:
+    sender = {"s": 6} if v["s"] == 5 else {"s": 0, "s_ab": False}
+    match v["r"]:
+        case 0:
+            return [{to(**sender): 1}]
+        case 4:
+            return [{to(**sender, r=5, **({} if v["ls"] else {"rrep": 4})): 1}]
+        case 5:
+            return [{to(**sender, r=0, rrep=0): 1}]
+    return []
+
+
+def _of_receiver(v: dict[str, Any], to: Any) -> list[Choice]:
+    got = {"fr": v["fs"], "lr": v["ls"], "br": v["bs"], "recv": True, "k": 0}
+    expected = v["r_ab"] == v["br"]
+    if v["r"] in (0, 4) and v["k"] == 1:
+        return [{to(r=1 if v["r"] == 0 else 2, **got): 1}]
+    if v["r"] == 1:
+        return [{to(r=2, r_ab=v["br"]): 1}]
+    if v["r"] == 2 and expected:
+        return [{to(r=3, rrep=1 if v["fr"] else 3 if v["lr"] else 2): 1}]
+    if v["r"] in (2, 3) and v["l"] == 0:
+        back = {} if v["r"] == 2 else {"r_ab": not v["r_ab"]}
+        return [{to(r=4, l=1, **back): 99, to(r=4, l=2, **back): 1}]
+    return []
