@@ -150,7 +150,7 @@ class EventExplainer:
             yield from self._ways(cursors, _Left(left.events[1:]), lines)
         here = items[at] if at < len(items) else None
         if isinstance(here, Gap):
-            if not left.sent_to and info.kind is not MarkKind.CRASH:
+            if info.kind is not MarkKind.CRASH:
                 yield from self._ways(cursors, _Left(left.events[1:]), lines)
             at += 1
             here = items[at] if at < len(items) else None
