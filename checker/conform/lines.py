@@ -217,7 +217,7 @@ class Resolver:
             sender = parse(info.types[1], row.data.get("from", "_"), self._rename)
             yield EventPattern(mark, (self._self(row), sender, message))
             return
-        to = row.data.get("to")
+        to = row.data.get("receivers", row.data.get("to"))
         if isinstance(to, str):
             to = [to]
         receivers = None

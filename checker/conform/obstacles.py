@@ -153,9 +153,11 @@ class _Place:
         if ways:
             lines = [each for each in ways[0][1] if not says_state([each], transition.successor)]
             return self._values(lines, transition.successor)
-        if len(own) > 1:
-            return f"and then the log should have {tell(self.system, own[1]).sentence}"
-        return "but its other events are not what the logs say next"
+        lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))
+        return f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+
+    def _explains(self, events: tuple[Event, ...]) -> bool:
+        return bool(self.explainer.after(self.cursors, events))
 
     def _values(self, lines: list[Line], state: State) -> str:
         """Returns which variables would have other values than the log says."""

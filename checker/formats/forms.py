@@ -89,6 +89,7 @@ FORMS: Mapping[type, Form] = {
             "trace": "trace",
             "others": "of_others",
             "of_others": "of_others",
+            "chance": "chance",
         },
     ),
     Reduced: Form(items={"unused": ("kind", "why")}),

@@ -9,6 +9,7 @@ from typing import Annotated, assert_never
 
 from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
+from checker.results.chance import Chance
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
@@ -118,6 +119,7 @@ class PropertyVerdict:
     no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
+    ``chance``: of a question about chance, its value.
     """
 
     property: str
@@ -136,6 +138,7 @@ class PropertyVerdict:
     trace: Trace | None = None
     others: tuple[Trace, ...] = ()
     of_others: str = ""
+    chance: Chance | None = None
 
     def label(self) -> str:
         """The word as it is shown."""

@@ -32,7 +32,7 @@ def blanks(left: Lexeme, right: Lexeme) -> int:
 def _after(left: Lexeme) -> bool:
     """Tells whether nothing separates ``left`` from what follows."""
     match left.text:
-        case "(" | "[" | "." | ".." | "#":
+        case "(" | "[" | "." | ".." | "/" | "#":
             return True
         case "-":
             return left.is_first and left.rule == "operator"
@@ -46,7 +46,7 @@ def _after(left: Lexeme) -> bool:
 def _before(left: Lexeme, right: Lexeme) -> bool:
     """Tells whether nothing separates ``right`` from ``left``, which is before it."""
     match right.text:
-        case ")" | "]" | "," | "." | "..":
+        case ")" | "]" | "," | "." | ".." | "/":
             return True
         case "(":
             return right.rule in _CALLS and (left.kind in _NAMES or left.text == "]")

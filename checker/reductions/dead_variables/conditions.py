@@ -186,10 +186,14 @@ class Blockers:
                 continue
             if not all(any(same(negation(test), side) for test in meeting.path) for side in sides):
                 continue
-            guarded = in_range(disj(part, *sides) if sides else part)
+            onces = self.trends.onces(part)
+            if onces is None:
+                continue
+            begun = conj(*onces, part)
+            guarded = in_range(disj(begun, *sides) if sides else begun)
             own = _own(meeting.cell)
             if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
-                yield Blocker(guarded, reads_in(part), tested)
+                yield Blocker(guarded, reads_in(begun), tested)
 
     def _ending(self, meeting: Meeting, part: Expr) -> bool:
         """Whether what ``part`` derives may no longer hold when the reading is reached."""

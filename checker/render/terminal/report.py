@@ -12,6 +12,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count
 from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.chance import chance_view
 from checker.render.terminal.coverage import coverage_view
 from checker.render.terminal.log_rows import log_rows
 from checker.render.terminal.proof import proof_rows
@@ -35,6 +36,8 @@ STYLES = {
 }
 
 LABEL = 8
+WIDEST = 40
+"""The columns of a question at most."""
 
 
 def report_view(report: Report, *, verbose: bool = False) -> RenderableType:
@@ -57,6 +60,11 @@ def figures_view(report: Report, *, verbose: bool = False) -> RenderableType:
     parts: list[RenderableType] = []
     if report.verdicts:
         parts.append(_table(report))
+    parts += [
+        chance_view(verdict)
+        for verdict in report.verdicts
+        if verdict.chance is not None and (verbose or verdict.word is Word.VIOLATED)
+    ]
     parts.append(_facts(report, verbose))
     if report.coverage is not None:
         parts.append(coverage_view(report.coverage))
@@ -69,7 +77,7 @@ def _sizes(report: Report) -> str:
 
 def _table(report: Report) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("property", overflow="fold")
+    table.add_column("property", overflow="fold", max_width=WIDEST)
     whole = not any(verdict.within for verdict in report.verdicts)
     table.add_column("verdict", no_wrap=whole, overflow="fold")
     table.add_column("expected", no_wrap=True)
