@@ -58,7 +58,7 @@ from checker.model.ir import Block, Expr, TransitionSystem, VariableKind
 from checker.model.large_sets import adds_only, is_finite_set
 from checker.model.memo import an_analysis, by_identity
 from checker.model.names import reads_in
-from checker.model.tree import nodes, placeless
+from checker.model.tree import nodes, placeless, statements
 from checker.model.types import (
     BOOL,
     AtomT,
@@ -95,7 +95,7 @@ WIDE = 256
 @an_analysis()
 def find_dead(system: TransitionSystem) -> tuple[Block, tuple[str, ...]]:
     """The statements that reset dead parts; and what prevents more."""
-    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
+    if any(isinstance(s, ir.Emit) for a in system.actions for s in statements(a.body)):
         return (), ("effects are still to be lowered",)
     return DeadVariableAnalysis(placeless(system)).block()
 
@@ -118,6 +118,8 @@ class DeadVariableAnalysis:
             for reading in uses_in(site):
                 self.readings[reading.variable].append(reading)
         self._alone = by_identity(lambda action: alone(self.system, action))
+        self._blockers = Blockers(self.trends)
+        self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
         self._met: dict[tuple[str, int], Meeting] = {}
         self._stores: dict[str, list[Meeting]] = {}
 
@@ -242,11 +244,23 @@ class DeadVariableAnalysis:
         return {name for clause in clauses or () for part in clause for name in reads_in(part)}
 
     def _clauses(self, variable: ir.Variable, hidden: frozenset[str]) -> list[list[Expr]] | None:
+        """The conditions that all have to hold for a part of the variable to be dead, each with its
+        alternatives, which do without what is ``hidden``; ``None``: never.
+        """
+        if variable.name not in self._plain:
+            blockers = self._blockers.hiding(frozenset())
+            found = self._find_clauses(variable, blockers)
+            self._plain[variable.name] = found, blockers.mentioned
+        found, mentioned = self._plain[variable.name]
+        if found is None or hidden.isdisjoint(mentioned):
+            return found
+        return self._find_clauses(variable, self._blockers.hiding(hidden))
+
+    def _find_clauses(self, variable: ir.Variable, blockers: Blockers) -> list[list[Expr]] | None:
         items = (
             variable.name in self.links or self.trends.variables[variable.name].way is Direction.UP
         )
         part = cell(variable, items)
-        blockers = Blockers(self.trends, hidden)
         effects = MessageEffects(self.system, self.sites, blockers)
 
         def clauses_of(reading: VariableUse) -> list[list[Expr]] | None:

@@ -154,12 +154,10 @@ class _Renaming:
 
     def access(self, access: Access) -> Access:
         binders, renamed = self.of(access.binders)
-        return replace(
-            access,
-            keys=renamed(access.keys),
-            item=None if access.item is None else renamed(access.item),
-            path=renamed(access.path),
-            binders=binders,
+        item = None if access.item is None else renamed(access.item)
+        keys, path = renamed(access.keys), renamed(access.path)
+        return Access(
+            access.variable, access.how, keys, item, access.up, path, binders, access.sure
         )
 
 

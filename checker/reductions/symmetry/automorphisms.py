@@ -48,7 +48,8 @@ PAYLOADS = "Msg"
 @an_analysis()
 def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str, ...]]:
     """The group, or ``None`` where there is none but the identity; and why it is not larger."""
-    sorts = sorts_of(system)
+    conditions = conditions_of(system)
+    sorts = conditions.sorts
     initial: dict[State, None] = {}
     try:
         for state, _ in starts(system):
@@ -58,7 +59,7 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
                 return None, (why,)
     except RunFault:
         return None, ("the initial state is a run-time error",)
-    group = _Group(system, sorts, list(initial))
+    group = _Group(system, conditions, list(initial))
     classes = group.classes()
     unused = tuple(group.reasons(classes))
     if not classes:
@@ -66,25 +67,27 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
     return Symmetry(sorts, classes, _text(sorts, classes)), unused
 
 
-def sorts_of(system: TransitionSystem) -> Sorts:
-    """The sorts of the types of a system's variables and of what its actions range over."""
+def conditions_of(system: TransitionSystem) -> Conditions:
+    """The conditions on renamings of the sorts of a system: those of the types of its variables and
+    of what its actions range over."""
     labels = {system.processes: None}
-    probe = Sorts((system.processes,))
-    for type_ in Conditions(system, probe).types:
+    processes_alone = Conditions(system, Sorts((system.processes,)))
+    for type_ in processes_alone.types:
         for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and part.labels and not part.first:
-                if probe.of(part) is None:
+                if processes_alone.sorts.of(part) is None:
                     labels[part.labels] = None
-    return Sorts(tuple(labels))
+    sorts = Sorts(tuple(labels))
+    return processes_alone if sorts == processes_alone.sorts else Conditions(system, sorts)
 
 
 class _Group:
     """Checks renamings of a system, and puts them together."""
 
-    def __init__(self, system: TransitionSystem, sorts: Sorts, initial: list[State]) -> None:
+    def __init__(self, system: TransitionSystem, found: Conditions, initial: list[State]) -> None:
+        sorts = found.sorts
         self.sorts, self.initial = sorts, initial
         self.types = [v.type for v in system.variables]
-        found = Conditions(system, sorts)
         self.fixed, self.still = list(found.fixed.values()), list(found.still.values())
         self.ranges = sorted(found.ranges)
         self.payloads = {

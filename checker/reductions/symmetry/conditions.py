@@ -77,15 +77,19 @@ class _Here:
     request: bool = False
 
     def at(self, place: SourceLocation | None) -> _Here:
-        return self if place is None else replace(self, place=place)
+        if place is None or place is self.place:
+            return self
+        return _Here(self.meant, self.known, place, self.request)
 
     def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
         return replace(self, meant=(*self.meant, (placeless(expr), atoms)))
 
     def without(self, names: frozenset[str]) -> _Here:
         """The context without knowledge of ``names``."""
+        if not names or not (self.meant or self.known):
+            return self
         kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
-        return replace(self, meant=kept, known=forget(self.known, names))
+        return _Here(kept, forget(self.known, names), self.place, self.request)
 
     def with_place(self, text: str) -> str:
         """``text``, with the place of the context where that is known."""
