@@ -121,6 +121,7 @@ class DeadVariableAnalysis:
         self._blockers = Blockers(self.trends)
         self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
         self._met: dict[tuple[str, int], Meeting] = {}
+        self._reached: dict[object, Meeting] = {}
         self._stores: dict[str, list[Meeting]] = {}
 
     def block(self) -> tuple[Block, tuple[str, ...]]:
@@ -261,7 +262,7 @@ class DeadVariableAnalysis:
             variable.name in self.links or self.trends.variables[variable.name].way is Direction.UP
         )
         part = cell(variable, items)
-        effects = MessageEffects(self.system, self.sites, blockers)
+        effects = MessageEffects(self.system, self.sites, blockers, self._reached)
 
         def clauses_of(reading: VariableUse) -> list[list[Expr]] | None:
             if reading.among is not None and part.item is not None:
@@ -278,7 +279,7 @@ class DeadVariableAnalysis:
         clauses = simplest(clause for one in readings for clause in found[id(one)])
         if clauses is None:
             return None
-        idle = self._freezing_conditions(part, blockers)
+        idle = self._freezing_conditions(part, blockers, clauses)
         return simplest([p for p in clause if p not in idle] for clause in clauses)
 
     def _meeting(self, part: VariablePart, reading: VariableUse) -> Meeting:
@@ -288,20 +289,26 @@ class DeadVariableAnalysis:
             self._met[at] = Meeting(part, reading)
         return self._met[at]
 
-    def _freezing_conditions(self, part: VariablePart, blockers: Blockers) -> set[Expr]:
-        """Conditions that never change and under which the part never does: they gain nothing."""
+    def _freezing_conditions(
+        self, part: VariablePart, blockers: Blockers, clauses: list[list[Expr]]
+    ) -> set[Expr]:
+        """Conditions in ``clauses`` that never change and under which the part never does: they
+        gain nothing.
+        """
+        common = {
+            p
+            for clause in clauses
+            for p in clause
+            if self.trends.way(p) is Direction.STILL
+            and not any(isinstance(n, ir.IsCase) for n in nodes(p))
+        }
+        if not common:
+            return common
         if part.variable not in self._stores:
             self._stores[part.variable] = list(self._stores_to(part))
-        common: set[Expr] | None = None
         for stored in self._stores[part.variable]:
-            found = blockers.of(stored)
-            common = set(found) if common is None else common & set(found)
-        still = self.trends.way
-        return {
-            p
-            for p in common or ()
-            if still(p) is Direction.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
-        }
+            common &= set(blockers.of(stored))
+        return common if self._stores[part.variable] else set()
 
     def _stores_to(self, part: VariablePart) -> Iterator[Meeting]:
         """The assignments to a part, as readings of what is stored."""

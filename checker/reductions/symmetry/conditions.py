@@ -108,6 +108,7 @@ class Conditions:
         self.still: dict[frozenset[Atom], Still] = {}
         self.ranges: set[tuple[int, int, int]] = set()
         self.types: dict[Type, None] = {}
+        self._seen: dict[tuple[int, int, int], object] = {}
         for variable in system.variables:
             self._type(variable.type)
         for action in system.actions:
@@ -294,6 +295,10 @@ class Conditions:
             self._expr(part, here)
 
     def _expr(self, expr: Expr, here: _Here) -> None:
+        at = id(expr), id(here.meant), id(here.known)
+        if at in self._seen:
+            return
+        self._seen[at] = expr, here.meant, here.known
         self._type(expr.type)
         match expr:
             case ir.Const(type_, value):
