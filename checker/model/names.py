@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import or_
 from typing import Any, NamedTuple
 
 from checker.model import ir
@@ -122,11 +123,10 @@ def _own_names(roles: NameRoles, in_expression: bool, name: str, of_state: bool)
     )
 
 
-def _union(one: Names, other: Names) -> Names:
-    """Returns the union: one of both where it has all names."""
-    if other <= one:
-        return one
-    return other if one <= other else one | other
+@lru_cache(maxsize=1 << 14)
+def _joined(one: NamesOf, other: NamesOf) -> NamesOf:
+    """Returns the names of both."""
+    return NamesOf(*map(or_, one, other))
 
 
 def names_of(node: Any) -> NamesOf:
@@ -147,7 +147,7 @@ def _names_of(node: Any) -> NamesOf:
         if found is _NO_NAMES:
             found = more
         elif more is not _NO_NAMES and more is not found:
-            found = NamesOf(*map(_union, found, more))
+            found = _joined(found, more)
     if isinstance(node, Node):
         node.kept_names = found
     return found

@@ -117,6 +117,12 @@ class DeadVariableAnalysis:
         for site in self.sites:
             for reading in uses_in(site):
                 self.readings[reading.variable].append(reading)
+        self._assignments: dict[str, list[tuple[ProgramPoint, ir.Assign]]] = {}
+        self._points: dict[int | None, list[ProgramPoint]] = {}
+        for site in self.sites:
+            if isinstance(site.node, ir.Assign):
+                self._assignments.setdefault(site.node.target.name, []).append((site, site.node))
+                self._points.setdefault(site.action, []).append(site)
         self._alone = by_identity(lambda action: alone(self.system, action))
         self._blockers = Blockers(self.trends)
         self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
@@ -181,9 +187,8 @@ class DeadVariableAnalysis:
         here = ir.Read(variable.type, variable.name)
         actions = self.system.actions
         stores = (
-            site.node
-            for site in self.sites
-            if isinstance(site.node, ir.Assign) and site.node.target.name == variable.name
+            node
+            for site, node in self._assignments.get(variable.name, ())
             if site.action is None or actions[site.action].promised != ir.FALSE
         )
         return all(not stmt.target.path and adds_only(stmt.value, here) for stmt in stores)
@@ -192,10 +197,7 @@ class DeadVariableAnalysis:
         """Whether steps with fairness constraints assign it only together with one of finitely many
         steps, or have a constraint of their own.
         """
-        for site in self.sites:
-            node = site.node
-            if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
-                continue
+        for site, node in self._assignments.get(variable.name, ()):
             if site.action is None:
                 return False
             action = self.system.actions[site.action]
@@ -203,7 +205,7 @@ class DeadVariableAnalysis:
                 continue
             if receiving and self._consumes_parameter(site, node):
                 continue
-            if not progresses(self.sites, self.trends, site):
+            if not progresses(self._points[site.action], self.trends, site):
                 return False
         return True
 
@@ -312,10 +314,7 @@ class DeadVariableAnalysis:
 
     def _stores_to(self, part: VariablePart) -> Iterator[Meeting]:
         """The assignments to a part, as readings of what is stored."""
-        for site in self.sites:
-            node = site.node
-            if not (isinstance(node, ir.Assign) and node.target.name == part.variable):
-                continue
+        for site, node in self._assignments.get(part.variable, ()):
             keys = tuple(k.key for k in node.target.path if isinstance(k, ir.Key))
             item: ir.Local | None = None
             path = site.path

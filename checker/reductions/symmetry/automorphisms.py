@@ -14,7 +14,7 @@ rings, whose processes can only be rotated together, are not reduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checker.diagnostics.english import listing
@@ -70,15 +70,21 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
 def conditions_of(system: TransitionSystem) -> Conditions:
     """The conditions on renamings of the sorts of a system: those of the types of its variables and
     of what its actions range over."""
-    labels = {system.processes: None}
-    processes_alone = Conditions(system, Sorts((system.processes,)))
-    for type_ in processes_alone.types:
+    sorts = _sorts_of(system, [variable.type for variable in system.variables])
+    found = Conditions(system, sorts)
+    more = _sorts_of(system, found.types)
+    return found if more == sorts else Conditions(system, more)
+
+
+def _sorts_of(system: TransitionSystem, types: Iterable[t.Type]) -> Sorts:
+    """The processes, and the other atoms in ``types``, in this order."""
+    labels, processes = {system.processes: None}, Sorts((system.processes,))
+    for type_ in types:
         for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and part.labels and not part.first:
-                if processes_alone.sorts.of(part) is None:
+                if processes.of(part) is None:
                     labels[part.labels] = None
-    sorts = Sorts(tuple(labels))
-    return processes_alone if sorts == processes_alone.sorts else Conditions(system, sorts)
+    return Sorts(tuple(labels))
 
 
 class _Group:

@@ -108,6 +108,7 @@ class Conditions:
         self.still: dict[frozenset[Atom], Still] = {}
         self.ranges: set[tuple[int, int, int]] = set()
         self.types: dict[Type, None] = {}
+        self._seen_types: dict[int, Type] = {}
         self._seen: dict[tuple[int, int, int], object] = {}
         for variable in system.variables:
             self._type(variable.type)
@@ -140,6 +141,9 @@ class Conditions:
 
     def _type(self, type_: Type) -> None:
         """Notes the ranges of atoms in a type: a renamed value has to be of it, too."""
+        if id(type_) in self._seen_types:
+            return
+        self._seen_types[id(type_)] = type_
         if type_ in self.types:
             return
         self.types[type_] = None
