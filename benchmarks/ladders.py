@@ -22,8 +22,8 @@ from checker.session.pipeline import run_check  # noqa: E402
 BEGIN, END = "<!-- ladders: begin -->", "<!-- ladders: end -->"
 
 STATES = {
-    "replication/kafka_partition two": 140_332,
-    "replication/kafka_partition three_two_epochs": 802_035,
+    "replication/kafka_partition two": 16_981,
+    "replication/kafka_partition three_two_epochs": 124_233,
     "replication/raft two_terms": 134_611,
     "replication/raft_disk term_first": 141_978,
     "replication/raft_snapshots two_terms": 680_275,

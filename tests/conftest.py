@@ -1,5 +1,5 @@
 """Tests see signals as a program at a terminal does; those that share what is large take turns; of
-those with many cases the default run has a part."""
+those with many cases the default run has a part, and little of what takes long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tests.selection import thin_out
+from tests.selection import leave_out, thin_out
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -17,6 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaves tests with a Java, and those with a browser, to one worker each; thins out cases."""
     thin_out(items)
+    leave_out(items)
     for item in items:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:

@@ -1,13 +1,19 @@
-"""Which of the parameters of a test are in the default run."""
+"""Which tests are in the default run."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 MANY = 8
 """Of a test with at least so many cases the default run has a part."""
+
+LEFT_OUT = Path(__file__).parent / "left_out.toml"
+"""Cases that the default run leaves out, by file: each test keeps those of its cases that take two
+seconds together.  ``python -m scripts.leave_out_tests`` adds to it from a report of a run."""
 
 
 def first_by_default(values: Iterable[object], kept: int) -> list[object]:
@@ -16,6 +22,19 @@ def first_by_default(values: Iterable[object], kept: int) -> list[object]:
         value if number < kept else pytest.param(value, marks=pytest.mark.slow)
         for number, value in enumerate(values)
     ]
+
+
+def left_out() -> dict[str, list[str]]:
+    """Returns the names of the cases that are left out, by file."""
+    return tomllib.loads(LEFT_OUT.read_text(encoding="utf-8"))
+
+
+def leave_out(items: Iterable[pytest.Item]) -> None:
+    """Marks as `slow` what is left out, unless it is marked `every`."""
+    named = {f"{file}::{name}" for file, names in left_out().items() for name in names}
+    for item in items:
+        if item.nodeid in named and item.get_closest_marker("every") is None:
+            item.add_marker(pytest.mark.slow)
 
 
 SHARE, RARELY = 0.4, 0.25

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from checker.cli import console
+from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
@@ -14,6 +15,7 @@ from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.explain import explain
 from checker.cli.explore import explore
 from checker.cli.export import export
+from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
 from checker.cli.main import UNKNOWN, UNREAD
@@ -97,8 +99,10 @@ for _command in (
     simulate,
     explore,
     valence,
+    audit,
     scenario,
     list_specs,
+    fmt,
     diagnostic,
     doctor,
 ):

@@ -32,6 +32,11 @@ def write_stdout(text: str) -> None:
     _put(visible(text))
 
 
+def write_verbatim(text: str) -> None:
+    """Does the same with a document: into a pipe or a file control characters go as they are."""
+    _put(visible(text) if sys.stdout.isatty() else text)
+
+
 def print_line(text: str = "") -> None:
     """Prints a line on stdout, as :func:`write_stdout` does."""
     write_stdout(f"{text}\n")

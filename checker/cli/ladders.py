@@ -53,17 +53,17 @@ LADDERS = (
                 },
             ),
             *_in(
-                "replication/kafka_progress.bcast",
-                {
-                    "nobody_leaves": "who is down leaves the ISR",
-                    "nobody_tries_again": "who asks too soon is told to ask again",
-                },
-            ),
-            *_in(
                 "replication/kafka_partition.bcast",
                 {
                     "two": "a new leader does not tell its high watermark "
                     "before it has come to where its epoch begins",
+                },
+            ),
+            *_in(
+                "replication/kafka_progress.bcast",
+                {
+                    "nobody_leaves": "who is down leaves the ISR",
+                    "nobody_tries_again": "who asks too soon is told to ask again",
                 },
             ),
         ),

@@ -177,3 +177,18 @@ class Count(_Line):
             of_all = f"{done} of {count(self._total, self._noun)}"
             told = "".join(f"; {other}" for other in others[:SHOWN])
             self._say(f"{self._what}: {of_all}, {took:.0f} s{told}")
+
+
+class Phases(_Line):
+    """Shows which phase of a computation is under way, and how far it is."""
+
+    def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
+        super().__init__(what, silent=silent, terminal=terminal)
+        self._started = time.monotonic()
+
+    def __call__(self, phase: str, rows: int) -> None:
+        """Shows ``phase``, and how many ``rows`` it has been through, if that is known."""
+        took = time.monotonic() - self._started
+        if not self._silent and took >= QUIET:
+            far = f" {count(rows, 'row')}," if rows else ""
+            self._say(f"{self._what}: {phase},{far} {took:.0f} s")

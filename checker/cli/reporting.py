@@ -157,7 +157,7 @@ class Screen:
 
         display = self._display
         if self._alone:
-            _print_whole(report, display)
+            print_report(report, display)
             return
         self._name_file(file)
         console.print_view(check_line(report, seconds, self._names[file]))
@@ -168,7 +168,7 @@ class Screen:
             return
         console.print_line()
         if whole:
-            _print_whole(report, display)
+            print_report(report, display)
         else:
             console.print_view(report_view(report, verbose=display.verbose))
 
@@ -232,7 +232,7 @@ class Screen:
         self._file, self._apart = file, False
 
 
-def _print_whole(report: Report, display: Display) -> None:
+def print_report(report: Report, display: Display) -> None:
     """Prints ``report``: its outcome, the executions unless ``quiet``, then the figures."""
     from checker.render.terminal.report import figures_view, headline_view
 

@@ -23,6 +23,7 @@ SHOUTED = (
     Word.VIOLATED,
     Word.ERROR,
     Word.VACUOUS,
+    Word.PENDING,
     Word.UNKNOWN,
     Word.BOUNDED,
     Word.WITHIN,

@@ -156,12 +156,16 @@ _stops = weakref.WeakSet[Stop]()
 _mine = threading.local()
 
 
-def resident() -> int:
+def resident(with_files: bool = False) -> int:
     """Returns the bytes of memory that this process uses now; 0 where the system does not report
-    it."""
+    them.
+
+    ``with_files``: also those that hold parts of files, which the system frees where it needs them.
+    """
     try:
         with open("/proc/self/statm", "rb") as said:
-            return int(said.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+            pages, of_files = map(int, said.read().split()[1:3])
+            return (pages if with_files else pages - of_files) * os.sysconf("SC_PAGESIZE")
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -26,6 +26,7 @@ class Feature(Enum):
     COMPACT = "`--compact`"
     VIEW = "`view`: what tells states apart"
     VALENCE = "`valence`: what can still be decided in each state"
+    CHANCE = "`almost surely`, `chance of`, `expected steps`"
 
 
 class Can(Enum):

@@ -14,6 +14,7 @@ from checker.model.ir import TransitionSystem
 from checker.results.answer import Answer, Listener, Unsupported
 
 if TYPE_CHECKING:
+    from checker.engines.chance import ChanceGraph, ChanceProblem
     from checker.engines.valence import ValenceGraph, ValenceProblem
 
 
@@ -63,6 +64,12 @@ class Engine(ABC):
         :attr:`Feature.VALENCE`.  Raises what :meth:`explore` does.
         """
         raise Unsupported(f"the {self.name} engine does not compute valence")
+
+    def chance(self, problem: ChanceProblem, listener: Listener | None) -> ChanceGraph:
+        """Returns the steps of ``problem.system`` with their probabilities; only of an engine that
+        declares :attr:`Feature.CHANCE`.  Raises what :meth:`explore` does.
+        """
+        raise Unsupported(f"the {self.name} engine does not compute probabilities")
 
     def ability(self, feature: Feature) -> Ability:
         """Returns the engine's support of ``feature``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from checker.engines.cluster import Cluster
 from checker.extensions.tables import AUTO
@@ -11,6 +12,9 @@ from checker.results.answer import Limits
 
 GRADUATE_AT = 1_000_000
 """A frontier of so many states is worth a cluster."""
+
+PRECISION = Fraction(1, 10**6)
+"""How wide an interval of a probability or an expected value may be."""
 
 CHECKPOINT_EVERY = 30.0
 """Seconds between two checkpoints."""
@@ -32,7 +36,8 @@ class Options:
     (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
     found without.  ``compact``: fingerprints are stored in place of states
     (:mod:`checker.engines.native.search.compact`).  ``query_timeout``: seconds at most for one
-    query to a solver; ``None``: the engine's default.
+    query to a solver; ``None``: the engine's default.  ``exact``: probabilities and expected values
+    are computed as fractions, and certified; ``precision``: how wide their intervals may be.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +60,8 @@ class Options:
     audit: bool = False
     compact: bool = False
     query_timeout: float | None = None
+    exact: bool = False
+    precision: Fraction = PRECISION
 
     @property
     def hands_over(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checker.results.answer import Reduced, Restart, Weight
+from checker.results.logs import LogSummary
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import FORMAT as VALENCE_FORMAT
@@ -61,6 +62,7 @@ FORMS: Mapping[type, Form] = {
     Report: Form(
         constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},
+        optional={"log": "log"},
         derived=("exit_code",),
     ),
     Valence: Form(
@@ -78,11 +80,13 @@ FORMS: Mapping[type, Form] = {
             "trace": "trace",
             "others": "of_others",
             "of_others": "of_others",
+            "chance": "chance",
         },
     ),
     Reduced: Form(items={"unused": ("kind", "why")}),
     Restart: Form(items={"grown": ("capacity", "was", "now")}),
     Proof: Form(derived=("tight",), digits={"seconds": 6}),
+    LogSummary: Form(items={"kinds": ("kind", "rows")}),
     WalkSummary: Form(items={"taken": ("action", "times"), "faults": ("kind", "times")}),
     Weight: Form(digits={"factor": 2}),
 }

@@ -66,7 +66,7 @@ class Spec:
         narrow = copy(self)
         narrow._only = kept
         checks = tuple(_narrow(check, kept) for check in self.module.checks)
-        narrow.module = replace(self.module, checks=tuple(c for c in checks if c.prove))
+        narrow.module = replace(self.module, checks=tuple(c for c in checks if c.prove or c.chance))
         narrow._elsewhere = {}
         return narrow
 
@@ -130,6 +130,7 @@ def _narrow(check: typed.Check, properties: frozenset[str]) -> typed.Check:
         check,
         prove=tuple(p for p in check.prove if p.name in properties),
         expect=tuple(e for e in check.expect if e.what in properties),
+        chance=tuple(q for q in check.chance if q.name in properties),
         scenarios=(),
         only=tuple(sorted(properties)),
     )

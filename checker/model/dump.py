@@ -254,7 +254,8 @@ def _statement(stmt: ir.Stmt) -> list[str]:
         case ir.While(condition, body, limit):
             return [f"while {text(condition)} (at most {limit}) {{", *_block(body, 1), "}"]
         case ir.Choose(name, domain, where):
-            return [f"choose {name} in {_domain(domain)} when {text(where)}"]
+            said = f"choose {name} in {_domain(domain)} when {text(where)}"
+            return [said if stmt.weight is None else f"{said} by chance {text(stmt.weight)}"]
         case ir.Assume(condition):
             return [f"assume {text(condition)}"]
         case ir.Fault(code, message):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, assert_never
 
 from checker.model import ir
@@ -98,8 +99,29 @@ class _Again:
 
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
 
-_Path = tuple[Scope, "_Todo | None", tuple[Event, ...]]
-"""A partial execution of a block: its scope, its continuation, and the marks that it has passed."""
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The ``number`` of what was chosen, among all that could be, and its weight, ``None`` where
+    the choice is the adversary's."""
+
+    number: int
+    weight: int | None
+
+
+_Path = tuple[Scope, "_Todo | None", tuple[Event, ...], tuple[Pick, ...]]
+"""A partial execution of a block: scope, continuation, the marks passed, and its choices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An execution of a block with the choices that lead to it: its ``scope`` at the end, or its
+    runtime error; neither where it was removed."""
+
+    picks: tuple[Pick, ...]
+    scope: Scope | None = None
+    events: tuple[Event, ...] = ()
+    fault: RunFault | None = None
 
 
 def _queue(block: Block, then: _Todo | None) -> _Todo | None:
@@ -109,44 +131,63 @@ def _queue(block: Block, then: _Todo | None) -> _Todo | None:
 
 
 def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]] | RunFault]:
-    """Yields every execution of ``block``: the final scope and the marks it passed, or its runtime
-    error."""
-    forks: list[Iterator[_Path]] = [iter([(start.copy(), _queue(block, None), ())])]
+    """Yields every execution of ``block``: its final scope and marks, or its runtime error."""
+    for outcome in outcomes(block, start):
+        if outcome.fault is not None:
+            yield outcome.fault
+        elif outcome.scope is not None:
+            yield outcome.scope, outcome.events
+
+
+def outcomes(block: Block, start: Scope) -> Iterator[Outcome]:
+    """Yields every execution of ``block``, also those that are removed, with its choices."""
+    forks: list[Iterator[_Path]] = [iter([(start.copy(), _queue(block, None), (), ())])]
+    picks: tuple[Pick, ...] = ()
     while forks:
         try:
             path = next(forks[-1], None)
             if path is None:
                 forks.pop()
                 continue
-            scope, todo, events = path
+            scope, todo, events, picks = path
             while todo is not None:
                 stmt, todo = todo
                 if isinstance(stmt, ir.Choose):
-                    forks.append(_fork(stmt, scope, todo, events))
+                    paths = _fork(stmt, scope, (todo, events, picks))
+                    first = next(paths, None)
+                    if first is None:
+                        yield Outcome(picks)
+                    else:
+                        forks.append(chain((first,), paths))
                     break
                 if isinstance(stmt, ir.Assume):
                     if not evaluate(stmt.condition, scope):
+                        yield Outcome(picks)
                         break
                 elif isinstance(stmt, ir.Mark):
                     args = tuple(evaluate(a, scope) for a in stmt.args)
                     events = (*events, Event(stmt.mark, args))
                 elif isinstance(stmt, _Again) and stmt.idles(scope):
+                    yield Outcome(picks)
                     break
                 else:
                     todo = _step(stmt, scope, todo)
             else:
-                yield scope, events
+                yield Outcome(picks, scope, events)
         except RunFault as fault:
-            yield fault
+            yield Outcome(picks, fault=fault)
 
 
 def _fork(
-    stmt: ir.Choose, scope: Scope, todo: _Todo | None, events: tuple[Event, ...]
+    stmt: ir.Choose, scope: Scope, rest: tuple[_Todo | None, tuple[Event, ...], tuple[Pick, ...]]
 ) -> Iterator[_Path]:
     """Yields a path for each choice.  An error in the condition for any member removes all
     members."""
+    todo, events, picks = rest
     chosen = _choices(stmt, scope)
-    return ((s, todo, events) for s in (chosen if stmt.where == ir.TRUE else list(chosen)))
+    for number, inner in enumerate(chosen if stmt.where == ir.TRUE else list(chosen)):
+        weight = None if stmt.weight is None else int(evaluate(stmt.weight, inner))
+        yield inner, todo, events, (*picks, Pick(number, weight))
 
 
 def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:
@@ -176,10 +217,8 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             scope.names[loop.name] = left[0]
             return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
         case ir.While():
-            return (
-                _Again(stmt, handed_on=_NOTHING if stmt.grows is None else loop_carried(stmt)),
-                todo,
-            )
+            handed_on = _NOTHING if stmt.grows is None else loop_carried(stmt)
+            return (_Again(stmt, handed_on=handed_on), todo)
         case _Again(loop, begun):
             if not evaluate(loop.condition, scope):
                 return todo
@@ -224,12 +263,14 @@ def _update(old: Any, stmt: ir.Assign, depth: int, value: Any, scope: Scope) -> 
     return (*old[:rank], inner, *old[rank + 1 :])
 
 
-def _scope_of(system: TransitionSystem, state: State) -> Scope:
+def scope_of(system: TransitionSystem, state: State) -> Scope:
+    """Returns ``state`` as a scope."""
     names = (v.name for v in system.variables)
     return Scope(dict(zip(names, state, strict=True)), {})
 
 
-def _state_of(system: TransitionSystem, scope: Scope) -> State:
+def state_of(system: TransitionSystem, scope: Scope) -> State:
+    """Returns the state at the end of an execution."""
     return tuple(scope.state[v.name] for v in system.variables)
 
 
@@ -253,13 +294,13 @@ def starts(system: TransitionSystem) -> Iterator[tuple[State, tuple[Event, ...]]
     for way in _ways(system.init + system.monitor, start):
         if isinstance(way, RunFault):
             raise way
-        yield _state_of(system, way[0]), way[1]
+        yield state_of(system, way[0]), way[1]
 
 
 def instances(system: TransitionSystem, action: Action, state: State) -> Iterator[Scope]:
     """Yields every enabled instance of ``action`` in ``state``: a scope that binds its
     parameters."""
-    yield from _bindings(action, 0, _scope_of(system, state))
+    yield from _bindings(action, 0, scope_of(system, state))
 
 
 def _bindings(action: Action, depth: int, scope: Scope) -> Iterator[Scope]:
@@ -291,7 +332,7 @@ def action_transitions(
                 if isinstance(way, RunFault):
                     yield Transition(action, params, None, (), way)
                 else:
-                    yield Transition(action, params, _state_of(system, way[0]), way[1])
+                    yield Transition(action, params, state_of(system, way[0]), way[1])
     except RunFault as fault:
         yield Transition(action, (), None, (), fault)
 
@@ -310,7 +351,7 @@ def taken_constraint(
 ) -> Constraint | None:
     """Returns the constraint that ``transition``, one of ``state``, takes; may raise
     :class:`RunFault`."""
-    scope = _scope_of(system, state)
+    scope = scope_of(system, state)
     pairs = zip(transition.action.params, transition.params, strict=True)
     scope.names.update({param.name: value for param, value in pairs})
     return constraint(transition.action, scope)
@@ -330,7 +371,7 @@ def moves(system: TransitionSystem, state: State) -> Moves:
             label = frozenset() if requirement is None else frozenset({requirement})
             stays = False
             for way in _ways(action.body + system.monitor, scope):
-                successor = None if isinstance(way, RunFault) else _state_of(system, way[0])
+                successor = None if isinstance(way, RunFault) else state_of(system, way[0])
                 if requirement is not None:
                     enabled.setdefault(requirement, ir.fairness_of(action))
                 if successor == state:
@@ -357,7 +398,7 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
             if requirement is None:
                 continue
             for way in _ways(action.body + system.monitor, scope):
-                stays = not isinstance(way, RunFault) and _state_of(system, way[0]) == state
+                stays = not isinstance(way, RunFault) and state_of(system, way[0]) == state
                 (staying if stays else leaving).add(requirement)
     if not leaving <= staying:
         return False
@@ -371,7 +412,7 @@ def is_over(system: TransitionSystem, state: State) -> bool:
         for scope in instances(system, action, state):
             if evaluate(action.promised, scope):
                 for way in _ways(action.body + system.monitor, scope):
-                    if isinstance(way, RunFault) or _state_of(system, way[0]) != state:
+                    if isinstance(way, RunFault) or state_of(system, way[0]) != state:
                         return False
     return all(holds(system, justice.holds, state) for justice in system.justice)
 
@@ -399,7 +440,7 @@ def holds(
 ) -> bool:
     """Returns the value of a Boolean expression in ``state``; ``names``: of its free local
     names."""
-    scope = _scope_of(system, state)
+    scope = scope_of(system, state)
     scope.names.update(names or {})
     return bool(evaluate(expr, scope))
 

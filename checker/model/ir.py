@@ -387,11 +387,12 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``."""
+    """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``."""
 
     name: str
     domain: Domain
     where: Expr
+    weight: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,8 +416,7 @@ class Fault(Node):
 class Emit(Node):
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
-    ``atomic``: executed in place also where effects are steps of their own. ``glued``: no crash
-    falls between this effect and the one before it.
+    ``atomic``: in place also where effects are steps; ``glued``: no crash falls right before it.
     """
 
     effect: str

@@ -67,7 +67,7 @@ STATEMENTS: dict[type, NameRoles] = {
     ir.If: _NONE,
     ir.For: NameRoles(binds="name", within=("body",)),
     ir.While: _NONE,
-    ir.Choose: NameRoles(binds="name", within=("where",), after=True),
+    ir.Choose: NameRoles(binds="name", within=("where", "weight"), after=True),
     ir.Assume: _NONE,
     ir.Fault: _NONE,
     ir.Emit: _NONE,

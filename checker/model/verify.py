@@ -97,6 +97,8 @@ class _Checker:
             case ir.Choose(name, domain, where):
                 self.domain(domain, bound)
                 self.truth(where, bound | {name})
+                if stmt.weight is not None:
+                    self.expression(stmt.weight, bound | {name})
                 return bound | {name}
             case ir.Assume(condition):
                 self.truth(condition, bound)

@@ -9,7 +9,9 @@ from typing import Annotated, assert_never
 
 from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
+from checker.results.chance import Chance
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
+from checker.results.logs import LogSummary
 from checker.results.proof import Proof
 from checker.results.trace import ERRORS, At, Trace
 from checker.results.walks import WalkSummary
@@ -40,6 +42,7 @@ class Word(StrEnum):
     BOUNDED = "bounded"  # it holds in all executions of so many steps
     VIOLATED = "violated"
     VACUOUS = "vacuous"
+    PENDING = "pending"  # of a log: what is missing may still come, as its end is too near
     UNKNOWN = "unknown"
     ERROR = "error"  # an error of the execution: a value or a capacity left its range
 
@@ -60,7 +63,7 @@ def exit_code_of(word: Word) -> int:
             return 1
         case Word.VACUOUS:
             return 4
-        case Word.BOUNDED | Word.WITHIN | Word.UNKNOWN:
+        case Word.BOUNDED | Word.WITHIN | Word.PENDING | Word.UNKNOWN:
             return 3
         case _:
             assert_never(word)
@@ -116,6 +119,7 @@ class PropertyVerdict:
     no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
+    ``chance``: of a question about chance, its value.
     """
 
     property: str
@@ -134,6 +138,7 @@ class PropertyVerdict:
     trace: Trace | None = None
     others: tuple[Trace, ...] = ()
     of_others: str = ""
+    chance: Chance | None = None
 
     def label(self) -> str:
         """The word as it is shown."""
@@ -224,7 +229,8 @@ class Report:
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
-    they took.  ``walks``: of a report on random walks, what they were.  ``world``: processes,
+    they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
+    log of what really happened, what was read.  ``world``: processes,
     faults, links and clients in one line; empty where the check was not instantiated.
     """
 
@@ -262,6 +268,7 @@ class Report:
     restarts: tuple[Restart, ...] = ()
     proof: Proof | None = None
     walks: WalkSummary | None = None
+    log: LogSummary | None = None
     world: str = ""
 
     @property

@@ -33,6 +33,7 @@ from checker.session.caveats import (
     uncounted_steps,
     why_nothing_explored,
 )
+from checker.session.chance import chance_verdicts
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -42,6 +43,7 @@ from checker.session.load import (
     read_spec,
 )
 from checker.session.run_engine import (
+    remaining_time,
     require_supported,
     require_view,
     run_folder,
@@ -105,6 +107,8 @@ def run_loaded(
                 made, answer = _answer_checked_for_coverage(check, options, outlook, run)
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
+                found = chance_verdicts(check, remaining_time(options, started), listener)
+                report = replace(report, verdicts=(*report.verdicts, *found))
         except KeyboardInterrupt as error:
             report = unknown_report(path, check, options, time.monotonic() - started, error)
             if run is not None:

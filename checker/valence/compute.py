@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
-from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
+from checker.engines.options import Options
 from checker.engines.registry import engine_of, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
-from checker.extensions.tables import DEFINITION
 from checker.instantiate.assemble import Instantiated
-from checker.model.evaluate import RunFault
-from checker.results.answer import Listener, State, Unsupported
-from checker.results.unjudged import diagnosed
-from checker.session.attempts import enlarge_capacities, too_small_capacities, why_not_larger
-from checker.session.run_engine import remaining_time
+from checker.results.answer import Listener, State
+from checker.session.state_graphs import graph_of_check
 from checker.valence.question import Decisions, Question, decisions_of
 
 
@@ -56,38 +51,15 @@ def compute(question: Question, listener: Listener | None) -> Computed:
     Raises :class:`SpecError` where the engine can't take the check, and ``KeyboardInterrupt`` where
     nothing at all is known.
     """
-    options, started = question.options, time.monotonic()
+    options = question.options
     engine = engine_of(resolved_name(options.engine))
-    with budgets.raising_when_exhausted():
-        made = question.first()
-    while True:
+
+    def graph_of(made: Instantiated, left: Options) -> ValenceGraph:
         with budgets.raising_when_exhausted():
             decisions = decisions_of(made, question)
-        left = remaining_time(options, started)
         whole = replace(made.system, view=None)
-        problem = ValenceProblem(whole, left, decisions.conditions)
-        try:
-            graph = engine.valence(problem, listener)
-        except Unsupported as why:
-            message = f"the {engine.name} engine can't take this check: {why}"
-            hint = f"try --engine {DEFINITION}"
-            raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
-        except RunFault as fault:
-            if fault.grows is None:
-                raise diagnosed(made.system, fault) from None
-            small: tuple[str, ...] = (fault.grows,)
-        else:
-            small = too_small_capacities(made.system, graph.answer)
-            why_not = why_not_larger(made, graph.answer, small, options) if small else None
-            if not small or why_not:
-                return Computed(question, made, decisions, graph, why_not or _stopped(graph))
-        with budgets.raising_when_exhausted():
-            larger = enlarge_capacities(question.make, dict(made.capacities), small, 0)
-            made = question.make(larger)
+        return engine.valence(ValenceProblem(whole, left, decisions.conditions), listener)
 
-
-def _stopped(graph: ValenceGraph) -> str | None:
-    """Returns why the valence is not known; ``None`` where it is."""
-    if graph.answer.fault is not None:
-        return "a run meets an error: `bivalence check` shows it"
-    return graph.answer.stopped or graph.missing or None
+    made, graph, stopped = graph_of_check(question.make, engine.name, graph_of, options)
+    with budgets.raising_when_exhausted():
+        return Computed(question, made, decisions_of(made, question), graph, stopped)

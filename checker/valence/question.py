@@ -13,7 +13,6 @@ from checker.engines.options import Options
 from checker.engines.registry import require
 from checker.engines.valence import MOST_VALUES
 from checker.instantiate.assemble import Instantiated, instantiate
-from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.load import Spec
 from checker.language.syntax import typed
@@ -52,10 +51,6 @@ class Question:
         """Returns the system of the check."""
         fine = self.options.fine_steps
         return instantiate(self.check, self.options.settings, ask, capacities=capacities, fine=fine)
-
-    def first(self) -> Instantiated:
-        """Returns the system with estimated capacities."""
-        return estimate_capacities(self.make)
 
 
 def question_of(

@@ -8,6 +8,7 @@ import random
 
 LINKS = ("persistent", "persistent", "persistent", "stubborn", "perfect", "duplicating", "lossy",
          "fifo", "persistent, lossy")  # fmt: skip
+IN_ORDER = ("fifo", "fifo", "fifo", "fifo, lossy")
 FAULTS = ("crash <= 1, recover", "crash <= 1, recover", "crash <= 2, recover", "crash <= 1")
 GUARDS = (
     "t > term", "t >= term", "t == term", "t > term or (t == term and voted == none)",
@@ -51,11 +52,15 @@ def _handler(draw: random.Random, message: str) -> str:
     return f"  upon receive {message}(t) from p{guard} {{ {'  '.join(body)} }}"
 
 
-def random_term_spec(seed: int) -> str:
-    """A spec with one check, ``c``; it need not be one that the language takes."""
+def random_term_spec(seed: int, in_order: bool = False) -> str:
+    """A spec with one check, ``c``; it need not be one that the language takes.
+
+    ``in_order``: messages are received in order, and only safety is asked; two handlers may take
+    the same message.
+    """
     draw = random.Random(f"terms {seed}")
     kept = {name: draw.choice(("stable ", "stable ", "")) for name in ("term", "voted", "seen")}
-    asked = draw.sample(PROPERTIES, 1 + draw.randrange(3))
+    asked = draw.sample(PROPERTIES[: -2 if in_order else None], 1 + draw.randrange(3))
     start = draw.choice(("phase != leads and term < 2", "term < 2", "not late and term < 2"))
     enter = draw.choice(
         (
@@ -80,12 +85,13 @@ def random_term_spec(seed: int) -> str:
             "  }",
             _handler(draw, "ASK"),
             _handler(draw, "YES"),
+            *((_handler(draw, "YES"),) if in_order and draw.randrange(2) else ()),
             *(f"  {text}" for text in asked),
             "}",
             "check c of Random {",
             "  n = 2",
             f"  faults {draw.choice(FAULTS)}",
-            f"  links {draw.choice(LINKS)}",
+            f"  links {draw.choice(IN_ORDER if in_order else LINKS)}",
             "  allow unused",
             f"  prove {', '.join(text.split()[1] for text in asked)}",
             "}",

@@ -22,7 +22,7 @@ from tests.agreement.generator import Generator
 from tests.properties.test_buchi_automaton import random_formula
 from tests.selection import first_by_default
 
-STATES, DEPTH, EXAMPLES, SHARDS = 250, 3, 120, 4
+STATES, DEPTH, EXAMPLES, SHARDS = 250, 3, 120, 8
 
 
 def system_of(seed: int) -> TransitionSystem:
@@ -133,7 +133,7 @@ def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
 
 
 @settings(
-    max_examples=EXAMPLES // 2,
+    max_examples=EXAMPLES // 4,
     deadline=None,
     derandomize=True,
     database=None,

@@ -19,8 +19,11 @@ EXCEPTIONS: dict[str, str] = {}
 
 @cache
 def strings(path: Path) -> set[str]:
-    """The strings of a module, documentation apart."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """The strings of a module, documentation apart, if the name of an engine may be among them."""
+    text = path.read_text(encoding="utf-8")
+    if not any(f'"{engine}"' in text for engine in ENGINES.built_in):
+        return set()
+    tree = ast.parse(text)
     texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Expr)]
     documentation = {id(text) for text in texts}
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,16 @@ def texts() -> list[Path]:
     return [path for path in (*found, *inside) if path.suffix in WRITTEN]
 
 
+@cache
+def in_one_line(path: Path) -> str:
+    """Returns the text of a file, its strings and comments whole, whatever their lines are."""
+    return re.sub(
+        r'("\s*\n\s*f?")|\s+(//|#)?\s*',
+        lambda m: "" if m[1] else " ",
+        path.read_text(encoding="utf-8"),
+    )
+
+
 @pytest.mark.every
 @pytest.mark.parametrize("pattern", TERMS)
 def test_words_of_our_own_stay_away(pattern: str) -> None:
@@ -46,12 +57,7 @@ def test_words_of_our_own_stay_away(pattern: str) -> None:
     found: list[str] = []
     for path in texts():
         name = str(path.relative_to(ROOT))
-        text = re.sub(
-            r'("\s*\n\s*f?")|\s+(//|#)?\s*',
-            lambda m: "" if m[1] else " ",
-            path.read_text(encoding="utf-8"),
-        )
-        text = text.replace(NAMES.get(name, "\0"), "")
+        text = in_one_line(path).replace(NAMES.get(name, "\0"), "")
         found += [
             f"{name}: {text[max(0, m.start() - 30) : m.end() + 30]}"
             for m in expression.finditer(text)

@@ -55,6 +55,7 @@ def test_symmetry_finds_the_orbits(stopwatch: Stopwatch, tmp_path: Path) -> None
     assert comparing.measured(case, [who], 1, stopwatch, tmp_path)[who][0].states == 314
 
 
+@pytest.mark.slow
 def test_ours_finds_all_states(stopwatch: Stopwatch, tmp_path: Path) -> None:
     case = CASES["two_phase_5"]
     found = comparing.measured(case, [Who.OURS, Who.C], 1, stopwatch, tmp_path)

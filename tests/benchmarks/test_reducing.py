@@ -74,6 +74,7 @@ def test_a_check_of_the_library(tmp_path: Path) -> None:
 
 
 @compiled
+@pytest.mark.slow
 def test_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = scaling.QUICK
     found = scaling.scaled(name, 1, Stopwatch(tmp_path), tmp_path)

@@ -69,6 +69,7 @@ def test_a_cache_that_cannot_be_written(filled: bool, tmp_path: Path) -> None:
 
 
 @needs_permissions
+@pytest.mark.slow
 def test_a_run_folder_that_cannot_be_written(tmp_path: Path) -> None:
     run = tmp_path / "run"
     (tmp_path / "closed").mkdir(mode=0o500)

@@ -43,6 +43,7 @@ def test_the_chapters_have_the_rungs_of_the_readme_in_its_order() -> None:
     assert chapters == _named_in_readme()
 
 
+@pytest.mark.slow
 def test_a_rung_without_a_run_shows_its_scenario_or_the_command(tmp_path: Path) -> None:
     files = [LIBRARY / "replication" / name for name in ("zab.bcast", "raft_disk.bcast")]
     raft, zab = write_ladders(files, (), tmp_path, "steps")

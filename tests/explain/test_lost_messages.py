@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, Reply
 from checker.explain.counterfactuals import counterfactuals_of
 from checker.instantiate.assemble import instantiate
@@ -51,6 +53,7 @@ def _with_the_same_faults(file: Path, found: Violation) -> Reply:
     return Inquiry.about(system, prop, tuple(budgets), ExplainingBudget(60)).ask(limits)
 
 
+@pytest.mark.slow
 def test_by_the_book(tmp_path: Path) -> None:
     file, other = tmp_path / "with.bcast", tmp_path / "without.bcast"
     outcomes: Counter[str] = Counter()

@@ -16,7 +16,7 @@ import pytest
 from tests.selection import first_by_default
 
 INPUTS = int(os.environ.get("BIVALENCE_LONG", "0")) or 48
-SHARDS = 8
+SHARDS = 16
 
 
 @pytest.mark.parametrize("shard", first_by_default(range(SHARDS), 1))

@@ -11,7 +11,7 @@ from lark import Lark
 from checker import resources
 from checker.diagnostics import Span
 from checker.language.parser.build import MAKERS, Builder, nodes
-from checker.language.parser.parse import _parser
+from checker.language.parser.parse import parser
 from checker.language.syntax import ast, ast_items
 
 LISTS = (
@@ -25,7 +25,7 @@ OTHERWISE = {"display", "property_decl", "spec", "timer"}
 
 def rules() -> set[str]:
     """The names that trees of a parsed text may have."""
-    kept = (rule for rule in _parser().rules if rule.alias or not rule.options.expand1)
+    kept = (rule for rule in parser().rules if rule.alias or not rule.options.expand1)
     names = {str(rule.alias or rule.origin.name) for rule in kept}
     return {name for name in names if not name.startswith("_")}
 

@@ -165,28 +165,28 @@ def test_labels_are_one_line_without_comments() -> None:
 def test_without_a_writable_cache_parsing_works(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.language.parser.parse import _parser
+    from checker.language.parser.parse import parser
 
     occupied = tmp_path_factory.mktemp("cache") / "file"
     occupied.write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(occupied))
-    _parser.cache_clear()
+    parser.cache_clear()
     assert parse("protocol P { }", "a").items
 
 
 def test_a_damaged_cache_is_replaced(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.language.parser.parse import _parser
+    from checker.language.parser.parse import parser
 
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    _parser.cache_clear()
+    parser.cache_clear()
     parse("protocol P { }", "a")
     (file,) = (folder / "bivalence").iterdir()
     for content in (b"", b"nonsense", file.read_bytes()[:100]):
         file.write_bytes(content)
-        _parser.cache_clear()
+        parser.cache_clear()
         assert parse("protocol P { }", "a").items
 
 
@@ -242,8 +242,8 @@ def test_reading_on_after_an_error_takes_no_longer_with_more_items(
             read.append(len(text))
             return self._parser.parse(text)
 
-    counting = Counting(parsing._parser())
-    monkeypatch.setattr(parsing, "_parser", lambda: counting)
+    counting = Counting(parsing.parser())
+    monkeypatch.setattr(parsing, "parser", lambda: counting)
     good = "protocol P {\n  state x = 1\n} "
     text = f"{good * 100}protocol Q {{ state x := 1 }} {good * 99}\n"
     assert places(text) == [("S001", 201, 25)]

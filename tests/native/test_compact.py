@@ -135,6 +135,7 @@ def test_the_code_of_both_modes_is_kept_apart() -> None:
     assert build(system).digest != build(system, NOTHING, KEY_BITS).digest
 
 
+@pytest.mark.slow
 def test_memory_is_the_table_and_the_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of expanded levels are on the disk, and traces are made from there."""
     monkeypatch.setattr(store, "LEAST", 1 << 14)

@@ -43,6 +43,7 @@ def profile(spec: str, check: str) -> list[int]:
     return sizes
 
 
+@pytest.mark.slow
 def test_the_truth_lies_in_the_interval_from_half_the_depth_on() -> None:
     hits, widths = [], []
     for spec, check in CHECKS:

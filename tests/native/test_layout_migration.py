@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def moved(before: Layout, now: Layout, states: list[State]) -> list[list[int]]:
 
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(st.lists(TYPES, min_size=1, max_size=5), st.integers(0, 4), st.data())
+@pytest.mark.slow
 def test_rows_are_those_of_the_other_layout(
     types: list[Type], more: int, data: st.DataObject
 ) -> None:

@@ -54,6 +54,7 @@ def test_any_number_of_threads_tells_the_same(counters: str) -> None:
     assert told(found[0]) == told(found[1]) == told(found[2])
 
 
+@pytest.mark.slow
 def test_transitions_are_of_levels_that_were_expanded_to_their_end(counters: str) -> None:
     """As they are where the search ends there by itself."""
     many = Limits(max_states=LIMIT)

@@ -291,6 +291,7 @@ def backwards(
     return map(function, reversed(tasks))
 
 
+@pytest.mark.slow
 def test_by_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LEAST", 100)
     system, found, _ = of_library("oracles/two_phase.bcast", "three")

@@ -4,6 +4,7 @@ bisimulation up to steps that nobody notices."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from checker.model import interpreter, ir
 from checker.model.evaluate import RunFault
@@ -20,6 +21,7 @@ def resting(system: TransitionSystem, block: Block) -> Rest:
     action = ir.Action("rest", ir.ActionKind.WORLD, (), ir.TRUE, block, ir.FALSE)
     alone = ir.TransitionSystem("rest", (), system.variables, (), (action,), (), (), system.marks)
 
+    @cache
     def rest(state: State) -> State:
         (way,) = interpreter.action_transitions(alone, action, state)
         assert way.fault is None and way.successor is not None and not way.events
@@ -52,6 +54,44 @@ def noticed(system: TransitionSystem, state: State, rest: Rest) -> Noticed:
             if there is not None:
                 steps.setdefault(there, set()).add(constraint)
     return steps, enabled, kept
+
+
+def has_queues(system: TransitionSystem) -> bool:
+    """Whether only safety is asked, and some messages are received in order: those of no effect
+    are then received before others, and constraints are not compared.
+    """
+    live = any(p.kind is ir.PropertyKind.LIVENESS for p in system.properties)
+    links = [v.type for v in system.variables if v.kind is ir.VariableKind.LINK]
+    return not live and any("SeqT" in repr(type_) for type_ in links)
+
+
+def unnoticed(system: TransitionSystem, state: State, rest: Rest) -> list[State]:
+    """The states that steps lead to that nobody notices, from ``state`` on, itself included."""
+    here, found = rest(state), [state]
+    for one in found:
+        for step in interpreter.successors(system, one):
+            after = step.successor
+            if after is not None and after not in found and rest(after) == here:
+                found.append(after)
+    return found
+
+
+def _in_order(system: TransitionSystem, state: State, here: State, rest: Rest) -> str | None:
+    """As :func:`_differ`, where what has no effect may have to be received before other things."""
+
+    def ways(of: State) -> set[State | str]:
+        found = list(interpreter.successors(system, of))
+        codes = {s.fault.code for s in found if s.fault is not None and s.fault.grows is None}
+        after = {rest(s.successor) for s in found if s.successor is not None}
+        return codes | (after - {here})
+
+    mine, theirs = ways(state), ways(here)
+    if not mine <= theirs:
+        return "a step is lost"
+    before = unnoticed(system, state, rest)
+    if any(faults(system, one)[1] for one in before):
+        return None  # with more room there would be other steps
+    return None if theirs <= set().union(*map(ways, before)) else "a step is new"
 
 
 def questions(system: TransitionSystem) -> list[tuple[ir.Expr, dict[str, object]]]:
@@ -107,6 +147,8 @@ def _differ(
     for expr, names in asked:
         if answer(system, expr, state, names) != answer(system, expr, here, names):
             return "a question has another answer"
+    if has_queues(system):
+        return _in_order(system, state, here, rest)
     (mine, full), (theirs, _) = faults(system, state), faults(system, here)
     if full:
         return None  # with more room there would be other steps

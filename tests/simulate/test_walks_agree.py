@@ -60,7 +60,7 @@ def compare(system: TransitionSystem, seed: int, walks: int, steps: int, effort:
 
 
 @settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,

@@ -33,6 +33,7 @@ def session(shared_java: None) -> Iterator[Session]:
         yield opened
 
 
+@pytest.mark.slow
 def test_the_command_gives_the_same_rows_as_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

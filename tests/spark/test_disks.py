@@ -68,6 +68,7 @@ def in_peace(exchange: Exchange, folder: RunFolder) -> None:
 
 
 @BOTH
+@pytest.mark.slow
 def test_a_disk_that_fills_up(exchange: Exchange, disk: Path) -> None:
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))
     assert mount("-o", f"remount,{LITTLE}", str(disk))

@@ -66,6 +66,7 @@ def test_a_python_that_is_not_there(here: Session, monkeypatch: pytest.MonkeyPat
     assert said == ["E026: the executors can't start Python: they have no /no/such/python"]
 
 
+@pytest.mark.slow
 def test_a_package_that_is_not_there(
     here: Session, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,7 @@ def test_another_one_on_the_same_master_is_the_same_and_stays_open(here: Session
     assert "local[2]" in refused(Cluster("local[1]"))
 
 
+@pytest.mark.slow
 def test_the_surroundings_are_as_they_were(here: Session) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ

@@ -60,6 +60,7 @@ def rows(folder: Path, name: str) -> list[Row]:
     return found
 
 
+@pytest.mark.slow
 def test_the_script_of_the_docs(
     out: Path, session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,6 +126,7 @@ def test_spark_sees_the_values_that_were_written(out: Path, session: Session) ->
 MAPS = ("sender_item", "sender_bit", "sender_tries", "receiver_wanted", "receiver_got")
 
 
+@pytest.mark.slow
 def test_executors_write_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LEAST", 20)
     system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")

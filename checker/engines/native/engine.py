@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from checker.engines import budgets
 from checker.engines.capabilities import YES, Ability, Can, Feature
+from checker.engines.chance import ChanceGraph, ChanceProblem
+from checker.engines.engine import Problem
 from checker.engines.native.checkpoint.checkpoint import Checkpoint
 from checker.engines.native.checkpoint.journal import CannotKeep, Journal
 from checker.engines.native.codegen.fields import MAX_WORKERS
@@ -33,9 +36,11 @@ from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
+from checker.model.transforms.hoist_choices import CannotHoist
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
-from checker.results.answer import Answer, Limits, Listener, State, nothing_known
+from checker.results.answer import Answer, Limits, Listener, State, Unsupported, nothing_known
 
+Found = TypeVar("Found")
 SOME, MANY = 20_000, 3_000_000
 """The numbers of states from which on the report names the variables that multiply them: of a
 truncated search, and of any.
@@ -58,6 +63,7 @@ CAPABILITIES = {
     Feature.COMPACT: YES,
     Feature.VIEW: YES,
     Feature.VALENCE: _NO_ROOM,
+    Feature.CHANCE: _NO_ROOM,
 }
 
 
@@ -82,6 +88,9 @@ class NativeEngine(SearchEngine):
 
     def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
         return valence(problem, listener)
+
+    def chance(self, problem: ChanceProblem, listener: Listener | None) -> ChanceGraph:
+        return chance(problem, listener)
 
 
 ENGINE = NativeEngine()
@@ -154,21 +163,53 @@ def valence(problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
     """
     from checker.engines.native.valence.native_valence import NativeValence, searched_system
 
-    limits, begun = problem.options.limits, time.monotonic()
     by = searched_system(problem)
+
+    def graph_of(found: Explored, answer: Answer) -> ValenceGraph:
+        return NativeValence(problem, by, found, answer)
+
+    return _searched_whole(by.system, problem, problem.options.threads, listener, graph_of)
+
+
+def chance(problem: ChanceProblem, listener: Listener | None) -> ChanceGraph:
+    """Returns the steps of ``problem.system`` with their probabilities, explored without reductions
+    by one thread, so that states have the same numbers in every run; raises what :func:`explore`
+    does.
+    """
+    from checker.engines.native.chance.labelled_system import LabelledSystem
+    from checker.engines.native.chance.native_chance import NativeChance, searched_system
+
+    try:
+        labels = LabelledSystem(problem.system)
+    except CannotHoist as why:
+        raise Unsupported(str(why)) from None
+
+    def graph_of(found: Explored, answer: Answer) -> ChanceGraph:
+        return NativeChance(problem, labels, found, answer)
+
+    return _searched_whole(searched_system(problem, labels), problem, 1, listener, graph_of)
+
+
+def _searched_whole(
+    system: TransitionSystem,
+    problem: Problem,
+    threads: int | None,
+    listener: Listener | None,
+    graph_of: Callable[[Explored, Answer], Found],
+) -> Found:
+    """Returns what ``graph_of`` makes of a search of ``system`` without reductions."""
+    limits, begun = problem.options.limits, time.monotonic()
     with budgets.within(limits.timeout):
         with budgets.raising_when_exhausted():
-            threads = problem.options.threads
             search, starts = _prepare_search(
-                by.system, limits, NOTHING, threads, listener, None, False
+                system, limits, NOTHING, threads, listener, None, False
             )
         search.begun = begun
         try:
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])
             found = _as_explored(search)
-            answer = _searched(found)
-            return NativeValence(problem, by, found, answer)
+            return graph_of(found, _searched(found))
         finally:
             search.close()
 

@@ -11,6 +11,7 @@ from itertools import islice
 
 from checker.engines import budgets
 from checker.engines.capabilities import YES, Ability, Can, Feature
+from checker.engines.chance import ChanceGraph, ChanceProblem
 from checker.engines.engine import Engine, Problem
 from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
 from checker.engines.valence import ValenceGraph, ValenceProblem
@@ -39,6 +40,7 @@ CAPABILITIES = {
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
     Feature.VIEW: YES,
     Feature.VALENCE: YES,
+    Feature.CHANCE: YES,
 }
 
 
@@ -55,6 +57,11 @@ class ReferenceEngine(Engine):
         from checker.engines.reference.valence import ReferenceValence
 
         return ReferenceValence(problem, listener)
+
+    def chance(self, problem: ChanceProblem, listener: Listener | None) -> ChanceGraph:
+        from checker.engines.reference.chance import ReferenceChance
+
+        return ReferenceChance(problem, listener)
 
 
 ENGINE = ReferenceEngine()

@@ -44,6 +44,7 @@ CAPABILITIES = {
         "has no order in which states are found, so a `view` would keep others in every run",
         "E049",
     ),
+    Feature.CHANCE: Ability(Can.NO, "computes no probabilities: the graph of steps is needed"),
     Feature.VALENCE: Ability(Can.NO, "does not compute valence: the graph of steps is needed"),
 }
 

@@ -38,6 +38,7 @@ CAPABILITIES = {
     Feature.VIEW: Ability(
         Can.IGNORED, "takes no states for one: it asks for all runs, whatever a `view` says"
     ),
+    Feature.CHANCE: Ability(Can.NO, "keeps no states, and so no probabilities of them"),
     Feature.VALENCE: Ability(Can.NO, "keeps no states, and so no valence of them"),
 }
 

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.instantiate.faults import stable_storage
-from checker.instantiate.protocol import coverage_marks, ghosts, walk
+from checker.instantiate.protocol import coverage_marks, draws, ghosts, walk
 from checker.instantiate.protocol.expressions import (
     Env,
     bind_domain,
@@ -102,9 +102,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (ir.For(name, members, stmts),), env
         case typed.While():
             return (_while(stmt, env, root),), env
-        case typed.Choose(pattern, domain, where, _):
-            name, members, fits, inner = bind_domain(pattern, domain, where, env)
-            return (ir.Choose(name, members, fits),), inner
+        case typed.Choose():
+            return draws.choose(stmt, env)
         case typed.Either(alternatives, _):
             return _either(alternatives, env, root, stmt.span), env
         case typed.Require(condition, _):

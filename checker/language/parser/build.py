@@ -18,7 +18,7 @@ from typing import Any, get_args
 from lark import Token, Tree
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast, ast_clauses, ast_items, ast_objects
+from checker.language.syntax import ast, ast_chance, ast_clauses, ast_draws, ast_items, ast_objects
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -256,7 +256,42 @@ class Builder:
         word = self._integer(value) if value.type == "INT" else " ".join(value.split())
         return ast_items.Expect(self._build(what), word, self._span(value), self._span(tree))
 
+    # ---- by hand: questions about chance ------------------------------------------------------
 
+    def _make_chance(self, tree: Any) -> ast_chance.ChanceQuestion:
+        *parts, some = tree.children
+        counts = tree.data == "expected_steps"
+        handler = parts.pop(0) if counts else None
+        if counts:
+            goal = self._build(parts.pop(1))
+            path = ast_chance.ChancePath(goal, None, None)
+            parts.pop(0)
+        else:
+            path = self._build(parts.pop(0))
+        return ast_chance.ChanceQuestion(
+            path,
+            self._build(parts[0]) if parts else None,
+            counts,
+            self._build(handler),
+            some is not None,
+            self._source(self._span(tree)),
+            self._span(tree),
+        )
+
+    def _make_chance_bound(self, tree: Any) -> ast_chance.ChanceBound:
+        numerator, denominator = map(self._build, tree.children)
+        return ast_chance.ChanceBound(tree.data == "at_least", numerator, denominator)
+
+    def _make_formula(self, tree: Any) -> ast_chance.ChancePath:
+        goal, steps = map(self._build, tree.children)
+        return ast_chance.ChancePath(goal, None, steps)
+
+    def _make_until(self, tree: Any) -> ast_chance.ChancePath:
+        keeps, _, goal, steps = tree.children
+        return ast_chance.ChancePath(self._build(goal), self._build(keeps), self._build(steps))
+
+
+_CHANCE = ("almost_surely", "chance_of", "expected_steps")
 _DISPLAYS = ("tuple", "set", "seq", "bag")
 _NESTING = {"block", *_DISPLAYS, *map(rule_of, get_args(ast.Expr) + get_args(ast.Type))}
 """The rules whose nesting is bounded; all recursion goes through them."""
@@ -279,6 +314,8 @@ MAKERS: dict[str, Maker] = {
     **nodes(ast_items),
     **nodes(ast_objects),
     **nodes(ast_clauses),
+    **nodes(ast_draws),
+    **nodes(ast_chance),
     "name": Builder._make_name,
     "to_role": Builder._make_to_role,
     "operator": Builder._make_operator,
@@ -295,5 +332,9 @@ MAKERS: dict[str, Maker] = {
     "state_bound": Builder._make_state_bound,
     "view": Builder._make_view,
     "expect": Builder._make_expect,
+    **dict.fromkeys(_CHANCE, Builder._make_chance),
+    **dict.fromkeys(("at_most", "at_least"), Builder._make_chance_bound),
+    "formula": Builder._make_formula,
+    "until": Builder._make_until,
 }
 """How the tree of a rule is built, where it is not a tuple of its children."""

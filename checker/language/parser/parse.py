@@ -47,7 +47,7 @@ def parse(text: str, file: str) -> ast_items.Spec:
     text = _plain(text)
     try:
         if not any(reserved_names(text, file)):
-            tree = _parser().parse(text)
+            tree = parser().parse(text)
             return ast_items.Spec(file, Builder(file, text).spec(tree))
     except (UnexpectedInput, TooDeep, NumberTooLarge):
         pass
@@ -105,7 +105,7 @@ def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     while len(found) < LIMIT and piece.strip():
         try:
-            Builder(file, piece).spec(_parser().parse(piece))
+            Builder(file, piece).spec(parser().parse(piece))
             break
         except UnexpectedInput as error:
             offset, diagnostic = syntax_error(error, piece, file)
@@ -151,7 +151,7 @@ def _error_before(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic 
     if kind != "close":
         return None
     try:
-        _parser().parse(piece)
+        parser().parse(piece)
     except UnexpectedInput as error:
         place, diagnostic = syntax_error(error, piece, file)
         return diagnostic if place < offset else None
@@ -189,7 +189,7 @@ def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnos
 
 
 @cache
-def _parser() -> Lark:
+def parser() -> Lark:
     grammar = resources.grammar().read_text(encoding="utf-8")
     path = _tables(grammar)
     data = None if path is None else resources.load_cached(path)

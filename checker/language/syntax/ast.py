@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
+from checker.language.syntax.ast_draws import Draws
 
 LARGEST = 1_000_000_000
 """The largest number that can be written."""
@@ -412,6 +413,7 @@ Stmt = (
     | If
     | Loop
     | Choose
+    | Draws
     | Either
     | Require
     | Let

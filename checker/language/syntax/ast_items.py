@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
+from checker.language.syntax.ast_chance import ExpectChance, ProveChance
 from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, StateBound, View
 from checker.language.syntax.ast_objects import Object, Returned
 
@@ -418,6 +419,8 @@ CheckItem = (
     | Client
     | Prove
     | Expect
+    | ProveChance
+    | ExpectChance
     | StateBound
     | View
     | HandlerBudget

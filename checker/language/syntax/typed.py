@@ -11,6 +11,7 @@ from __future__ import annotations
 from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
 from checker.language.syntax.typed_check import (
+    ChanceQuestion,
     Check,
     Claim,
     Client,
@@ -66,6 +67,7 @@ from checker.language.syntax.typed_code import (
     Timer,
     Var,
     Variant,
+    Weight,
     While,
 )
 from checker.language.syntax.typed_expr import (
@@ -142,6 +144,7 @@ __all__ = [
     "Bool",
     "Call",
     "Causes",
+    "ChanceQuestion",
     "Change",
     "Check",
     "Choose",
@@ -240,6 +243,7 @@ __all__ = [
     "Variant",
     "View",
     "ViewTerm",
+    "Weight",
     "While",
     "Yield",
     "changes",

@@ -175,6 +175,41 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class ChanceQuestion:
+    """A question about chance, by the ``name`` that it is written as.
+
+    ``goal``: the property that is asked of runs, or, of expected steps, that the goal comes;
+    ``keeps``: the invariant that holds until then; ``steps``: within so many.  ``numerator`` and
+    ``denominator``: of the bound, ``None`` for ``almost surely``; ``at_least``: from below.
+    ``counts``: it is about expected steps, of ``handler`` where that is one.  ``some``: for some
+    adversary.  ``expected``: the verdict that the check expects.
+    """
+
+    name: str
+    goal: PropertyDef
+    keeps: PropertyDef | None
+    steps: Expr | None
+    numerator: Expr | None
+    denominator: Expr | None
+    at_least: bool
+    counts: bool
+    handler: str
+    some: bool
+    expected: str
+    span: Span
+
+    @property
+    def bound_by_one(self) -> bool:
+        """Whether it is about one event, and not about each of several."""
+        return self.numerator is not None
+
+    @property
+    def formulas(self) -> tuple[PropertyDef, ...]:
+        """Its properties."""
+        return (self.goal,) if self.keeps is None else (self.goal, self.keeps)
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """A check: a protocol, its environment, and the properties to check.
 
@@ -193,7 +228,8 @@ class Check:
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
     the check's own lemmas.  ``only``: the properties that are left of it, where not all are asked.
     ``bounds``: of ``bound e``, each as the invariant ``always e``.  ``view``: states in which it is
-    equal are taken for one.  ``role_faults``: bounds of single roles; ``crash`` and the like are
+    equal are taken for one.  ``chance``:
+    its questions about chance.  ``role_faults``: bounds of single roles; ``crash`` and the like are
     those of all processes, the sum where a check bounds single roles only.  ``recovering``: the
     roles whose members may recover, where that is not everybody.
     """
@@ -232,6 +268,7 @@ class Check:
     recovering: tuple[str, ...] = ()
     budgets: tuple[HandlerBudget, ...] = ()
     view: View | None = None
+    chance: tuple[ChanceQuestion, ...] = ()
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

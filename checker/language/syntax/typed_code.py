@@ -79,11 +79,25 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """``value: numerator / denominator``, of a choice by chance."""
+
+    value: Expr
+    numerator: Expr
+    denominator: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Choose:
+    """``weights``: of a choice by chance, none where each member of ``domain`` is as likely;
+    ``None``: it is the adversary's."""
+
     pattern: Pattern
     domain: Expr
     where: Expr | None
     span: Span
+    weights: tuple[Weight, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

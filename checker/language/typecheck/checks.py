@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from checker.language.library import Library
-from checker.language.syntax import ast, ast_clauses, ast_items, typed
+from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
 from checker.language.typecheck.all_sizes import every_of, require_general
 from checker.language.typecheck.bounds import bounds_of
 from checker.language.typecheck.budgets import budgets_of
+from checker.language.typecheck.chance import chance_questions
 from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
@@ -78,9 +79,24 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         invariants=tuple(p for p in own if p.lemma),
         bounds=bounds_of(_of(decl, ast_clauses.StateBound), library.home(protocol.name)),
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
+        chance=_chance(decl, protocol, own, library),
     )
     warnings = (*of_clients(made, report), *of_view(made))
     return replace(made, warnings=made.warnings + warnings)
+
+
+def _chance(
+    decl: ast_items.Check,
+    protocol: typed.Protocol,
+    own: tuple[typed.PropertyDef, ...],
+    library: Library,
+) -> tuple[typed.ChanceQuestion, ...]:
+    asked = [q for item in _of(decl, ast_chance.ProveChance) for q in item.questions]
+    expected = _of(decl, ast_chance.ExpectChance)
+    home = _seen_here(decl.name, protocol, library)
+    sizes = _home(protocol, library)
+    others = (*protocol.invariants, *_askable(protocol, library.bases()), *own)
+    return chance_questions(asked, expected, home, sizes, others, protocol)
 
 
 _Item = TypeVar("_Item")
@@ -231,11 +247,7 @@ def _own_properties(
         if item.name.text in taken:
             message = f"`{protocol.name}` has a property `{item.name.text}` already"
             library.report.add("N004", message, item.name.span)
-    interfaces = library.bases()
-    known = {
-        n: find_property(n, protocol, interfaces) for n in property_names(protocol, interfaces)
-    }
-    others = (*protocol.invariants, *(p for p in known.values() if p is not None))
+    others = (*protocol.invariants, *_askable(protocol, library.bases()))
     return own_properties(written, _seen_here(decl.name, protocol, library), others)
 
 
@@ -274,6 +286,14 @@ def find_property(
         if found.name == name:
             return found
     return find_shared_property(name, protocol.implements, interfaces)
+
+
+def _askable(
+    protocol: typed.Protocol, interfaces: list[typed.Interface]
+) -> Iterable[typed.PropertyDef]:
+    """Returns all properties that can be asked of ``protocol`` by their names."""
+    found = (find_property(n, protocol, interfaces) for n in property_names(protocol, interfaces))
+    return (definition for definition in found if definition is not None)
 
 
 def property_names(protocol: typed.Protocol, interfaces: list[typed.Interface]) -> set[str]:

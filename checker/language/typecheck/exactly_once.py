@@ -61,16 +61,23 @@ def once(
     """
     times, over = name.split(" over ")
     parts: list[Expr] = []
-    said: list[str] = []
     if times != "at_least_once":
         parts.append(_at_most(over, protocol, span))
-        said.append(_MOST[over])
     if times != "at_most_once":
         parts.append(_at_least(over, protocol, span, recover))
-        said.append(_LEAST[over] + (_RECOVERING if recover else ""))
     formula = parts[0] if len(parts) == 1 else typed.Operation(BOOL, "and", tuple(parts), span)
-    document = f"{_WORDS[over]}: {'; and '.join(said)}."
-    return typed.PropertyDef(name, document, name, formula, span)
+    return typed.PropertyDef(name, definition(times, over, recover), name, formula, span)
+
+
+def definition(times: str, over: str, recover: bool = False) -> str:
+    """Returns what ``exactly_once over effects`` (or another such) means, in a sentence;
+    ``recover``: where crashed processes may recover."""
+    said: list[str] = []
+    if times != "at_least_once":
+        said.append(_MOST[over])
+    if times != "at_most_once":
+        said.append(_LEAST[over] + (_RECOVERING if recover else ""))
+    return f"{_WORDS[over]}: {'; and '.join(said)}."
 
 
 def _always(body: Expr, span: Span) -> Expr:

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from checker.diagnostics import Span
-from checker.language.syntax import ast
+from checker.language.syntax import ast, ast_draws
 
 _ONCE = ast.Quantified | ast.Comprehension | ast.SeqComprehension | ast.Aggregate | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""
@@ -25,12 +25,12 @@ def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.St
     def fresh(span: Span) -> ast.Name:
         number = 1 + len(found) + sum(name.startswith("flip'") for name in taken)
         name = ast.Name(f"flip'{number}", span)
-        found.append(ast.Choose(name, ast.BoolWord(span), None, span))
+        found.append(ast_draws.Draw(name, ast.BoolWord(span), None, span))
         return name
 
     match stmt:
         case ast.Let(ast.Name() as name, ast.Apply("flip", (), span), _):
-            return (), ast.Choose(name, ast.BoolWord(span), None, span)
+            return (), ast_draws.Draw(name, ast.BoolWord(span), None, span)
         case ast.Assign() | ast.Let() | ast.Var() | ast.Perform():
             stmt = replace(stmt, value=_without(stmt.value, fresh))
         case ast.If():

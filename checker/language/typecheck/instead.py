@@ -7,14 +7,21 @@ from dataclasses import replace
 
 from checker.diagnostics import Span, SpecError
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast, ast_clauses, ast_items, typed
+from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
 from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.clients import verbs
 
 LARGEST = 4
 """The largest number of values that an input is set free over."""
 
-_ASKING = ast_items.Prove | ast_items.Expect | ast_clauses.Scenario | ast_items.PropertyDecl
+_ASKING = (
+    ast_items.Prove
+    | ast_items.Expect
+    | ast_chance.ProveChance
+    | ast_chance.ExpectChance
+    | ast_clauses.Scenario
+    | ast_items.PropertyDecl
+)
 
 
 def asking_instead(

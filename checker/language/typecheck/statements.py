@@ -7,9 +7,10 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
-from checker.language.syntax import ast, typed
+from checker.language.syntax import ast, ast_draws, typed
 from checker.language.syntax.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
 from checker.language.typecheck import procedures
+from checker.language.typecheck.draws import choose
 from checker.language.typecheck.expressions import bind_one, check, check_stored, infer, safe
 from checker.language.typecheck.flips import lift_flips
 from checker.language.typecheck.operators import add_to
@@ -46,7 +47,7 @@ def block(stmts: ast.Block, scope: Scope) -> typed.Block:
 def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
     """Returns the scope behind an erroneous statement: what it should have bound has an unknown
     type."""
-    if isinstance(stmt, ast.Let | ast.Choose):
+    if isinstance(stmt, ast.Let | ast.Choose | ast_draws.Draw | ast_draws.WeighedDraw):
         return scope.bind({name: Known(UNKNOWN) for name in pattern_names(stmt.pattern)})
     if isinstance(stmt, ast.Var):
         return scope.bind({stmt.name.text: Known(UNKNOWN, varies=True)})
@@ -68,8 +69,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.If(asked, block(then, scope), block(otherwise, scope), span),), scope
         case ast.Loop():
             return (_loop(stmt, scope),), scope
-        case ast.Choose():
-            return _choose(stmt, scope)
+        case ast.Choose() | ast_draws.Draw() | ast_draws.WeighedDraw():
+            return choose(stmt, scope)
         case ast.Either(alternatives, span):
             return (typed.Either(_alternatives(alternatives, scope), span),), scope
         case ast.Require(condition, span):
@@ -135,12 +136,6 @@ def _loop(stmt: ast.Loop, scope: Scope) -> Stmt:
     where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
     kind = typed.For if stmt.kind == "for" else typed.While
     return kind(pattern, domain, where, block(stmt.body, inner), stmt.span)
-
-
-def _choose(stmt: ast.Choose, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
-    pattern, domain, inner = bind_one(stmt.pattern, stmt.domain, scope)
-    where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
-    return (typed.Choose(pattern, domain, where, stmt.span),), inner
 
 
 # ---- assignments ------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ condition that mentions the state alone.  Three kinds of parts are reset:
 * flags and items of sets that are only ever added to are filled: the flag is raised, the item put
   in (so a process that has heard from a quorum has heard from everybody);
 * all other parts that belong to a process are cleared;
-* messages whose reception has no effect (:mod:`dead_messages`) are removed.
+* messages whose reception has no effect (:mod:`dead_messages`) are removed; those in queues as if
+  any of a queue might be received (:mod:`dead_queues`).
 
 Let ``r`` be the function that the statements compute.  Then ``{(s, r(s))}`` is a bisimulation, with
 the fairness constraints that steps take, up to receptions of dead messages.  A step that changes
@@ -85,7 +86,9 @@ from checker.reductions.dead_variables.messages import MessageEffects, alone
 from checker.reductions.dead_variables.monotone_variables import progresses, trends
 from checker.reductions.dead_variables.monotonicity import Direction, Trend, Trends
 from checker.reductions.dead_variables.program_points import ProgramPoint, program_points
+from checker.reductions.dead_variables.queues import with_bags, without_dead
 from checker.reductions.dead_variables.reset import Reset, reset_statements
+from checker.reductions.dead_variables.settled import settled
 from checker.reductions.dead_variables.uses import VariableUse, now, uses_in
 
 WIDE = 256
@@ -104,7 +107,9 @@ class DeadVariableAnalysis:
     """Determines when the parts of one system's variables are dead."""
 
     def __init__(self, system: TransitionSystem) -> None:
-        self.system, self.sites = system, program_points(system)
+        self.system, self.queues = with_bags(system)
+        system = self.system
+        self.sites = program_points(system)
         self.unused: list[str] = []
         moves = trends(system, self.sites).variables
         self.links = {
@@ -113,6 +118,7 @@ class DeadVariableAnalysis:
         }  # fmt: skip
         known = {n: Trend(Direction.ANY) if n in self.links else t for n, t in moves.items()}
         self.trends = Trends(known)
+        self.later = settled(system, self.sites, self.trends) if self.links else self.trends
         self.readings: dict[str, list[VariableUse]] = {v.name: [] for v in system.variables}
         for site in self.sites:
             for reading in uses_in(site):
@@ -124,7 +130,7 @@ class DeadVariableAnalysis:
                 self._assignments.setdefault(site.node.target.name, []).append((site, site.node))
                 self._points.setdefault(site.action, []).append(site)
         self._alone = by_identity(lambda action: alone(self.system, action))
-        self._blockers = Blockers(self.trends)
+        self._blockers = {False: Blockers(self.trends), True: Blockers(self.later)}
         self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
         self._met: dict[tuple[str, int], Meeting] = {}
         self._reached: dict[object, Meeting] = {}
@@ -147,7 +153,11 @@ class DeadVariableAnalysis:
             found += self._rest(variable, frozenset(), Direction.ANY)
         for variable in links:
             found += self._rest(variable, frozenset(), Direction.DOWN)
-        return tuple(s for rest in found for s in reset_statements(rest)), tuple(self.unused)
+        return tuple(s for rest in found for s in self._statements(rest)), tuple(self.unused)
+
+    def _statements(self, rest: Reset) -> Block:
+        queue = self.queues.get(rest.cell.variable)
+        return reset_statements(rest) if queue is None else without_dead(queue, rest)
 
     # -- which variables ------------------------------------------------------------------------
 
@@ -250,14 +260,15 @@ class DeadVariableAnalysis:
         """The conditions that all have to hold for a part of the variable to be dead, each with its
         alternatives, which do without what is ``hidden``; ``None``: never.
         """
+        every = self._blockers[variable.name in self.links]
         if variable.name not in self._plain:
-            blockers = self._blockers.hiding(frozenset())
+            blockers = every.hiding(frozenset())
             found = self._find_clauses(variable, blockers)
             self._plain[variable.name] = found, blockers.mentioned
         found, mentioned = self._plain[variable.name]
         if found is None or hidden.isdisjoint(mentioned):
             return found
-        return self._find_clauses(variable, self._blockers.hiding(hidden))
+        return self._find_clauses(variable, every.hiding(hidden))
 
     def _find_clauses(self, variable: ir.Variable, blockers: Blockers) -> list[list[Expr]] | None:
         items = (
@@ -330,6 +341,11 @@ class DeadVariableAnalysis:
         clauses = self._clauses(variable, hidden)
         if clauses is None:
             return []
+        if variable.name in self.queues:  # nothing asks what else is in a bag
+            alone = ([p for p in one if variable.name not in reads_in(p)] for one in clauses)
+            clauses = list(alone)
+            if not all(clauses):
+                return []
         return [Reset(cell(variable, way is not Direction.ANY), clauses, way)]
 
 

@@ -212,9 +212,13 @@ class Blockers:
             sides = self.trends.sides(part)
             if sides is None:
                 continue
-            guarded = in_range(disj(part, *sides) if sides else part)
+            onces = self.trends.onces(part)
+            if onces is None:
+                continue
+            begun = conj(*onces, part)
+            guarded = in_range(disj(begun, *sides) if sides else begun)
             if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
-                yield _Candidate(Blocker(guarded, reads_in(part), tested), part, sides)
+                yield _Candidate(Blocker(guarded, reads_in(begun), tested), part, sides)
 
     def _lasts(self, meeting: Meeting, one: _Candidate) -> bool:
         """Whether what a disjunct derives holds when the reading is reached, and from then on."""

@@ -27,7 +27,9 @@ COLUMN = {
         "A dead part is read by nothing that can still happen, so a state and the one with the"
         " part at rest have the same steps, up to dead parts: the relation is a bisimulation in"
         " which steps of dead parts only are stuttering. The bad condition reads no dead part. So"
-        " it holds in some state of G exactly when it holds in its node of N.",
+        " it holds in some state of G exactly when it holds in its node of N. Dead messages in"
+        " front of others in a queue are received first, without effect; what of a queue is dead is"
+        " so whichever of its messages might be received.",
         f"{LIVE}; {STUTTER}",
         AGREE + "test_dead_parts",
     ),

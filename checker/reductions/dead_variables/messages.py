@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.model import ir
-from checker.model.build import member, negation
+from checker.model.build import conj, disj, member, negation
 from checker.model.ir import Apply, Expr, Op, TransitionSystem
+from checker.model.names import free_in
 from checker.model.run_errors import risky
 from checker.model.tree import nodes
-from checker.model.types import BoolT, SetT
+from checker.model.types import BoolT, IntT, SetT
 from checker.reductions.dead_variables.conditions import Blockers, Meeting, VariablePart
 from checker.reductions.dead_variables.program_points import ProgramPoint
-from checker.reductions.dead_variables.terms import same
+from checker.reductions.dead_variables.terms import conjuncts, same
 from checker.reductions.dead_variables.uses import VariableUse, now
 
 
@@ -100,7 +101,9 @@ class MessageEffects:
                 return not risky(domain, site.path)
             case ir.Assume(condition=condition):
                 return self._unpromised(site) and not risky(condition, site.path)
-            case ir.While() | ir.Choose() | ir.Fault() | ir.Emit() | ir.If():
+            case ir.Choose():
+                return has_a_way(node) and not risky(node.where, site.path)
+            case ir.While() | ir.Fault() | ir.Emit() | ir.If():
                 return False
             case _:
                 return not risky(node, site.path)
@@ -172,6 +175,34 @@ def alone(system: TransitionSystem, action: ir.Action) -> bool:
     if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:
         return False
     return all(says_all(fairness.key, param) for param in action.params)
+
+
+def has_a_way(stmt: ir.Choose) -> bool:
+    """Whether a choice can always be made: nothing is asked of what is chosen; or a number has its
+    condition each, and that of one is that those of the others do not hold.
+    """
+    if not isinstance(stmt.domain, ir.Universe):
+        return False
+    number = ir.Local(stmt.domain.item, stmt.name)
+    if stmt.where == ir.TRUE or not isinstance(number.type, IntT):
+        return stmt.where == ir.TRUE
+    conditions: list[Expr] = []
+    match stmt.where:
+        case Apply(op=Op.OR, args=ways):
+            pass
+        case _:
+            return False
+    for way in ways:
+        match conjuncts(way):
+            case (Apply(op=Op.EQ, args=(left, ir.Const(value=int() as value))), *rest):
+                if left != number or not number.type.lo <= value <= number.type.hi:
+                    return False
+                conditions.append(conj(*rest))
+            case _:
+                return False
+    if any(number.name in free_in(condition) for condition in conditions):
+        return False
+    return conditions[-1] == negation(disj(*conditions[:-1]))
 
 
 def _of(param: ir.Param, cell: VariablePart) -> bool:

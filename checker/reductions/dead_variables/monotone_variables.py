@@ -22,12 +22,13 @@ from checker.reductions.dead_variables.program_points import ProgramPoint
 from checker.reductions.dead_variables.terms import conjuncts, replace_all, same
 from checker.reductions.dead_variables.uses import now
 
-_Store = tuple[ProgramPoint, ir.Assign]
+Store = tuple[ProgramPoint, ir.Assign]
+"""An assignment, and where it is."""
 
 
 def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
     """The trends of the variables of ``system``, whose program points are ``sites``."""
-    stores: dict[str, list[_Store]] = {v.name: [] for v in system.variables}
+    stores: dict[str, list[Store]] = {v.name: [] for v in system.variables}
     for site in sites:
         if isinstance(site.node, ir.Assign) and site.node.target.is_state:
             stores[site.node.target.name].append((site, site.node))
@@ -38,9 +39,9 @@ def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
         undone = frozenset(site.action for site, _ in all_ if site.order in back)
         if not found:
             plain[name] = Trend(Direction.STILL)
-        elif all(_keeps(store, up=True) for store in found):
+        elif all(keeps(store, up=True) for store in found):
             plain[name] = Trend(Direction.UP, undone=undone)
-        elif all(_keeps(store, up=False) for store in found):
+        elif all(keeps(store, up=False) for store in found):
             plain[name] = Trend(Direction.DOWN, undone=undone)
         else:
             plain[name] = Trend(Direction.ANY)
@@ -48,7 +49,7 @@ def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
     return Trends({name: until[name] or plain[name] for name in stores})
 
 
-def _keeps(store: _Store, up: bool) -> bool:
+def keeps(store: Store, up: bool) -> bool:
     """Whether an assignment removes nothing (adds nothing, unless ``up``)."""
     site, stmt = store
     here = _now(stmt.target)
@@ -129,11 +130,11 @@ def _is_known_there(conditions: tuple[Expr, ...] | None, there: ProgramPoint) ->
     )
 
 
-def _until(stores: dict[str, list[_Store]], plain: dict[str, Trend], name: str) -> Trend | None:
+def _until(stores: dict[str, list[Store]], plain: dict[str, Trend], name: str) -> Trend | None:
     """The trend of a variable that moves up until a condition holds permanently, if it does."""
     if plain[name].way is not Direction.ANY:
         return None
-    ends = [store for store in stores[name] if not _keeps(store, up=True)]
+    ends = [store for store in stores[name] if not keeps(store, up=True)]
     common: list[Expr] | None = None
     for store in ends:
         found = list(_ends(stores, plain, store))
@@ -143,9 +144,7 @@ def _until(stores: dict[str, list[_Store]], plain: dict[str, Trend], name: str) 
     return Trend(Direction.UP, common[0], actions) if common else None
 
 
-def _ends(
-    stores: dict[str, list[_Store]], plain: dict[str, Trend], store: _Store
-) -> Iterator[Expr]:
+def _ends(stores: dict[str, list[Store]], plain: dict[str, Trend], store: Store) -> Iterator[Expr]:
     """Conditions that become permanently true in the step of an assignment, before it happens."""
     site, stmt = store
     first = stmt.target.path[0] if stmt.target.path else None

@@ -16,7 +16,7 @@ every value in a step is not below the one before the step, though one assignmen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import assert_never
@@ -54,7 +54,7 @@ def joint(*ways: Direction) -> Direction:
 
 
 KEY = ir.Local(BOOL, "@key")
-"""The first key of an assignment in the condition ``until`` of a :class:`Trend`."""
+"""The first key of an assignment in the conditions ``until`` and ``once`` of a :class:`Trend`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,14 @@ class Trend:
 
     ``ends``: the actions after whose guard something may be removed.  ``undone``: the actions that
     may take back what they have stored, so that of their steps as a whole only this direction is
-    known.
+    known.  ``once``: a condition on its first key; it moves in this direction from when that holds.
     """
 
     way: Direction
     until: Expr | None = None
     ends: frozenset[int | None] = frozenset()
     undone: frozenset[int | None] = frozenset()
+    once: Expr | None = None
 
 
 class Trends:
@@ -80,7 +81,8 @@ class Trends:
         self._way_alone = by_identity(lambda expr: self._way(expr, {}))
         self._known_ever = by_identity(self._ever)
         self._known_never = by_identity(self._never)
-        self._known_sides = by_identity(self._sides)
+        self._known_sides = by_identity(lambda expr: self._at_keys(expr, lambda t: t.until))
+        self._known_onces = by_identity(lambda expr: self._at_keys(expr, lambda t: t.once))
 
     def way(self, expr: Expr, names: Mapping[str, Direction] | None = None) -> Direction:
         """The direction of ``expr``'s value; ``names``: those of local names, where they move at
@@ -267,28 +269,37 @@ class Trends:
         """
         return self._known_sides(expr)
 
-    def _sides(self, expr: Expr) -> tuple[Expr, ...] | None:
-        if all(self.variables[name].until is None for name in reads_in(expr)):
+    def onces(self, expr: Expr) -> tuple[Expr, ...] | None:
+        """The conditions from which on the monotonicity holds on which results about ``expr``
+        rest; ``None`` as for :meth:`sides`.
+        """
+        return self._known_onces(expr)
+
+    def _at_keys(
+        self, expr: Expr, condition: Callable[[Trend], Expr | None]
+    ) -> tuple[Expr, ...] | None:
+        """The ``condition`` of each variable in ``expr`` that has one, at its first key there."""
+        if all(condition(self.variables[name]) is None for name in reads_in(expr)):
             return ()
         found: list[Expr] = []
         seen = 0
         for node in nodes(expr):
             if isinstance(node, ir.Index) and isinstance(node.base, ir.Read):
-                until = self.variables[node.base.variable].until
-                if until is not None:
+                asked = condition(self.variables[node.base.variable])
+                if asked is not None:
                     seen += 1
-                    found.append(at_key(until, node.key))
+                    found.append(at_key(asked, node.key))
         every = [n for n in nodes(expr) if isinstance(n, ir.Read)]
-        if seen != sum(self.variables[n.variable].until is not None for n in every):
+        if seen != sum(condition(self.variables[n.variable]) is not None for n in every):
             return None
-        if any(free_in(side) & bound_in(expr) for side in found):
+        if any(free_in(one) & bound_in(expr) for one in found):
             return None
         return tuple(dict.fromkeys(found))
 
 
-def at_key(until: Expr, key: Expr) -> Expr:
-    """The condition of an ``until`` for one key."""
-    return replace_all(until, KEY, key)
+def at_key(condition: Expr, key: Expr) -> Expr:
+    """A condition on :data:`KEY` for one key."""
+    return replace_all(condition, KEY, key)
 
 
 def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:

@@ -65,6 +65,8 @@ def simple(expr: Expr) -> Expr:
     match expr:
         case Apply(op=Op.EQ, args=(left, right)) if same(left, right) and not can_fault(left):
             return ir.TRUE
+        case Apply(op=Op.EQ, args=(ir.Const(value=left), ir.Const(value=right))):
+            return ir.TRUE if left == right else ir.FALSE
         case Apply(op=Op.NOT, args=(part,)):
             return negation(simple(part))
         case Apply(op=Op.AND, args=args):

@@ -12,7 +12,9 @@ from rich.text import Text
 
 from checker.diagnostics.english import count
 from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.chance import chance_view
 from checker.render.terminal.coverage import coverage_view
+from checker.render.terminal.log_rows import log_rows
 from checker.render.terminal.proof import proof_rows
 from checker.render.terminal.reduction_summary import reduction_rows
 from checker.render.terminal.walk_rows import walk_rows
@@ -28,11 +30,14 @@ STYLES = {
     Word.BOUNDED: "yellow",
     Word.VIOLATED: "red",
     Word.VACUOUS: "yellow",
+    Word.PENDING: "yellow",
     Word.UNKNOWN: "yellow",
     Word.ERROR: "bold red",
 }
 
 LABEL = 8
+WIDEST = 40
+"""The columns of a question at most."""
 
 
 def report_view(report: Report, *, verbose: bool = False) -> RenderableType:
@@ -55,6 +60,11 @@ def figures_view(report: Report, *, verbose: bool = False) -> RenderableType:
     parts: list[RenderableType] = []
     if report.verdicts:
         parts.append(_table(report))
+    parts += [
+        chance_view(verdict)
+        for verdict in report.verdicts
+        if verdict.chance is not None and (verbose or verdict.word is Word.VIOLATED)
+    ]
     parts.append(_facts(report, verbose))
     if report.coverage is not None:
         parts.append(coverage_view(report.coverage))
@@ -67,7 +77,7 @@ def _sizes(report: Report) -> str:
 
 def _table(report: Report) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("property", overflow="fold")
+    table.add_column("property", overflow="fold", max_width=WIDEST)
     whole = not any(verdict.within for verdict in report.verdicts)
     table.add_column("verdict", no_wrap=whole, overflow="fold")
     table.add_column("expected", no_wrap=True)
@@ -118,9 +128,11 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
-    """Yields rows on what was searched, proved or walked."""
+    """Yields rows on what was searched, proved, walked or read."""
     if report.walks is not None:
         return walk_rows(report, report.walks)
+    if report.log is not None:
+        return log_rows(report, report.log)
     return _search(report, verbose) if report.proof is None else proof_rows(report)
 
 
@@ -286,7 +298,7 @@ def verdict_count_text(word: Word, number: int) -> str:
             return f"{number} {held} for so many steps"
         case Word.ERROR:
             return f"{number} in error"
-        case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.UNKNOWN:
+        case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.PENDING | Word.UNKNOWN:
             return f"{number} {word.value}"
         case _:
             assert_never(word)

@@ -24,7 +24,7 @@ from checker.engines.native.codegen import (
     row_selection,
     valence_words,
 )
-from checker.engines.native.codegen.emit import STOP
+from checker.engines.native.codegen.emit import STOP, Fn
 from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
 from checker.engines.native.codegen.layout import Layout
 
@@ -129,14 +129,8 @@ def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
     functions = [*fair_components.functions(), *graph_bfs.functions(), *row_selection.functions()]
     functions += valence_words.functions()
-    text = module_text(functions, public=True)
-    digest = digest_of(text)
-    engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
-    word = ctypes.c_uint64
-
-    def function(name: str, count: int, result: Any = word) -> Any:
-        return _function(engine, name, result, count)
-
+    code = compile_functions(functions)
+    function = code.function
     return GraphKernel(
         components=tuple(function(f"components_{k}", 3, None) for k in ("plain", "product")),
         select=function("select", 3),
@@ -158,8 +152,29 @@ def graph_kernel() -> GraphKernel:
         draw={bits: function(f"draw_{bits}", 7) for bits in valence_words.WIDTHS},
         critical={bits: function(f"critical_{bits}", 8) for bits in valence_words.WIDTHS},
         waiting={bits: function(f"waiting_{bits}", 6) for bits in valence_words.WIDTHS},
-        engine=engine,
+        engine=code.engine,
     )
+
+
+@dataclass(frozen=True)
+class CompiledFunctions:
+    """Functions that are the same for all systems; ``stop``: makes those stop early that can."""
+
+    stop: Stop
+    engine: object
+
+    def function(self, name: str, count: int, result: Any = ctypes.c_uint64) -> Callable[..., Any]:
+        """Returns the function ``name``, which takes ``count`` words."""
+        return _function(self.engine, name, result, count)  # type: ignore[no-any-return]
+
+
+def compile_functions(functions: list[Fn]) -> CompiledFunctions:
+    """Compiles functions that depend on no system, or loads the machine code of an earlier
+    compilation."""
+    text = module_text(functions, public=True)
+    digest = digest_of(text)
+    engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
+    return CompiledFunctions(_stop(engine), engine)
 
 
 def compile_move(before: Layout, now: Layout) -> Callable[[int, int, int], None]:

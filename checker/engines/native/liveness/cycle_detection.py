@@ -15,6 +15,7 @@ from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery
 from checker.engines.native.search.explored import GraphStates
+from checker.engines.native.search.memory import MemoryBudget
 from checker.engines.native.search.store import Store
 from checker.results.answer import Limits
 
@@ -40,11 +41,12 @@ def has_cycle(
     room for the steps.
     """
     numbers = Numbers(GraphStates(store, _steps(kernel, store, check_time)))
-    graph = build_graph(_Look(kernel, limits, check_time), numbers)
-    graph.labels.clear()
-    question = GraphQuery(replace(graph, kinds=b"\0"))
-    question.every()
-    return question.fair() > 0
+    with MemoryBudget(limits.memory, lambda: store.used_bytes).enforced():
+        graph = build_graph(_Look(kernel, limits, check_time), numbers)
+        graph.labels.clear()
+        question = GraphQuery(replace(graph, kinds=b"\0"))
+        question.every()
+        return question.fair() > 0
 
 
 def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:

@@ -73,7 +73,7 @@ class Numbers:
             store.context[Context.PREFIX + i] = first
         if store.shape.words > 1:
             return
-        store.numbers = Buffer(4 * store.slots)
+        store.numbers = Buffer(4 * store.slots, counted=0)  # the store counts it
         store.context[Context.VALS] = store.numbers.address
 
         def number(crew: WorkerMemory) -> None:
@@ -148,7 +148,7 @@ def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
     search.kernel.stop.clear()
     numbers.publish()
     start = Buffer(8 * (numbers.count + 1))
-    targets, labels = Buffer(4 * most * rooms), Buffer(4 * most * rooms)
+    targets, labels = (Buffer(4 * most * rooms, counted=4 * most) for _ in range(2))
     store.context[Context.START] = start.address
     store.context[Context.TARGETS] = targets.address
     store.context[Context.LABELS] = labels.address

@@ -25,7 +25,9 @@ from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import shortest
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
+from checker.engines.native.search.memory import MemoryBudget
 from checker.engines.native.search.states import Core, States, core_of
+from checker.engines.native.search.store import Store
 from checker.engines.search_engine import Cyclic
 from checker.model import interpreter
 from checker.model.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
@@ -102,6 +104,7 @@ class _Decision:
         self.justice = len(search.system.justice)
         self.ends = search.found.ends
         self.core: Core | None = None
+        self.store: Store | None = None
 
     def run(self) -> None:
         """Fills in the verdicts.
@@ -110,11 +113,17 @@ class _Decision:
         that may lie on cycles may still suffice for the others.
         """
         try:
-            with budgets.raising_when_exhausted():
+            with (
+                budgets.raising_when_exhausted(),
+                MemoryBudget(self.search.limits.memory, self._bytes_of_states).enforced(),
+            ):
                 self._run()
         except KeyboardInterrupt as error:
             self._give_up([each for each in self.left if self._open(each)], error)
             self.found.fair = True if self.ends else None
+
+    def _bytes_of_states(self) -> int:
+        return 0 if self.store is None else self.store.used_bytes
 
     def _run(self) -> None:
         search = self.search
@@ -201,7 +210,7 @@ class _Decision:
         """Builds the graph and its core."""
         if self.justice > MAX_JUSTICE:
             raise Undecided("there are too many expressions of justice")
-        numbers = Numbers(ground)
+        self.store, numbers = ground.store, Numbers(ground)
         graph = build_graph(self.search, numbers)
         self.found.edges = graph.edges
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)

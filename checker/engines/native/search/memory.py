@@ -7,6 +7,10 @@ import mmap
 import os
 import sys
 import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -22,21 +26,67 @@ _FLAGS: dict[str, int] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
 )
 """Private memory: shared memory gets no huge pages on most machines."""
+_NOT_COMMITTED = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+"""MAP_NORESERVE, which Python names from 3.13 on."""
 _LATER: dict[str, int] = (
-    {"flags": _FLAGS["flags"] | mmap.MAP_NORESERVE} if hasattr(mmap, "MAP_NORESERVE") else {}
+    {"flags": _FLAGS["flags"] | _NOT_COMMITTED} if _FLAGS and _NOT_COMMITTED else {}
 )
 """Private memory that is not committed before it is written to."""
 
 
-class Buffer:
-    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none.
+class MemoryBudget:
+    """Counts every buffer before it is made, in the thread and within the block in which it is
+    enforced, as long as it is in use.
 
-    ``reserved``: the buffer will grow up to so many bytes without moving, where the system can do
-    that; memory that is not written to costs nothing.
+    ``limit``: of their bytes together with ``others()`` (``None``: without limit).
     """
 
-    def __init__(self, size: int, reserved: int = 0) -> None:
+    def __init__(self, limit: int | None, others: Callable[[], int]) -> None:
+        self._limit, self._others = limit, others
+        self._buffers = weakref.WeakSet[Buffer]()
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """Within the block, buffers raise ``MemoryError`` where they would exceed the limit."""
+        before = getattr(_enforced, "budget", None)
+        _enforced.budget = self
+        try:
+            yield
+        finally:
+            _enforced.budget = before
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the buffers in use."""
+        return sum(buffer.counted for buffer in self._buffers)
+
+    def reserve(self, buffer: Buffer) -> None:
+        """Counts a buffer that is to be made; raises ``MemoryError``."""
+        limit = self._limit
+        if limit is not None and self.bytes + self._others() + buffer.counted > limit:
+            raise MemoryError(f"the memory limit of {limit:,} bytes was reached")
+        self._buffers.add(buffer)
+
+
+_enforced = threading.local()
+
+
+class Buffer:
+    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none, or none
+    left of the :class:`MemoryBudget` that is enforced.
+
+    ``reserved``: the buffer will grow up to so many bytes without moving, where the system can do
+    that; memory that is not written to costs nothing.  ``counted``: how many of the bytes will be
+    written to, where that is known (``None``: all).
+    """
+
+    def __init__(self, size: int, reserved: int = 0, counted: int | None = None) -> None:
         self.size = max(size, mmap.PAGESIZE)
+        self.counted = self.size if counted is None else counted
+        self._spilled: list[tuple[int, int, int, int]] = []
+        budget: MemoryBudget | None = getattr(_enforced, "budget", None)
+        if budget is not None:
+            budget.reserve(self)
         self._pages = _reserve(self.size, reserved) or _private(self.size)
         self.room = len(self._pages)
         if self.room >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
@@ -51,9 +101,18 @@ class Buffer:
         if size <= self.room:
             self.size = max(size, self.size)
             return self
-        new = Buffer(size)
-        ctypes.memmove(new.address, self.address, used)
+        new, kept = Buffer(size), 0
+        for begin, end, file, offset in self._spilled:
+            if not new._map(begin, end, file, offset):
+                raise MemoryError("what is on the disk can't be mapped again")
+            kept = end
+        ctypes.memmove(new.address + kept, self.address + kept, used - kept)
         return new
+
+    @property
+    def grows_in_place(self) -> bool:
+        """Whether there are addresses to grow into."""
+        return self.room > self.size
 
     def anew(self, size: int) -> Buffer:
         """A zeroed buffer in place of this one, which must not be used any more."""
@@ -83,20 +142,30 @@ class Buffer:
         """Bytes from ``begin``, before ``end``, will only be read from now on: they move to an open
         ``file``, at ``offset`` (all three: whole pages), and can be read where they were.
 
-        Returns how many bytes of memory are free now: all or none.  Raises ``OSError`` where the
-        file has no room.
+        ``begin`` is 0, or where the last bytes that moved end.  Returns how many bytes of memory
+        are free now: all or none.  Raises ``OSError`` where the file has no room.
         """
-        libc = _libc()
-        if libc is None:
+        if _libc() is None:
             return 0
         data = memoryview(self._pages)
         for at in range(begin, end, CHUNK):
             stop = min(end, at + CHUNK)
             while at < stop:
                 at += os.pwrite(file, data[at:stop], offset + at - begin)
-        shared = mmap.MAP_SHARED | _FIXED
-        where = libc.mmap(self.address + begin, end - begin, mmap.PROT_READ, shared, file, offset)
-        return end - begin if where == self.address + begin else 0
+        return end - begin if self._map(begin, end, file, offset) else 0
+
+    def _map(self, begin: int, end: int, file: int, offset: int) -> bool:
+        """Puts a part of a file in place of these bytes; returns whether it could."""
+        address, shared = self.address + begin, mmap.MAP_SHARED | _FIXED
+        where = _libc().mmap(address, end - begin, mmap.PROT_READ, shared, file, offset)
+        if where == address:
+            self._spilled.append((begin, end, file, offset))
+        return bool(where == address)
+
+    def unload(self) -> None:
+        """What has moved to the disk takes no memory of this process until it is read again."""
+        for begin, end, _, _ in self._spilled:
+            self._pages.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 class MappedBuffer(Buffer):
@@ -107,6 +176,7 @@ class MappedBuffer(Buffer):
 
     def __init__(self, size: int, path: str) -> None:
         self.size, self.path = max(size, mmap.PAGESIZE), path
+        self.counted, self._spilled = self.size, []
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if hasattr(os, "posix_fallocate"):
@@ -119,6 +189,11 @@ class MappedBuffer(Buffer):
             os.close(handle)
         self.room = self.size
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
+
+    @property
+    def grows_in_place(self) -> bool:
+        """The file grows."""
+        return True
 
     def is_at(self, path: str) -> bool:
         """Whether this is the file at ``path``, and complete."""
@@ -184,10 +259,28 @@ def _reserve(size: int, most: int) -> mmap.mmap | None:
 
 
 def unnamed_file() -> int:
-    """An open file in the temporary folder, gone when it is closed, and when the process ends."""
-    handle, path = tempfile.mkstemp(prefix="bivalence-")
-    os.unlink(path)
-    return handle
+    """An open file on a disk, gone when it is closed, and when the process ends: in the temporary
+    folder, or in ``/var/tmp`` if that folder is in memory.  Raises ``OSError`` where both are.
+    """
+    for folder in (tempfile.gettempdir(), "/var/tmp"):
+        if not is_in_memory(folder):
+            handle, path = tempfile.mkstemp(prefix="bivalence-", dir=folder)
+            os.unlink(path)
+            return handle
+    raise OSError("the temporary folder is in memory")
+
+
+def is_in_memory(folder: str) -> bool:
+    """Whether the files of ``folder`` take memory, as far as the system reports that."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as lines:
+            mounts = [line.split(" - ") for line in lines]
+    except OSError:
+        return False
+    where = os.path.join(os.path.realpath(folder), "")
+    kinds = [(at.split()[4], kind.split()[0]) for at, kind in mounts]
+    around = [(len(at), kind) for at, kind in kinds if where.startswith(os.path.join(at, ""))]
+    return max(around, default=(0, ""))[1] in ("tmpfs", "ramfs")
 
 
 @lru_cache(maxsize=1)

@@ -282,6 +282,7 @@ class Search:
             self._round(queue, count)
             self.kernel.stop.clear()
             self._improve()
+            self.store.unload()
             if mode is not Mode.PARENTS:
                 self._check_time()
                 self._report()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.codegen.visited_set import LINE
@@ -124,7 +125,7 @@ class Store:
         self.numbers: Buffer | None = None
         self.workers = [self._crew(i) for i in range(workers)]
         self._file: int | None = None
-        self._written = 0
+        self._written, self._before = 0, budgets.resident(with_files=True)
         self._addresses()
 
     def _crew(self, number: int) -> WorkerMemory:
@@ -170,6 +171,12 @@ class Store:
     def _partial_page_bytes(self) -> int:
         """Bytes that rows take at most because a page of them is begun."""
         return mmap.PAGESIZE * len(self.workers)
+
+    @property
+    def _moving_bytes(self) -> int:
+        """Bytes of rows that are there twice for a moment when they grow, at most."""
+        moving = (one for one in self.workers if not one.rows.grows_in_place)
+        return max((_pages(one.count * self.width) - one.spilled for one in moving), default=0)
 
     @property
     def _fixed_bytes(self) -> int:
@@ -230,6 +237,14 @@ class Store:
         self._addresses()
         self._reinsert()
 
+    def unload(self) -> None:
+        """Lets go of what was read from the disk, where the process exceeds the limit with it."""
+        if self._file is None or self.memory is None:
+            return
+        if budgets.resident(with_files=True) - self._before > self.memory:
+            for crew in self.workers:
+                crew.rows.unload()
+
     def _factor(self) -> float:
         """The factor by which a table grows: table and rows take at most 1.3 times the bytes of a
         state and 8 more, for each state, even when the table has just grown; at most it doubles.
@@ -247,12 +262,8 @@ class Store:
         limit = self.used_bytes + available_memory()
         if self.memory is not None:
             limit = min(limit, self.memory)
-        left = (
-            limit
-            - self._partial_page_bytes
-            - (self.used_bytes - self.slots * 8)
-            + self.states * self.width
-        )
+        beside = self._partial_page_bytes + self._moving_bytes
+        left = limit - beside - (self.used_bytes - self.slots * 8) + self.states * self.width
         return int(left / (8 + LOAD * self.width)) // LINE * LINE
 
     def spill(self, least: int = 1) -> None:
@@ -290,6 +301,7 @@ class Store:
                 while True:
                     crew, begin, end, tag = pieces.popleft()
                     self.kernel.reinsert(self.context_address, crew.address, begin, end, tag)
+                    self.unload()
 
         if len(self.workers) == 1 or self.states < TOGETHER:
             work()

@@ -23,7 +23,7 @@ from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import shortest
 from checker.engines.native.search.explored import Explored, Undecided
-from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.memory import Buffer, MemoryBudget
 from checker.engines.native.search.states import States, Unevaluable
 from checker.engines.valence import WIDEST, ValenceGraph, ValenceProblem
 from checker.model import interpreter
@@ -69,10 +69,11 @@ class NativeValence(ValenceGraph):
         self._system: TransitionSystem = problem.system
         self._by, self._search = by, search
         self._fair: tuple[States, GraphQuery] | None = None
+        self._budget = MemoryBudget(search.limits.memory, lambda: search.load().used_bytes)
         if not answer.exhaustive or answer.fault is not None:
             return
         try:
-            with budgets.raising_when_exhausted():
+            with budgets.raising_when_exhausted(), self._budget.enforced():
                 self._build()
         except (Undecided, MemoryError) as error:
             self.missing = str(error) or "there is no memory left"
@@ -194,6 +195,10 @@ class NativeValence(ValenceGraph):
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Looks for an end, then for a fair cycle."""
         self._search.tell("valence: executions that never decide")
+        with self._budget.enforced():
+            return self._undecided_run(bivalent)
+
+    def _undecided_run(self, bivalent: bool) -> Path | None:
         states, question = self._fairness()
         chosen = self._waiting(bivalent)
         ends = question.get(QueryField.ENDS)

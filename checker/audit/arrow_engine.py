@@ -1,0 +1,293 @@
+"""Runs plans over Arrow tables in this process.
+
+Names are numbers here (:mod:`checker.audit.arrow_log`), and a table is in the order of processes
+and positions as long as nothing disturbs it: a join on a column of numbers is a gather, a window
+over a process a pass.  What Arrow's kernels lack (scatters, running maxima of parts) is
+NumPy's, over the same buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from checker.audit import relations as rel
+from checker.audit.arrow_log import ArrowLog, lots
+from checker.audit.arrow_windows import window
+
+Evaluate = Callable[..., Any]
+
+_OPERATIONS: Mapping[str, Evaluate] = {
+    "==": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+    "+": pc.add,
+    "and": pc.and_kleene,
+    "or": pc.or_kleene,
+    "not": pc.invert,
+    "is null": pc.is_null,
+    "otherwise": pc.coalesce,
+    "if": pc.if_else,
+}
+
+DENSE = 4
+"""Numbers of a key are looked up in an array where there are at most so many times more of them
+than rows."""
+
+
+class ArrowEngine:
+    """Runs plans over a log; an :class:`~checker.audit.engine.Engine`.
+
+    ``checkpoint`` is called between any two operations; what it raises ends the work.
+    """
+
+    name = "arrow"
+
+    def __init__(self, log: ArrowLog, checkpoint: Callable[[], None] = lambda: None) -> None:
+        self.log = log
+        self._tables: dict[str, pa.Table] = {"events": log.events}
+        self._checkpoint = checkpoint
+        self._kept: dict[rel.Keep, pa.Table] = {}
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of ``events``."""
+        return frozenset(self._tables["events"].column_names)
+
+    def define(self, name: str, relation: rel.Relation) -> None:
+        """Makes the rows of ``relation`` known as ``name``."""
+        self._tables[name] = self.table(relation)
+
+    def add(self, name: str, table: pa.Table) -> None:
+        """Makes ``table`` known as ``name``."""
+        self._tables[name] = table
+
+    def values(self) -> list[int]:
+        """Returns all processes that the log names."""
+        return list(range(len(self.log.codes.processes)))
+
+    def add_process(self, run: str, name: str) -> int:
+        """Returns the value of a process that the log does not name."""
+        codes = self.log.codes
+        codes.processes.append((codes.runs.index(run), name))
+        return len(codes.processes) - 1
+
+    def processes_table(self, values: list[Any]) -> rel.Relation:
+        """Returns a relation with the column ``process``, which has these values."""
+        return self.column("process", values)
+
+    def column(self, name: str, values: list[Any]) -> rel.Relation:
+        """Returns a relation with one column."""
+        self._tables[f"@{len(self._tables)}"] = pa.table({name: pa.array(values, pa.int32())})
+        return rel.Scan(f"@{len(self._tables) - 1}")
+
+    def messages_called(self, name: str) -> rel.Relation:
+        """Returns a relation with the column ``message``: those of all runs with that name."""
+        codes = self.log.codes
+        found = [at for at in range(len(codes.messages)) if str(codes.messages[at]) == name]
+        if codes.message_of is not None:
+            found = np.flatnonzero(np.isin(codes.message_of, found)).tolist()
+        return self.column("message", found)
+
+    def lots(self) -> rel.Relation:
+        """Returns a relation of each ``message`` and its ``lot``, drawn by its name alone."""
+        drawn = lots(self.log.codes)
+        numbers = np.arange(len(drawn), dtype=np.int32)
+        self._tables["lots"] = pa.table({"message": numbers, "lot": drawn})
+        return rel.Scan("lots")
+
+    def process(self, value: Any) -> tuple[str, str]:
+        """Returns the run and the name of a process."""
+        return self.log.codes.run_of(value), self.log.codes.process(value)
+
+    def entry(self, value: Any) -> tuple[str | None, str]:
+        """Returns who sent what is delivered (``None``: that is not said), and the message."""
+        return self.log.codes.entry(value)
+
+    def run_of_entry(self, value: Any) -> str:
+        """Returns the run in which something is requested or delivered."""
+        return self.log.codes.run_of_entry(value)
+
+    def message(self, value: Any) -> str:
+        """Returns the name of a message."""
+        return self.log.codes.message(value)
+
+    def count(self, relation: rel.Relation) -> int:
+        """Returns the number of rows."""
+        return int(self.table(relation).num_rows)
+
+    def rows(self, relation: rel.Relation) -> pa.Table:
+        """Returns the rows."""
+        return self.table(relation)
+
+    def findings(self, relation: rel.Relation, most: int) -> tuple[dict[int, int], pa.Table]:
+        """Returns how many rows have each ``verdict``, and the first of them: those that violate,
+        then those that may, by their positions."""
+        found = self.table(relation)
+        counts = found.group_by("verdict").aggregate([([], "count_all")])
+        order = [(n, "ascending") for n in ("verdict", "pos", "entry") if n in found.column_names]
+        numbers = zip(counts["verdict"].to_pylist(), counts["count_all"].to_pylist(), strict=True)
+        return dict(numbers), found.take(_first(found, order, most))
+
+    def places(self, table: pa.Table) -> list[tuple[str, int | None]]:
+        """Returns the file and the row of each event, named by ``process`` and ``pos``."""
+        events = self.log.events
+        process, pos = events["process"].to_numpy(), events["pos"].to_numpy()
+        found: list[tuple[str, int | None]] = []
+        for row in table.to_pylist():
+            low, high = np.searchsorted(process, [row["process"], row["process"] + 1])
+            at = low + np.searchsorted(pos[low:high], row["pos"])
+            file, number = self.log.place(events["row"][int(at)].as_py())
+            found.append((file.path, number))
+        return found
+
+    def forget(self) -> None:
+        """Forgets what was kept."""
+        self._kept.clear()
+
+    def table(self, relation: rel.Relation) -> pa.Table:
+        """Returns the rows of ``relation``."""
+        self._checkpoint()
+        match relation:
+            case rel.Scan(name):
+                return self._tables[name]
+            case rel.Keep(source):
+                if relation not in self._kept:
+                    self._kept[relation] = self.table(source)
+                return self._kept[relation]
+            case rel.Where(source, condition):
+                table = self.table(source)
+                return table.filter(_evaluate(condition, table))
+            case rel.Select(source, columns):
+                table = self.table(source)
+                return pa.table({name: _evaluate(e, table) for name, e in columns.items()})
+            case rel.Join(left, right, on, how):
+                return _join(self.table(left), self.table(right), on, how)
+            case rel.Group(source, by, aggregates):
+                return _group(self.table(source), by, aggregates)
+            case rel.Window(source, by, order, computed):
+                return window(self.table(source), by, order, computed)
+            case rel.Union(one, other):
+                first, second = self.table(one), self.table(other)
+                second = second.select(first.column_names).cast(first.schema)
+                return pa.concat_tables([first, second])
+        raise TypeError(f"{relation} is no relation")
+
+
+def _evaluate(expression: rel.Expr, table: pa.Table) -> Any:
+    """Returns the column of the values of ``expression``."""
+    value = _value(expression, table)
+    if isinstance(value, pa.Scalar):
+        return pa.repeat(value, table.num_rows)
+    return value
+
+
+def _value(expression: rel.Expr, table: pa.Table) -> Any:
+    match expression:
+        case rel.Column(name):
+            return table[name]
+        case rel.Constant(value):
+            return pa.scalar(value)
+        case rel.Apply(operation, operands):
+            return _OPERATIONS[operation](*(_value(each, table) for each in operands))
+    raise TypeError(f"{expression} is no expression")
+
+
+def _first(table: pa.Table, order: list[tuple[str, str]], most: int) -> pa.Array:
+    return (
+        pc.select_k_unstable(table, most, order)
+        if table.num_rows > most
+        else pc.sort_indices(table, order)
+    )
+
+
+# ---- joins --------------------------------------------------------------------------------------
+
+
+def _join(left: pa.Table, right: pa.Table, on: tuple[str, ...], how: rel.How) -> pa.Table:
+    if len(on) == 1 and left.num_rows and right.num_rows:
+        found = _lookup(left, right, on[0], how)
+        if found is not None:
+            return found
+    kinds = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
+    if how in ("semi", "anti"):
+        right = right.select([*on])
+    fields = {name: left.schema.field(name).type for name in on}
+    for name, kind in fields.items():
+        at = right.schema.get_field_index(name)
+        right = right.set_column(at, name, right[name].cast(kind))
+    return left.join(right, [*on], join_type=kinds[how])
+
+
+def _lookup(left: pa.Table, right: pa.Table, key: str, how: rel.How) -> pa.Table | None:
+    """Returns the join by an array from keys to rows; ``None`` where keys are no such numbers, or
+    repeat in ``right``."""
+    if right[key].null_count or not pa.types.is_integer(right[key].type):
+        return None
+    keys = right[key].to_numpy()
+    least, most = int(keys.min()), int(keys.max())
+    if most - least > DENSE * (left.num_rows + right.num_rows) + 1000:
+        return None
+    asked = _numbers(left[key], least - 1)
+    inside = (asked >= least) & (asked <= most)
+    asked = np.where(inside, asked - least, 0)
+    if how in ("semi", "anti"):
+        there = np.zeros(most - least + 1, dtype=bool)
+        there[keys - least] = True
+        chosen = there[asked] & inside
+        return left.filter(pa.array(chosen if how == "semi" else ~chosen))
+    places = np.full(most - least + 1, -1, dtype=np.int32)
+    places[keys - least] = np.arange(len(keys), dtype=np.int32)
+    if len(keys) > len(places) or np.count_nonzero(places >= 0) < len(keys):
+        return None
+    found = np.where(inside, places[asked], -1)
+    if how == "inner":
+        hit = found >= 0
+        if not hit.all():
+            left, found = left.filter(pa.array(hit)), found[hit]
+        index = pa.array(found)
+    else:
+        index = pa.array(found, mask=found < 0)
+    for name in right.column_names:
+        if name != key:
+            left = left.append_column(name, _take(right[name], index))
+    return left
+
+
+def _take(column: pa.ChunkedArray, index: pa.Array) -> pa.Array:
+    """Returns the values at ``index``; one chunk, as Arrow is slow at taking from many."""
+    return pc.take(one_chunk(column), index)
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """Returns the values of ``column`` in one array."""
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else whole.chunk(0)
+
+
+def _numbers(column: pa.ChunkedArray, instead: int) -> Any:
+    """Returns integers, with ``instead`` for null."""
+    if column.null_count:
+        column = pc.fill_null(column, instead)
+    return column.to_numpy()
+
+
+# ---- groups -------------------------------------------------------------------------------------
+
+
+def _group(
+    table: pa.Table, by: tuple[str, ...], aggregates: Mapping[str, rel.Aggregate]
+) -> pa.Table:
+    asked = [([], "count_all") if f == "count" else (c, f) for f, c in aggregates.values()]
+    found = table.group_by([*by]).aggregate(asked)
+    given = ["count_all" if f == "count" else f"{c}_{f}" for f, c in aggregates.values()]
+    columns = {name: found[name] for name in by}
+    columns |= {name: found[theirs] for name, theirs in zip(aggregates, given, strict=True)}
+    return pa.table(columns)

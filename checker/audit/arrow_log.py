@@ -1,0 +1,438 @@
+"""A log in Arrow tables: names become numbers, rows are in the order of processes and positions."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from checker.audit.columns import STATUS, Kind
+from checker.audit.files import LogFile
+from checker.audit.reading import Reader
+from checker.audit.restrict import LOTS
+from checker.diagnostics import SpecError
+
+NAMES = ("run", "process", "sender", "to", "kind", "status", "partition", "payload_hash", "msg")
+
+
+@dataclass
+class Codes:
+    """What the numbers of a log stand for.
+
+    ``runs``, ``partitions``: names.  ``processes``: the number of a run, and a name.  ``messages``:
+    names; ``message_of``, ``run_of_message``: of the number of a message (in one run) which name
+    it has, and which run it is of; both are missing where there is but one run.
+    ``sender_of``, ``entry_message_of``: of the number of what is delivered who sent it and which
+    message it is, where deliveries name the sender (``named``).
+    """
+
+    runs: list[str]
+    partitions: list[str]
+    processes: list[tuple[int, str]]
+    messages: pa.Array
+    message_of: Any
+    run_of_message: Any
+    sender_of: Any
+    entry_message_of: Any
+    named: bool
+
+    def process(self, number: int) -> str:
+        """Returns the name of a process."""
+        return self.processes[number][1]
+
+    def run_of(self, process: int) -> str:
+        """Returns the name of the run that a process is in."""
+        return self.runs[self.processes[process][0]]
+
+    def run_of_entry(self, number: int) -> str:
+        """Returns the name of the run in which something is requested or delivered."""
+        if self.run_of_message is None:
+            return self.runs[0]
+        message = int(self.entry_message_of[number]) if self.named else number
+        return self.runs[int(self.run_of_message[message])]
+
+    def message(self, number: int) -> str:
+        """Returns the name of a message."""
+        at = number if self.message_of is None else int(self.message_of[number])
+        return str(self.messages[at].as_py())
+
+    def entry(self, number: int) -> tuple[str | None, str]:
+        """Returns who sent what is delivered (``None``: that is not said), and the message."""
+        if not self.named:
+            return None, self.message(number)
+        sender = self.process(int(self.sender_of[number]))
+        return sender, self.message(int(self.entry_message_of[number]))
+
+
+@dataclass
+class ArrowLog:
+    """A log: its ``events`` as plans see them, what their numbers stand for, where its rows are.
+
+    ``other``: how many rows there are of kinds that no property is about.
+    """
+
+    events: pa.Table
+    codes: Codes
+    files: list[LogFile]
+    first_rows: list[int]
+    other: dict[str, int]
+    torn: dict[int, LogFile] = field(default_factory=dict)
+
+    def place(self, row: int) -> tuple[LogFile, int]:
+        """Returns the file in which the row with that number is, and its number there, from 1."""
+        at = int(np.searchsorted(self.first_rows, row, side="right")) - 1
+        return self.files[at], row - self.first_rows[at] + 1
+
+
+def load(
+    files: list[LogFile],
+    reader: Reader,
+    kinds: Mapping[str, Kind],
+    progress: Callable[[int], None],
+) -> ArrowLog:
+    """Reads ``files``; ``progress`` is told the number of rows so far.
+
+    Raises :class:`SpecError`: what :class:`Reader` does; E082 for a process whose positions go
+    back, E083 for a position that a process has twice, E081 for an event without a message, E089
+    where some deliveries name the sender and some do not.
+    """
+    columns = _Columns()
+    first_rows = []
+    for file in files:
+        first_rows.append(columns.rows)
+        for table in reader.tables(file):
+            columns.add(table)
+            progress(columns.rows)
+    return _Builder(columns, files, first_rows, kinds, reader).build()
+
+
+class _Columns:
+    """The columns of all files: numbers as they are, names by dictionaries."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._parts: dict[str, list[tuple[int, pa.ChunkedArray]]] = {}
+
+    def add(self, table: pa.Table) -> None:
+        """Appends the rows of ``table``."""
+        for name in table.column_names:
+            column = table[name]
+            if name in NAMES and not (name == "msg" and pa.types.is_integer(column.type)):
+                column = column.dictionary_encode()
+            self._parts.setdefault(name, []).append((self.rows, column))
+        self.rows += table.num_rows
+
+    def plain(self, name: str) -> pa.Array | None:
+        """Returns a column of numbers; ``None`` where no file has it, or only nulls."""
+        parts = self._parts.pop(name, [])
+        if all(part.null_count == len(part) for _, part in parts):
+            return None
+        return self._whole(parts, parts[0][1].type)
+
+    def named(self, name: str) -> tuple[Any, pa.Array]:
+        """Returns a column of names as numbers, -1 for null, and what they stand for."""
+        parts = self._parts.pop(name, [])
+        if name == "msg" and parts and all(pa.types.is_integer(p.type) for _, p in parts):
+            return _of_integers(self._whole(parts, pa.int64()))
+        kind = pa.dictionary(pa.int32(), pa.string())
+        texts = [(at, _as_text(part)) for at, part in parts]
+        whole = self._whole(texts, kind)
+        numbers = pc.fill_null(whole.indices, -1).to_numpy()
+        return numbers, whole.dictionary
+
+    def _whole(self, parts: list[tuple[int, pa.ChunkedArray]], kind: pa.DataType) -> pa.Array:
+        """Returns ``parts`` as one array, with null in the rows that they leave out."""
+        chunks: list[pa.Array] = []
+        at = 0
+        for start, part in [*parts, (self.rows, pa.chunked_array([], kind))]:
+            if start > at:
+                chunks.append(pa.nulls(start - at, kind))
+            chunks += part.chunks
+            at = start + len(part)
+        whole = pa.chunked_array(chunks, kind)
+        if pa.types.is_dictionary(kind):
+            whole = whole.unify_dictionaries()
+        found = whole.combine_chunks()
+        return found if isinstance(found, pa.Array) else found.chunk(0)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_integer(column.type):
+        return pc.cast(column, pa.string()).dictionary_encode()
+    return column
+
+
+def _of_integers(column: pa.Array) -> tuple[Any, pa.Array]:
+    """Returns integers as numbers from 0 on, and what they stand for."""
+    bounds = pc.min_max(column)
+    low, high = bounds["min"].as_py(), bounds["max"].as_py()
+    if low is None:
+        return np.full(len(column), -1, dtype=np.int32), pa.array([], pa.int64())
+    if high - low <= 2 * len(column) + 1000:
+        numbers = pc.subtract(column, low).cast(pa.int32())
+        return pc.fill_null(numbers, -1).to_numpy(), _Range(low, high)
+    coded = column.dictionary_encode()
+    return pc.fill_null(coded.indices, -1).to_numpy(), coded.dictionary
+
+
+class _Range:
+    """The integers from ``low`` to ``high``, as an array that takes no memory."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self._low, self._high = low, high
+
+    def __len__(self) -> int:
+        return self._high - self._low + 1
+
+    def __getitem__(self, at: int) -> pa.Scalar:
+        return pa.scalar(self._low + at)
+
+
+class _Builder:
+    """Makes the events of a log out of its columns."""
+
+    def __init__(
+        self,
+        columns: _Columns,
+        files: list[LogFile],
+        first_rows: list[int],
+        kinds: Mapping[str, Kind],
+        reader: Reader,
+    ) -> None:
+        self.columns, self.kinds, self.reader = columns, kinds, reader
+        self.log = ArrowLog(
+            pa.table({}),
+            Codes([], [], [], pa.array([]), None, None, None, None, False),
+            files,
+            first_rows,
+            {},
+        )
+
+    def build(self) -> ArrowLog:
+        """Returns the log; raises :class:`SpecError`."""
+        columns = self.columns
+        run, runs = columns.named("run")
+        if not len(runs):
+            runs = pa.array([""])
+        run = np.maximum(run, 0)
+        codes = self.log.codes
+        codes.runs = runs.to_pylist()
+        process, sender, to = self._processes(run)
+        kind = self._kinds()
+        messages, codes.messages = columns.named("msg")
+        self._require_messages(kind, messages)
+        message = _within_runs(run, messages, codes)
+        entry = self._entries(kind, process, sender, message)
+        table: dict[str, Any] = {
+            "process": process,
+            "pos": self._positions(),
+            "kind": kind,
+            "status": self._status(),
+            "entry": entry,
+            "message": message,
+        }
+        if codes.named:
+            table["sender"] = sender
+        if (to >= 0).any():
+            table["to_process"] = to
+        self._more(table)
+        self._torn(process)
+        self.log.events = self._in_order(table)
+        return self.log
+
+    def _positions(self) -> Any:
+        found = self.columns.plain("pos")
+        return np.zeros(0, np.int64) if found is None else found.to_numpy()
+
+    def _processes(self, run: Any) -> tuple[Any, Any, Any]:
+        """Returns the numbers of the process, the sender and the receiver of each row."""
+        parts = [self.columns.named(name) for name in ("process", "sender", "to")]
+        names = list(dict.fromkeys(n for _, known in parts for n in known.to_pylist()))
+        number = {name: at for at, name in enumerate(names)}
+        width = len(names) + 1
+        keys = []
+        for numbers, known in parts:
+            here = np.array([number[n] for n in known.to_pylist()] + [-1], dtype=np.int64)
+            local = here[numbers]
+            keys.append(np.where(local < 0, -1, run.astype(np.int64) * width + local))
+        unique = np.unique(np.concatenate([np.unique(key) for key in keys]))
+        unique = unique[unique >= 0]
+        self.log.codes.processes = [(int(u) // width, names[int(u) % width]) for u in unique]
+        found = []
+        for key in keys:
+            if len(unique) == 0:
+                found.append(np.full(len(key), -1, dtype=np.int32))
+                continue
+            at = np.searchsorted(unique, key).astype(np.int32)
+            found.append(np.where(key < 0, -1, at).astype(np.int32))
+        return found[0], found[1], found[2]
+
+    def _kinds(self) -> Any:
+        numbers, known = self.columns.named("kind")
+        names = known.to_pylist()
+        meant = [self.kinds.get(name, Kind.OTHER) for name in names]
+        counts = np.bincount(numbers[numbers >= 0], minlength=len(names))
+        self.log.other = {
+            name: int(counts[at])
+            for at, name in enumerate(names)
+            if meant[at] is Kind.OTHER and counts[at]
+        }
+        return np.array([*meant, Kind.OTHER], dtype=np.int8)[numbers]
+
+    def _status(self) -> Any:
+        numbers, known = self.columns.named("status")
+        names = known.to_pylist()
+        for at, name in enumerate(names):
+            if name not in STATUS:
+                self._raise("E088", int(np.argmax(numbers == at)), f"`status` is {name!r}", STATUS)
+        return np.array([*(STATUS.index(name) for name in names), 0], dtype=np.int8)[numbers]
+
+    def _require_messages(self, kind: Any, message: Any) -> None:
+        about = (kind == Kind.REQUEST) | (kind == Kind.INDICATION) | (kind == Kind.PERFORM)
+        lacking = about & (message < 0)
+        if lacking.any():
+            more = int(np.count_nonzero(lacking)) - 1
+            said = "this event has no `msg`" + (f", nor have {more:,} more" if more else "")
+            self._raise("E081", int(np.argmax(lacking)), said)
+
+    def _entries(self, kind: Any, process: Any, sender: Any, message: Any) -> Any:
+        """Returns the numbers of what is requested or delivered: of the message, with its sender
+        where deliveries name one."""
+        codes = self.log.codes
+        delivered = kind == Kind.INDICATION
+        named = sender[delivered] >= 0
+        if not named.any():
+            return message
+        if not named.all():
+            row = int(np.flatnonzero(delivered)[np.argmin(named)])
+            self._raise("E089", row, "this delivery names no `sender`, and others do")
+        codes.named = True
+        sender[kind == Kind.REQUEST] = process[kind == Kind.REQUEST]
+        width = int(message.max(initial=0)) + 1
+        key = np.where((message < 0) | (sender < 0), -1, sender.astype(np.int64) * width + message)
+        numbers, known = _dense(key, width * len(codes.processes))
+        codes.sender_of, codes.entry_message_of = known // width, known % width
+        return numbers
+
+    def _more(self, table: dict[str, Any]) -> None:
+        """Adds the columns that only some logs have."""
+        partition, partitions = self.columns.named("partition")
+        self.log.codes.partitions = partitions.to_pylist()
+        if len(partitions):
+            table["partition"] = partition.astype(np.int32)
+        hashes, known = self.columns.named("payload_hash")
+        if len(known):
+            table["payload_hash"] = pa.array(hashes, mask=hashes < 0)
+        for name in ("offset", "effect", "ts"):
+            found = self.columns.plain(name)
+            if found is not None:
+                table[name] = found
+
+    def _torn(self, process: Any) -> None:
+        """Finds the processes of files whose last line is cut short."""
+        log = self.log
+        ends = [*log.first_rows[1:], self.columns.rows]
+        for file in self.reader.torn:
+            at = log.files.index(file)
+            for number in np.unique(process[log.first_rows[at] : ends[at]]):
+                log.torn[int(number)] = file
+
+    def _in_order(self, table: dict[str, Any]) -> pa.Table:
+        """Returns the events in the order of processes and positions, with the numbers of their
+        rows; raises :class:`SpecError` (E082, E083)."""
+        process, pos = table["process"], table["pos"]
+        same = process[1:] == process[:-1]
+        sorted_ = bool(((process[1:] > process[:-1]) | (same & (pos[1:] > pos[:-1]))).all())
+        rows = np.arange(len(process), dtype=np.int64)
+        if not sorted_:
+            self._require_forward(process, pos)
+            rows = np.lexsort((pos, process))
+            self._require_once(process[rows], pos[rows], rows)
+        found = pa.table({n: _null_below(n, v) for n, v in table.items()})
+        if not sorted_:
+            found = found.take(pa.array(rows))
+        return found.append_column("row", pa.array(rows))
+
+    def _require_forward(self, process: Any, pos: Any) -> None:
+        """Raises :class:`SpecError` (E082) where the positions of a process go back in a file that
+        is lines of text."""
+        ends = [*self.log.first_rows[1:], len(process)]
+        for file, first, end in zip(self.log.files, self.log.first_rows, ends, strict=True):
+            if file.format == "parquet":
+                continue
+            order = np.argsort(process[first:end], kind="stable") + first
+            same = process[order[1:]] == process[order[:-1]]
+            back = same & (pos[order[1:]] < pos[order[:-1]])
+            if back.any():
+                at = int(np.argmax(back))
+                row, before = int(order[at + 1]), int(order[at])
+                who = self.log.codes.process(int(process[row]))
+                said = f"{who} goes back, from position {pos[before]:,} to {pos[row]:,}"
+                hint = "positions of a process increase, also when it starts again"
+                self._raise("E082", row, said, hint=hint)
+
+    def _require_once(self, process: Any, pos: Any, rows: Any) -> None:
+        twice = (process[1:] == process[:-1]) & (pos[1:] == pos[:-1])
+        if not twice.any():
+            return
+        at = int(np.argmax(twice))
+        one, other = sorted((int(rows[at]), int(rows[at + 1])))
+        (first, there), (second, _) = self.log.place(one), self.log.place(other)
+        who = self.log.codes.process(int(process[at]))
+        where = f"row {there:,}" + (f" of {first.path}" if first != second else "")
+        said = f"{who} has position {int(pos[at]):,} twice, also in {where}"
+        hint = "two logs of one process, or of two runs? A column `run` tells runs apart"
+        self._raise("E083", other, said, hint=hint)
+
+    def _raise(
+        self, code: str, row: int, said: str, expected: tuple[str, ...] = (), hint: str = ""
+    ) -> None:
+        file, number = self.log.place(row)
+        listed = ", ".join(f"`{name}`" for name in expected)
+        raise SpecError((file.problem(code, number, said, listed, hint),))
+
+
+def _within_runs(run: Any, message: Any, codes: Codes) -> Any:
+    """Returns numbers of messages that differ in different runs; ``codes`` are told which they
+    are."""
+    if len(codes.runs) == 1:
+        return message.astype(np.int32)
+    width = max(len(codes.messages), 1)
+    key = np.where(message < 0, -1, run.astype(np.int64) * width + message)
+    numbers, known = _dense(key, width * len(codes.runs))
+    codes.message_of, codes.run_of_message = known % width, known // width
+    return numbers
+
+
+def _dense(key: Any, most: int) -> tuple[Any, Any]:
+    """Returns numbers from 0 on for the values of ``key``, which are below ``most`` (-1 stays),
+    and the values."""
+    if most <= 4 * len(key) + 1000:
+        there = np.zeros(most + 1, dtype=bool)
+        there[key] = True  # -1 marks the last one, which is no value
+        known = np.flatnonzero(there[:most])
+        number = np.full(most + 1, -1, dtype=np.int32)
+        number[known] = np.arange(len(known), dtype=np.int32)
+        return number[key], known
+    coded = pa.array(key, mask=key < 0).dictionary_encode()
+    return pc.fill_null(coded.indices, -1).to_numpy(), coded.dictionary.to_numpy()
+
+
+def _null_below(name: str, values: Any) -> Any:
+    """Returns ``values`` with null in place of numbers below 0, where they stand for names."""
+    if name in ("entry", "message", "sender", "to_process", "partition"):
+        return pa.array(values, mask=values < 0)
+    return pa.array(values) if isinstance(values, np.ndarray) else values
+
+
+def lots(codes: Codes) -> Any:
+    """Returns the lot of each message, by its name: the same in any log and by any engine."""
+    count = len(codes.messages)
+    texts = (str(codes.messages[at].as_py()).encode() for at in range(count))
+    of_name = np.fromiter((zlib.crc32(text) % LOTS for text in texts), np.int64, count)
+    return of_name if codes.message_of is None else of_name[codes.message_of]

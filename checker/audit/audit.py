@@ -1,0 +1,221 @@
+"""From the files of a log to the report on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from checker.audit.arrow_engine import ArrowEngine
+from checker.audit.arrow_log import ArrowLog, load
+from checker.audit.columns import Kind, kinds_of
+from checker.audit.engine import Engine
+from checker.audit.files import find_files
+from checker.audit.judge import Answer, answer
+from checker.audit.mapping import Manifest, Mapping_, require_kinds
+from checker.audit.processes import (
+    Grace,
+    ProcessState,
+    process_states,
+    runs_of,
+    table_of,
+)
+from checker.audit.questions import interface_called, questions_of
+from checker.audit.reading import Reader
+from checker.audit.restrict import Restriction, restrict
+from checker.audit.tables import Tables
+from checker.audit.violations import violations_table
+from checker.audit.witnesses import witness
+from checker.audit.wording import Words
+from checker.diagnostics import Diagnostic
+from checker.engines import budgets
+from checker.language.syntax.typed import Interface
+from checker.results.answer import INTERRUPTED
+from checker.results.logs import LoggedProcess, LogSummary
+from checker.results.verdict import PropertyVerdict, Report, Word
+
+KEPT = 1_000_000
+"""How many findings of a kind are kept, at most."""
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked: the ``names`` of files and folders, the name of the ``interface``.
+
+    ``over``: further questions such as ``exactly_once over effects``; ``only``: properties that are
+    asked alone, if any; ``mapping_file``: where ``mapping`` is written.
+    """
+
+    names: tuple[str, ...]
+    interface: str
+    over: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    mapping: Mapping_ = field(default_factory=Mapping_)
+    mapping_file: str | None = None
+    manifest: Manifest = field(default_factory=Manifest)
+    grace: Grace = field(default_factory=Grace)
+    restriction: Restriction = field(default_factory=Restriction)
+
+
+@dataclass
+class Audit:
+    """What an audit found: the report, all findings as a table, and what is strange in the log."""
+
+    report: Report
+    violations: pa.Table
+    warnings: list[Diagnostic]
+
+
+def audit(request: Request, progress: Progress = lambda what, rows: None) -> Audit:
+    """Asks the properties of an interface of a log; Arrow is the engine.
+
+    Raises :class:`SpecError`: E080 to E089 for logs, mappings, manifests and names that can't be
+    used.
+    """
+    began = time.monotonic()
+    interface = interface_called(request.interface)
+    kinds = kinds_of(interface, request.mapping.kinds)
+    require_kinds(request.mapping, kinds, request.mapping_file)
+    files, passed = find_files(request.names)
+    reader = Reader(request.mapping)
+    with budgets.raising_when_exhausted():
+        log = load(files, reader, kinds, lambda rows: progress("reading", rows))
+    reading = time.monotonic() - began
+    engine = ArrowEngine(log)
+    torn = {process: file.path for process, file in log.torn.items()}
+    asked = ask(engine, interface, request, torn, pa.int32(), progress)
+    seconds = time.monotonic() - began
+    summary = LogSummary(
+        len(files),
+        log.events.num_rows,
+        len(log.codes.runs),
+        tuple(_logged(state) for state in asked.states if state.rows or state.gaps),
+        _kinds(log),
+        request.restriction.said,
+        reading,
+        "",
+        tuple(f"{name}: {why}" for name, why in asked.refused.items()),
+    )
+    notes = [*asked.notes, *(f"{name} is no log, by its name" for name in passed)]
+    report = asked.report(request, engine.name, seconds, summary, notes)
+    return Audit(report, violations_table(engine, asked.answers), reader.warnings)
+
+
+@dataclass
+class Asked:
+    """The answers of an engine: of each property, and what could not be asked."""
+
+    engine: Engine
+    interface: Interface
+    states: list[ProcessState]
+    answers: list[Answer]
+    refused: dict[str, str]
+    notes: list[str]
+
+    def report(
+        self,
+        request: Request,
+        engine: str,
+        seconds: float,
+        summary: LogSummary,
+        notes: list[str],
+    ) -> Report:
+        """Returns the report on the log."""
+        file = request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
+        words = Words(self.engine, self.interface)
+        verdicts = tuple(
+            PropertyVerdict(
+                each.question.name,
+                each.question.definition,
+                each.word,
+                reason=each.reason,
+                within=each.within,
+                trace=witness(each, self.engine, self.states, words, file, self.interface),
+            )
+            for each in self.answers
+        )
+        return Report(
+            file,
+            self.interface.name,
+            {},
+            engine,
+            False,
+            verdicts,
+            seconds=seconds,
+            exhaustive=True,
+            log=summary,
+            notes=tuple(notes),
+        )
+
+
+def ask(
+    engine: Engine,
+    interface: Interface,
+    request: Request,
+    torn: dict[Any, str],
+    kind: pa.DataType,
+    progress: Progress,
+) -> Asked:
+    """Asks an engine, which has the log's events, all properties; ``kind``: the Arrow type of its
+    values of processes."""
+    runs = {engine.process(value)[0] for value in engine.values()}
+    known = {engine.process(value)[1] for value in engine.values()}
+    for name in request.manifest.processes:
+        if name not in known and not any(letter in name for letter in "*?["):
+            for run in sorted(runs):
+                engine.add_process(run, name)
+    states = process_states(engine, engine.values(), request.manifest, torn, request.grace)
+    engine.add("processes", table_of(states, engine, kind))
+    engine.add("runs", runs_of(states))
+    restrict(engine, request.restriction)
+    questions, refused = questions_of(interface, request.over, engine.columns)
+    if request.only:
+        questions = [q for q in questions if q.name in request.only]
+    words, tables = Words(engine, interface), Tables(engine)
+    answers: list[Answer] = []
+    try:
+        for question in questions:
+            progress(question.name, 0)
+            said = request.restriction.said
+            with budgets.raising_when_exhausted():
+                answers.append(answer(question, tables, states, words, said, KEPT))
+    except KeyboardInterrupt as problem:
+        why = str(problem) or INTERRUPTED
+        answers += [Answer(q, Word.UNKNOWN, why) for q in questions[len(answers) :]]
+    return Asked(engine, interface, states, answers, refused, _notes(request, states))
+
+
+def _notes(request: Request, states: list[ProcessState]) -> list[str]:
+    """Returns what verdicts rest on that the log does not say."""
+    notes = []
+    if not request.manifest.file:
+        notes.append(
+            "no manifest: each log is taken as complete up to its end, and who has no log as absent"
+        )
+    silent = [s.name for s in states if s.rows and s.delivers and not s.indications]
+    if silent and any(s.indications for s in states):
+        few = ", ".join(silent[:5])
+        notes.append(
+            f"{few}: no indication at all; a process that messages are not for has"
+            " `delivers = false` in the manifest"
+        )
+    return notes
+
+
+def _logged(state: ProcessState) -> LoggedProcess:
+    return LoggedProcess(state.run, state.name, state.rows, state.correct, tuple(state.gaps))
+
+
+def _kinds(log: ArrowLog) -> tuple[tuple[str, int], ...]:
+    counts = log.events["kind"].value_counts().to_pylist()
+    found = [
+        (Kind(row["values"]).name.lower(), row["counts"])
+        for row in sorted(counts, key=lambda row: row["values"])
+        if row["values"] != Kind.OTHER
+    ]
+    return (*found, *((f"{name} (not asked about)", rows) for name, rows in log.other.items()))

@@ -1,0 +1,85 @@
+"""The columns of a log of events, what they hold, and the kinds of events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, IntEnum
+
+from checker.language.syntax.typed import Interface
+
+
+class Holds(Enum):
+    """What a column holds."""
+
+    NAME = "a name or a number"  # compared for equality only
+    INTEGER = "an integer"
+    BOOLEAN = "true or false"
+    NUMBER = "a number or a time"  # in seconds since any moment
+    ANYTHING = "anything"  # it is for readers
+
+
+COLUMNS: Mapping[str, Holds] = {
+    "run": Holds.NAME,
+    "process": Holds.NAME,
+    "pos": Holds.INTEGER,
+    "kind": Holds.NAME,
+    "msg": Holds.NAME,
+    "sender": Holds.NAME,
+    "to": Holds.NAME,
+    "seq": Holds.INTEGER,
+    "partition": Holds.NAME,
+    "offset": Holds.INTEGER,
+    "ts": Holds.NUMBER,
+    "vc": Holds.ANYTHING,
+    "payload_hash": Holds.NAME,
+    "status": Holds.NAME,
+    "effect": Holds.BOOLEAN,
+}
+"""The columns that a log may have."""
+
+READ = tuple(name for name in COLUMNS if name not in ("vc", "seq"))
+"""The columns that a property speaks of."""
+
+REQUIRED = ("process", "pos", "kind")
+"""The columns that have a value in every row."""
+
+STATUS = ("ok", "fail", "maybe")
+"""What became of an event: it happened, it did not happen, it may have happened."""
+
+
+class Kind(IntEnum):
+    """What an event is to the properties of an interface."""
+
+    OTHER = 0  # none of these; it is counted, and nothing is asked of it
+    REQUEST = 1
+    INDICATION = 2
+    PERFORM = 3
+    CRASH = 4
+    RECOVER = 5
+    START = 6
+    END = 7
+    GAP = 8
+
+
+KINDS: Mapping[str, Kind] = {
+    "request": Kind.REQUEST,
+    "broadcast": Kind.REQUEST,
+    "indicate": Kind.INDICATION,
+    "deliver": Kind.INDICATION,
+    "perform": Kind.PERFORM,
+    "crash": Kind.CRASH,
+    "recover": Kind.RECOVER,
+    "start": Kind.START,
+    "end": Kind.END,
+    "gap": Kind.GAP,
+}
+"""The kinds of events that any log may have, by their names."""
+
+
+def kinds_of(interface: Interface, renamed: Mapping[str, str]) -> dict[str, Kind]:
+    """Returns what each kind of event is that a log of ``interface`` may have: the requests and
+    indications by their own names, too; ``renamed``: names of the log, and what they stand for."""
+    found = dict(KINDS)
+    found |= {operator.name: Kind.REQUEST for operator in interface.requests}
+    found |= {operator.name: Kind.INDICATION for operator in interface.indications}
+    return found | {name: found[meant] for name, meant in renamed.items() if meant in found}

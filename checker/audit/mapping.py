@@ -1,0 +1,175 @@
+"""Reads what a user says of a log: names of its columns, and where it is complete (TOML)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from checker.audit.columns import COLUMNS
+from checker.diagnostics import Diagnostic, SpecError
+
+ROW, FILE = "@row", "@file"
+"""In place of a column: the number of the row in its file, and the name of the file without its
+suffixes."""
+
+OPENTELEMETRY = "opentelemetry"
+"""The name of the mapping of messaging attributes of OpenTelemetry's semantic conventions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping_:
+    """Names in a log, and what they stand for.
+
+    ``columns``: the names of columns by ours, or ``@row`` or ``@file``; ``kinds``: kinds of events,
+    by their names in the log; ``ignore``: columns that nobody is told of.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+
+    def name_of(self, column: str) -> str:
+        """Returns the log's name of ``column``."""
+        return self.columns.get(column, column)
+
+
+READY: Mapping[str, Mapping_] = {
+    OPENTELEMETRY: Mapping_(
+        {
+            "process": "messaging.client.id",
+            "pos": ROW,
+            "kind": "messaging.operation.type",
+            "msg": "messaging.message.id",
+            "partition": "messaging.destination.partition.id",
+            "offset": "messaging.kafka.offset",
+        },
+        {"send": "request", "receive": "indicate", "process": "perform"},
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a manifest says of a process, or of all.
+
+    ``first``, ``last``: the positions between which its log is complete; ``complete``: whether it
+    is at all; ``sampled``: rows were left out at random; ``crashed``, ``byzantine``: it is faulty;
+    ``delivers``: it is one of those that a message is for.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    complete: bool = True
+    sampled: bool = False
+    crashed: bool | None = None
+    byzantine: bool = False
+    delivers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is known of the processes beside their logs.
+
+    ``processes``: by name; ``every``: of those that are not named; ``file``: where it is written.
+    """
+
+    processes: Mapping[str, Told] = field(default_factory=dict)
+    every: Told = field(default_factory=Told)
+    file: str = ""
+
+    def of(self, process: str) -> Told:
+        """Returns what is said of ``process``."""
+        return self.processes.get(process, self.every)
+
+
+_TOLD = {
+    "from": ("first", int),
+    "to": ("last", int),
+    "complete": ("complete", bool),
+    "sampled": ("sampled", bool),
+    "crashed": ("crashed", bool),
+    "byzantine": ("byzantine", bool),
+    "delivers": ("delivers", bool),
+}
+
+
+def read_mapping(given: str | None) -> Mapping_:
+    """Returns the mapping in the file ``given``, or the ready one of that name; raises
+    :class:`SpecError` (E086)."""
+    if given is None:
+        return Mapping_()
+    if given in READY:
+        return READY[given]
+    document = _toml(given, "mapping")
+    _require_keys(given, document, ("columns", "kinds", "ignore"), "a mapping")
+    columns = _texts(given, document.get("columns", {}), "columns")
+    kinds = _texts(given, document.get("kinds", {}), "kinds")
+    _require_keys(given, columns, tuple(COLUMNS), "[columns]")
+    ignore = document.get("ignore", [])
+    if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
+        raise _wrong(given, "`ignore` is a list of names of columns")
+    return Mapping_(columns, kinds, tuple(ignore))
+
+
+def require_kinds(mapping: Mapping_, known: Mapping[str, Any], file: str | None) -> None:
+    """Raises :class:`SpecError` (E086) where a kind is mapped to one that does not exist."""
+    for name, meant in mapping.kinds.items():
+        if meant not in known:
+            raise _wrong(
+                file or "", f"`{name}` stands for `{meant}`, which is no kind of event", [*known]
+            )
+
+
+def read_manifest(file: str | None) -> Manifest:
+    """Returns the manifest in ``file``; raises :class:`SpecError` (E086)."""
+    if file is None:
+        return Manifest()
+    document = _toml(file, "manifest")
+    _require_keys(file, document, ("processes", "every"), "a manifest")
+    processes = document.get("processes", {})
+    if not isinstance(processes, dict):
+        raise _wrong(file, "`processes` is a table with a table for each process")
+    told = {name: _told(file, name, given) for name, given in processes.items()}
+    return Manifest(told, _told(file, "every", document.get("every", {})), file)
+
+
+def _told(file: str, name: str, given: object) -> Told:
+    if not isinstance(given, dict):
+        raise _wrong(file, f"`{name}` is a table, such as {{ from = 0, to = 99, crashed = true }}")
+    _require_keys(file, given, tuple(_TOLD), f"the table of `{name}`")
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        attribute, kind = _TOLD[key]
+        if type(value) is not kind:
+            raise _wrong(file, f"`{key}` of `{name}` is {value!r}", [f"{kind.__name__}"])
+        found[attribute] = value
+    return Told(**found)
+
+
+def _toml(file: str, what: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise _wrong(file, f"the {what} can't be read: {problem.strerror or problem}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise _wrong(file, f"the {what} is no TOML: {problem}") from None
+
+
+def _texts(file: str, given: object, name: str) -> dict[str, str]:
+    if not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
+        raise _wrong(file, f"`{name}` is a table of texts")
+    return given
+
+
+def _require_keys(file: str, given: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if key not in known:
+            raise _wrong(file, f"{where} has no `{key}`", known)
+
+
+def _wrong(file: str, message: str, expected: tuple[str, ...] | list[str] = ()) -> SpecError:
+    listed = ", ".join(f"`{name}`" for name in expected)
+    return SpecError((Diagnostic("E086", f"{file}: {message}", None, listed),))

@@ -1,0 +1,238 @@
+"""Plans of properties about values on which the processes of a run agree, and about positions in a
+log that all processes share: consensus, atomic commit, one broadcast of a Byzantine world, logs
+with offsets."""
+
+from __future__ import annotations
+
+from checker.audit.plans_of_messages import Findings, asked_of_correct
+from checker.audit.relations import Relation, col, either
+from checker.audit.tables import UNKNOWN, VIOLATED, Tables, verdict
+
+_CERTAIN = col("pos") == col("pos")
+
+
+def _indicated(tables: Tables) -> Relation:
+    return tables.about(
+        tables.firsts.select("process", "entry", "message", "pos"), "run", "correct", "sure"
+    )
+
+
+def one_at_each(tables: Tables) -> Findings:
+    """A process decides twice."""
+    yield from _second(tables, tables.deliveries)
+
+
+def one_at_each_correct(tables: Tables) -> Findings:
+    """A correct process delivers, or decides, twice."""
+    known = tables.about(tables.deliveries, "sure").where(col("sure"))
+    yield from _second(tables, known)
+
+
+def _second(tables: Tables, indications: Relation) -> Findings:
+    line = indications.select("process", "entry", "pos").window(
+        ("process",),
+        "pos",
+        number=("number", "pos"),
+        pos2=("previous", "pos"),
+        entry2=("previous", "entry"),
+    )
+    again = line.where(col("number") > 1)
+    columns = "process", "entry", "pos", "entry2", "pos2"
+    yield "a second one", again.select(*columns, verdict=VIOLATED)
+
+
+def same_at_all(tables: Tables) -> Findings:
+    """Two processes decide differently."""
+    yield (
+        "decided differently",
+        _differ(_indicated(tables).select("process", "entry", "run", sure=True)),
+    )
+
+
+def same_at_correct(tables: Tables) -> Findings:
+    """Two correct processes decide, or deliver, differently."""
+    yield "decided differently", _differ(_indicated(tables).where(col("correct")))
+
+
+def _differ(decided: Relation) -> Relation:
+    """Returns two different entries for each run that has such."""
+    bounds = decided.group("run", entry=("min", "entry"), entry2=("max", "entry"))
+    runs = bounds.where(col("entry") != col("entry2"))
+    one = decided.select("entry", "process", "sure").group(
+        "entry", process=("min", "process"), sure=("max", "sure")
+    )
+    other = one.select(entry2=col("entry"), process2=col("process"), sure2=col("sure"))
+    pairs = runs.join(one, "entry").join(other, "entry2")
+    said = either(col("sure") & col("sure2"), VIOLATED, UNKNOWN)
+    return pairs.select("process", "entry", "process2", "entry2", verdict=said)
+
+
+def some_at_each(tables: Tables) -> Findings:
+    """A correct process never decides."""
+    correct = tables.processes.where(col("correct") & col("delivers"))
+    silent = correct.join(tables.firsts, "process", how="anti")
+    yield (
+        "never decided",
+        silent.select("process", verdict=verdict(col("complete"), col("had_time"))),
+    )
+
+
+def some_at_all_or_none(tables: Tables) -> Findings:
+    """A correct process delivers a message, and another delivers none."""
+    in_time = col("pos") < col("late_from")
+    delivered = tables.about(tables.firsts, "run", "correct", "sure", "late_from")
+    some = delivered.where(col("correct")).select("run", "sure", early=in_time)
+    of_run = some.group("run", sure=("max", "sure"), early=("max", "early"))
+    correct = tables.processes.where(col("correct") & col("delivers"))
+    silent = correct.join(tables.firsts, "process", how="anti").select("process", "run", "complete")
+    found = silent.join(of_run, "run")
+    yield (
+        "never delivered",
+        found.select("process", verdict=verdict(col("complete") & col("sure"), col("early"))),
+    )
+
+
+def integrity_of_correct(tables: Tables) -> Findings:
+    """A correct process delivers something of a correct sender that did not request it."""
+    created = tables.about(tables.firsts, "correct").where(col("correct"))
+    created = created.select("process", "entry", "pos", "sender")
+    created = created.join(tables.requests, "entry", how="anti")
+    known = tables.processes.where(col("sure")).select("complete", sender=col("process"))
+    found = created.join(known, "sender")
+    yield (
+        "created",
+        found.select("process", "entry", "pos", verdict=verdict(col("complete"), _CERTAIN)),
+    )
+
+
+def unanimous_value(tables: Tables) -> Findings:
+    """All correct processes propose the same, and a correct one decides something else."""
+    proposed = tables.about(tables.made, "run", "sure").where(col("sure"))
+    each = proposed.group("run", "process", least=("min", "entry"), most=("max", "entry"))
+    of_run = each.group(
+        "run", times=("count", ""), entry2=("min", "least"), greatest=("max", "most")
+    )
+    same = of_run.join(tables.runs, "run").where(
+        (col("entry2") == col("greatest")) & (col("times") == col("right"))
+    )
+    decided = _indicated(tables).where(col("sure"))
+    other = decided.join(same.select("run", "entry2", "whole"), "run").where(
+        col("entry") != col("entry2")
+    )
+    said = either(col("whole"), VIOLATED, UNKNOWN)
+    yield "another value", other.select("process", "entry", "pos", "entry2", verdict=said)
+
+
+# ---- atomic commit ------------------------------------------------------------------------------
+
+
+def _votes(tables: Tables, of: Relation, vote: int) -> Relation:
+    """Returns those rows ``of`` events that are about the value ``vote``."""
+    named = tables.engine.messages_called(str(vote))
+    return of.join(named, "message", how="semi")
+
+
+def abort_with_reason(tables: Tables) -> Findings:
+    """A process aborts though all voted yes and none crashed."""
+    no = tables.about(_votes(tables, tables.requests, 0), "run").select("run")
+    down = tables.processes.where(col("crashed")).select("run")
+    aborted = _votes(tables, _indicated(tables), 0)
+    wrong = aborted.join(no, "run", how="anti").join(down, "run", how="anti")
+    known = wrong.join(tables.runs.select("run", "whole"), "run")
+    said = either(col("whole"), VIOLATED, UNKNOWN)
+    yield "aborted without a reason", known.select("process", "entry", "pos", verdict=said)
+
+
+def commit_unanimous(tables: Tables) -> Findings:
+    """A process commits though one voted no."""
+    no = tables.about(_votes(tables, tables.requests.where(col("made")), 0), "run")
+    no = no.group("run", process2=("min", "process"), pos2=("min", "pos"))
+    committed = _votes(tables, _indicated(tables), 1).join(no, "run")
+    columns = "process", "entry", "pos", "process2"
+    yield "committed against a no", committed.select(*columns, verdict=VIOLATED)
+
+
+# ---- logs with offsets --------------------------------------------------------------------------
+
+
+def _at_offsets(tables: Tables) -> tuple[Relation, tuple[str, ...]]:
+    """Returns indications with offsets, and what one log is: a run, or a partition of it."""
+    partition = ("partition",) if "partition" in tables.engine.columns else ()
+    rows = tables.about(tables.deliveries.where(~col("offset").is_null()), "run", "complete")
+    return rows, ("run", *partition)
+
+
+def one_value_per_offset(tables: Tables) -> Findings:
+    """Two processes have different entries at one position."""
+    rows, log = _at_offsets(tables)
+    bounds = rows.group(*log, "offset", entry=("min", "entry"), entry2=("max", "entry"))
+    differ = bounds.where(col("entry") != col("entry2"))
+    yield (
+        "different entries at one position",
+        differ.select("offset", "entry", "entry2", verdict=VIOLATED),
+    )
+
+
+def no_gaps(tables: Tables) -> Findings:
+    """A process learns an entry and has not learned the one at the position before it; or twice."""
+    rows, log = _at_offsets(tables)
+    line = ("process", *log[1:])
+    again = rows.window(
+        (*line, "offset", "entry"), "pos", number=("number", "pos"), pos2=("previous", "pos")
+    )
+    yield (
+        "learned again",
+        again.where(col("number") > 1).select(
+            "process", "entry", "offset", "pos", "pos2", verdict=VIOLATED
+        ),
+    )
+    seen = rows.window(line, "pos", highest=("greatest_before", "offset"))
+    jumps = seen.where(col("offset") > col("highest").otherwise(-1) + 1)
+    said = either(col("complete"), VIOLATED, UNKNOWN)
+    yield "skipped a position", jumps.select("process", "entry", "offset", "pos", verdict=said)
+
+
+def appended_is_learned(tables: Tables) -> Findings:
+    """A correct process appends something, and a correct process never learns it."""
+    asked = asked_of_correct(tables).select(
+        "message", "entry", "run", "sure", early=col("pos") < col("late_from")
+    )
+    everybody = tables.processes.where(col("correct") & col("delivers"))
+    learned = tables.about(tables.firsts, "run", "correct", "delivers")
+    learned = learned.where(col("correct") & col("delivers"))
+    once = learned.group("process", "message", times=("count", ""))
+    counts = once.group("message", reached=("count", ""))
+    few = asked.join(counts, "message", how="left").join(tables.runs, "run")
+    few = few.where(col("reached").otherwise(0) < col("wanted"))
+    pairs = few.select("message", "entry", "run", "sure", "early").join(
+        everybody.select("process", "run", "complete"), "run"
+    )
+    missing = pairs.join(
+        tables.firsts.select("process", "message"), "process", "message", how="anti"
+    )
+    certain = col("complete") & col("sure")
+    yield (
+        "never learned",
+        missing.select("process", "entry", verdict=verdict(certain, col("early"))),
+    )
+
+
+def acknowledged_is_read(tables: Tables) -> Findings:
+    """An append was acknowledged at an offset below the greatest that a process has read, and the
+    process has not read it."""
+    rows, log = _at_offsets(tables)
+    sure = tables.requests.where(col("made") & ~col("offset").is_null())
+    acknowledged = tables.about(sure, "run").select(
+        *log, "message", "entry", "offset", process2=col("process")
+    )
+    bounds = rows.group(
+        "process", "complete", *log, least=("min", "offset"), greatest=("max", "offset")
+    )
+    passed = acknowledged.join(bounds, *log).where(
+        (col("offset") > col("least")) & (col("offset") < col("greatest"))
+    )
+    read = tables.firsts.select("process", "message")
+    lost = passed.join(read, "process", "message", how="anti")
+    said = either(col("complete"), VIOLATED, UNKNOWN)
+    columns = "process", "entry", "offset", "process2"
+    yield "acknowledged and never read", lost.select(*columns, verdict=said)

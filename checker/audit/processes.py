@@ -1,0 +1,213 @@
+"""What is known of each process of a log: whether it is correct, whether its log is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pyarrow as pa
+
+from checker.audit.columns import STATUS, Kind
+from checker.audit.engine import Engine
+from checker.audit.mapping import Manifest, Told
+from checker.audit.relations import Relation, Scan, col
+
+EVENTS = Scan("events")
+FIRST_POSITIONS = (0, 1)
+"""Where positions begin."""
+NEVER = (1 << 62) - 1
+"""A position that no event has."""
+
+
+@dataclass
+class ProcessState:
+    """A process and its log.
+
+    ``value``: the engine's value of it; ``rows``, ``first``, ``last``: how many rows its log has,
+    and their positions; ``indications``: how many of them are such; ``correct``: it has not
+    crashed and is not Byzantine, for all that is known; ``sure``: that is known; ``delivers``:
+    messages are for it; ``late_from``: the position from which on the log may be too short for what
+    is to come; ``gaps``: why its log is not complete, if so.
+    """
+
+    value: Any
+    run: str
+    name: str
+    rows: int = 0
+    first: int = 0
+    last: int = -1
+    correct: bool = True
+    sure: bool = True
+    delivers: bool = True
+    crashed: bool = False
+    indications: int = 0
+    late_from: int = NEVER
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether its log is complete."""
+        return not self.gaps
+
+
+@dataclass(frozen=True, slots=True)
+class Grace:
+    """How much at the end of a log may be too late: the last ``rows`` of each process, or the last
+    ``seconds``, by the clocks of the log."""
+
+    rows: int = 0
+    seconds: float = 0.0
+
+
+def process_states(
+    engine: Engine, values: Iterable[Any], manifest: Manifest, torn: dict[Any, str], grace: Grace
+) -> list[ProcessState]:
+    """Returns what is known of each process of ``values``; ``torn``: processes of files whose last
+    line is cut short."""
+    states = {value: ProcessState(value, *engine.process(value)) for value in values}
+    _extent(engine, states)
+    ended = _last(engine, Kind.END)
+    up = _later(_last(engine, Kind.START), _last(engine, Kind.RECOVER))
+    down = _last(engine, Kind.CRASH)
+    gaps = _gaps(engine)
+    for value, state in states.items():
+        told = _told(manifest, state.name)
+        if not state.rows and state.name not in manifest.processes:
+            state.gaps.append(f"there is no log of {state.name}")
+        state.delivers = told.delivers
+        _say_gaps(state, told, manifest.file)
+        state.gaps += gaps.get(value, [])
+        if value in torn:
+            state.gaps.append(f"the last line of {torn[value]} is cut short")
+        state.crashed = down.get(value, -1) > up.get(value, -1)
+        if told.crashed is not None:
+            state.crashed = told.crashed
+        state.correct = not (state.crashed or told.byzantine)
+        silent = bool(ended) and ended.get(value, -1) < up.get(value, 0)
+        if silent and state.correct and told.crashed is None:
+            state.sure = False
+            state.gaps.append(f"the log of {state.name} stops without `end` or `crash`")
+    _late(engine, states, grace)
+    return list(states.values())
+
+
+def table_of(states: list[ProcessState], engine: Engine, kind: pa.DataType | None) -> pa.Table:
+    """Returns the table ``processes`` that plans join with; ``had_time``: the log of the process
+    begins before its grace window."""
+    runs = {run: at for at, run in enumerate(dict.fromkeys(state.run for state in states))}
+    values = pa.array([s.value for s in states], kind)
+    return pa.table(
+        {
+            "process": values,
+            "run": pa.array([runs[s.run] for s in states], pa.int32()),
+            "correct": pa.array([s.correct for s in states], pa.bool_()),
+            "sure": pa.array([s.correct and s.sure for s in states], pa.bool_()),
+            "crashed": pa.array([s.crashed for s in states], pa.bool_()),
+            "complete": pa.array([s.complete for s in states], pa.bool_()),
+            "delivers": pa.array([s.delivers for s in states], pa.bool_()),
+            "had_time": pa.array([s.late_from > s.first for s in states], pa.bool_()),
+            "late_from": pa.array([s.late_from for s in states], pa.int64()),
+        }
+    )
+
+
+def runs_of(states: list[ProcessState]) -> pa.Table:
+    """Returns the table ``runs``: of each run how many processes messages are for, how many are
+    correct, and whether all its logs are complete."""
+    runs = list(dict.fromkeys(state.run for state in states))
+    inside = [[s for s in states if s.run == run] for run in runs]
+    return pa.table(
+        {
+            "run": pa.array(range(len(runs)), pa.int32()),
+            "wanted": pa.array(
+                [sum(s.correct and s.delivers for s in of) for of in inside], pa.int64()
+            ),
+            "right": pa.array([sum(s.correct for s in of) for of in inside], pa.int64()),
+            "whole": pa.array([all(s.complete for s in of) for of in inside], pa.bool_()),
+        }
+    )
+
+
+def _extent(engine: Engine, states: dict[Any, ProcessState]) -> None:
+    found = engine.rows(
+        EVENTS.group("process", rows=("count", ""), first=("min", "pos"), last=("max", "pos"))
+    )
+    for row in found.to_pylist():
+        state = states[row["process"]]
+        state.rows, state.first, state.last = row["rows"], row["first"], row["last"]
+    indications = EVENTS.where(col("kind") == int(Kind.INDICATION))
+    for row in engine.rows(indications.group("process", rows=("count", ""))).to_pylist():
+        states[row["process"]].indications = row["rows"]
+
+
+def _last(engine: Engine, kind: Kind) -> dict[Any, int]:
+    """Returns the last position of an event of ``kind`` of each process that has one."""
+    found = EVENTS.where(col("kind") == int(kind)).group("process", last=("max", "pos"))
+    return {row["process"]: row["last"] for row in engine.rows(found).to_pylist()}
+
+
+def _later(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
+    return {key: max(one.get(key, -1), other.get(key, -1)) for key in {**one, **other}}
+
+
+def _gaps(engine: Engine) -> dict[Any, list[str]]:
+    """Returns what the rows say that are gaps, or indications that may have happened."""
+    found: dict[Any, list[str]] = {}
+    gaps = EVENTS.where(col("kind") == int(Kind.GAP))
+    maybe = EVENTS.where(
+        (col("status") == STATUS.index("maybe"))
+        & ((col("kind") == int(Kind.INDICATION)) | (col("kind") == int(Kind.PERFORM)))
+    )
+    for relation, said in ((gaps, "a gap"), (maybe, "an event that may have happened")):
+        grouped = relation.group("process", first=("min", "pos"), times=("count", ""))
+        for row in engine.rows(grouped).to_pylist():
+            name = engine.process(row["process"])[1]
+            more = f" and {row['times'] - 1:,} more" if row["times"] > 1 else ""
+            text = f"the log of {name} has {said} at position {row['first']:,}{more}"
+            found.setdefault(row["process"], []).append(text)
+    return found
+
+
+def _told(manifest: Manifest, name: str) -> Told:
+    """Returns what the manifest says of a process, by its name or by a pattern of names."""
+    if name in manifest.processes:
+        return manifest.processes[name]
+    patterns = (told for key, told in manifest.processes.items() if fnmatchcase(name, key))
+    return next(patterns, manifest.every)
+
+
+def _say_gaps(state: ProcessState, told: Told, file: str) -> None:
+    said = f"{file} says that the log of {state.name}"
+    if not told.complete:
+        state.gaps.append(f"{said} is not complete")
+    if told.sampled:
+        state.gaps.append(f"{said} is a sample")
+    if told.first is not None and told.first > max(FIRST_POSITIONS):
+        state.gaps.append(f"{said} is complete from position {told.first:,} on only")
+    if told.last is not None and told.last < state.last:
+        state.gaps.append(f"{said} is complete up to position {told.last:,} only")
+
+
+def _late(engine: Engine, states: dict[Any, ProcessState], grace: Grace) -> None:
+    """Finds from which position on the end of each log is within the grace window."""
+    found: Relation | None = None
+    if grace.seconds and "ts" in engine.columns:
+        newest = engine.rows(
+            EVENTS.select("ts", one=1).group("one", newest=("max", "ts"))
+        ).to_pylist()
+        limit = newest[0]["newest"] - grace.seconds
+        found = EVENTS.where(col("ts") < limit).group("process", last=("max", "pos"))
+        for state in states.values():
+            state.late_from = state.first
+        for row in engine.rows(found).to_pylist():
+            states[row["process"]].late_from = row["last"] + 1
+    elif grace.rows:
+        sizes = EVENTS.group("process", size=("count", ""))
+        numbered = EVENTS.select("process", "pos").window(
+            ("process",), "pos", number=("number", "pos")
+        )
+        late = numbered.join(sizes, "process").where(col("number") + grace.rows > col("size"))
+        for row in engine.rows(late.group("process", first=("min", "pos"))).to_pylist():
+            states[row["process"]].late_from = row["first"]

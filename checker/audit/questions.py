@@ -1,0 +1,288 @@
+"""Which properties are asked of a log: those of the library's interfaces, by what they say.
+
+A property is known by its formula, not by its name: several interfaces have a `validity`, and they
+differ.  So a formula that somebody changes is no longer asked until there is a plan for it, and the
+report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from checker.audit import plans_of_counts as counts
+from checker.audit import plans_of_messages as messages
+from checker.audit import plans_of_order as order
+from checker.audit import plans_of_values as values
+from checker.audit.plans_of_counts import Plan, once
+from checker.audit.relations import Relation
+from checker.audit.tables import Tables
+from checker.diagnostics import Diagnostic, SpecError
+from checker.language.library import prelude
+from checker.language.syntax.typed import Interface
+from checker.language.typecheck.exactly_once import OVER, TIMES, definition
+
+Premise = Callable[[Tables], Relation]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a property is asked of a log.
+
+    ``premise``: what it is about; where there is none of it, it is vacuous.  ``complete``: that it
+    holds can't be said of logs with gaps; ``correct``: it speaks of correct processes only;
+    ``needs``: columns that it is asked with.
+    """
+
+    plan: Plan
+    premise: Premise
+    complete: bool = False
+    correct: bool = False
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A property by its ``name``, what it means, and how it is asked."""
+
+    name: str
+    definition: str
+    rule: Rule
+
+
+def _deliveries(tables: Tables) -> Relation:
+    return tables.firsts
+
+
+def _requests(tables: Tables) -> Relation:
+    return messages.asked_of_correct(tables)
+
+
+def _everything(tables: Tables) -> Relation:
+    return tables.requests.select("process").union(tables.firsts.select("process"))
+
+
+def _performed(tables: Tables) -> Relation:
+    return tables.performed
+
+
+RULES: Mapping[str, Rule] = {
+    # broadcasts
+    "forall p, q in Proc, m in Msg: correct(p) and correct(q) and m in broadcast(p)"
+    " ~> (p, m) in delivered(q)": Rule(messages.validity_for_all, _requests, True, True),
+    "forall p in Proc, m in Msg: correct(p) and m in broadcast(p) ~> (p, m) in delivered(p)": Rule(
+        messages.validity_of_own, _requests, True, True
+    ),
+    "always forall p in Proc, x in delivered(p): not repeated(p, x)": Rule(
+        messages.no_duplication, _deliveries
+    ),
+    "always forall p in Proc, (s, m) in delivered(p): m in broadcast(s)": Rule(
+        messages.no_creation, _deliveries
+    ),
+    "forall p, q, s in Proc, m in Msg: correct(p) and correct(q) and (s, m) in delivered(p)"
+    " ~> (s, m) in delivered(q)": Rule(messages.agreement, _deliveries, True, True),
+    "forall p, q, s in Proc, m in Msg: correct(q) and (s, m) in delivered(p)"
+    " ~> (s, m) in delivered(q)": Rule(messages.uniform_agreement, _deliveries, True, True),
+    "always forall s, p in Proc, m1 in broadcast(s), m2 in broadcast(s): correct(p)"
+    " and broadcast_before(s, m1, m2) and (s, m2) in delivered(p)"
+    " => before(p, (s, m1), (s, m2))": Rule(order.fifo_order, _deliveries, False, True),
+    "always forall p, s, t in Proc, m1 in broadcast(s), m2 in broadcast(t):"
+    " causes((s, m1), (t, m2)) and (t, m2) in delivered(p)"
+    " => before(p, (s, m1), (t, m2))": Rule(order.causal_order, _deliveries),
+    "always forall p, q in Proc, (s, m1) in delivered(p), (t, m2) in delivered(p):"
+    " correct(p) and correct(q) and before(p, (s, m1), (t, m2)) and (s, m1) in delivered(q)"
+    " and (t, m2) in delivered(q) => before(q, (s, m1), (t, m2))": Rule(
+        order.total_order, _deliveries, False, True
+    ),
+    "always forall p, q in Proc, (s, m1) in delivered(p), (t, m2) in delivered(p):"
+    " before(p, (s, m1), (t, m2)) and (s, m1) in delivered(q) and (t, m2) in delivered(q)"
+    " => before(q, (s, m1), (t, m2))": Rule(order.uniform_total_order, _deliveries),
+    "always forall p, q in Proc: delivered(p) prefix delivered(q)"
+    " or delivered(q) prefix delivered(p)": Rule(order.prefix_order, _deliveries, True),
+    # one broadcast of a Byzantine world
+    "always forall p in Proc, x, y in delivered(p): correct(p)"
+    " => x == y and not repeated(p, x)": Rule(values.one_at_each_correct, _deliveries, False, True),
+    "always forall p in Proc, (s, m) in delivered(p): correct(p) and correct(s)"
+    " => m in broadcast(s)": Rule(
+        values.integrity_of_correct, _deliveries, False, True, ("sender",)
+    ),
+    "always forall p, q in Proc, x in delivered(p), y in delivered(q): correct(p) and correct(q)"
+    " => x == y": Rule(values.same_at_correct, _deliveries, False, True),
+    "forall p, q in Proc: correct(p) and correct(q) and (exists x in delivered(p): true)"
+    " ~> exists y in delivered(q): true": Rule(values.some_at_all_or_none, _deliveries, True, True),
+    # links
+    "always forall q in Proc, x in delivered(q): not repeated(q, x)": Rule(
+        messages.no_duplication, _deliveries
+    ),
+    "always forall q in Proc, (p, m) in delivered(q): (q, m) in sent(p)": Rule(
+        messages.no_creation_on_links, _deliveries, needs=("sender", "to_process")
+    ),
+    "forall p, q in Proc, m in Msg: correct(p) and correct(q) and (q, m) in sent(p)"
+    " ~> (p, m) in delivered(q)": Rule(
+        messages.reliable_delivery, _requests, True, True, ("sender", "to_process")
+    ),
+    "forall p, q in Proc, m in Msg: correct(p) and correct(q) and (q, m) in sent(p)"
+    " ~> repeated(q, (p, m))": Rule(
+        messages.stubborn_delivery, _requests, True, True, ("sender", "to_process")
+    ),
+    # queues
+    "always forall p in Proc, m in delivered(p): exists q in Proc: m in submitted(q)": Rule(
+        messages.requested_by_some, _deliveries
+    ),
+    "forall p in Proc, m in Msg: correct(p) and m in submitted(p)"
+    " ~> exists q in Proc: m in delivered(q)": Rule(messages.handed_to_some, _requests, True, True),
+    "always forall p, q in Proc, m in delivered(p): not repeated(p, m)"
+    " and (m in delivered(q) => p == q)": Rule(messages.single_delivery, _deliveries),
+    # consensus and commit
+    "forall p in Proc: correct(p) ~> exists v in decided(p): true": Rule(
+        values.some_at_each, _everything, True, True
+    ),
+    "always forall p in Proc, v in decided(p): exists q in Proc: v in proposed(q)": Rule(
+        messages.requested_by_some, _deliveries
+    ),
+    "always forall p in Proc, v, w in decided(p): v == w and not repeated(p, v)": Rule(
+        values.one_at_each, _deliveries
+    ),
+    "always forall p in Proc, v, w in decided(p): correct(p)"
+    " => v == w and not repeated(p, v)": Rule(values.one_at_each_correct, _deliveries, False, True),
+    "always forall p, q in Proc, v in decided(p), w in decided(q): correct(p) and correct(q)"
+    " => v == w": Rule(values.same_at_correct, _deliveries, False, True),
+    "always forall p, q in Proc, v in decided(p), w in decided(q): v == w": Rule(
+        values.same_at_all, _deliveries
+    ),
+    "always forall p in Proc, v in decided(p), w in (0..1): correct(p)"
+    " and (forall q in Proc: w in proposed(q) or faulty(q)) => v == w": Rule(
+        values.unanimous_value, _deliveries, False, True
+    ),
+    "always forall p in Proc: 0 in decided(p)"
+    " => exists q in Proc: 0 in proposed(q) or crashed(q)": Rule(
+        values.abort_with_reason, _deliveries
+    ),
+    "always forall p in Proc: 1 in decided(p) => forall q in Proc: not (0 in proposed(q))": Rule(
+        values.commit_unanimous, _deliveries
+    ),
+    # replication
+    "always forall p in Proc, (k, m) in committed(p): exists q in Proc: m in appended(q)": Rule(
+        messages.requested_by_some, _deliveries
+    ),
+    "always forall p, q in Proc, (k, m) in committed(p), (j, l) in committed(q):"
+    " k == j => m == l": Rule(values.one_value_per_offset, _deliveries, needs=("offset",)),
+    "always forall p in Proc, (k, m) in committed(p): not repeated(p, (k, m))"
+    " and (k > 0 => exists (j, l) in committed(p): j == k - 1)": Rule(
+        values.no_gaps, _deliveries, needs=("offset",)
+    ),
+    "forall p, q in Proc, m in Msg: correct(p) and correct(q) and m in appended(p)"
+    " ~> exists (k, l) in committed(q): l == m": Rule(
+        values.appended_is_learned, _requests, True, True
+    ),
+    "forall p in Proc: correct(p) and #executed(p) > #responded(p)"
+    " ~> #executed(p) == #responded(p)": Rule(counts.operations_return, _requests, True, True),
+    "forall p in Proc: (correct(p) and #read(p) > #read_returned(p)"
+    " ~> #read(p) == #read_returned(p)) and (correct(p) and #written(p) > #write_returned(p)"
+    " ~> #written(p) == #write_returned(p))": Rule(counts.operations_return, _requests, True, True),
+}
+"""How each formula is asked."""
+
+_OVERLAP = "which operations overlap is known from clocks only, and a log orders one process alone"
+_FOREVER = "what is so forever after some time can't be seen in a log that ends"
+NOT_ASKED: Mapping[str, str] = {
+    "atomicity": _OVERLAP,
+    "regularity": _OVERLAP,
+    "one_machine": _OVERLAP,
+    "strong_accuracy": "what came first, a suspicion or a crash elsewhere, only clocks say",
+    "weak_accuracy": "what is suspected, and when no longer, is no delivery",
+    "strong_completeness": _FOREVER,
+    "weak_completeness": _FOREVER,
+    "eventual_strong_accuracy": _FOREVER,
+    "eventual_weak_accuracy": _FOREVER,
+    "eventual_leadership": _FOREVER,
+}
+"""Properties of the library that can't be asked of logs, and why."""
+
+GLOBAL = "global_order"
+_MORE: Mapping[str, tuple[tuple[str, str, Rule], ...]] = {
+    "total_order": (
+        (
+            GLOBAL,
+            "Defago, Schiper and Urban 2004 compare such definitions: There is one order of all"
+            " entries with which the deliveries of every process agree; the orders of any two"
+            " processes may agree where those of three do not.",
+            Rule(order.global_order, _deliveries),
+        ),
+    ),
+    "log_agreement": (
+        (
+            "no_lost_writes",
+            "Jepsen's lost-write: What was acknowledged at an offset below the greatest that a"
+            " process has read, and above the least, was read by that process.",
+            Rule(values.acknowledged_is_read, _requests, False, False, ("offset",)),
+        ),
+    ),
+}
+"""Properties that only logs are asked, by one that the interface has."""
+_MORE = {**_MORE, "uniform_total_order": _MORE["total_order"]}
+
+PAYLOAD = (
+    "payload_integrity",
+    "What is delivered has the payload that was requested: their hashes are equal.",
+    Rule(counts.same_payload, _deliveries, needs=("payload_hash",)),
+)
+
+
+def interface_called(name: str) -> Interface:
+    """Returns the interface ``name`` of the library; raises :class:`SpecError` (E087)."""
+    known = prelude().interfaces
+    if name not in known:
+        listed = ", ".join(sorted(known))
+        raise SpecError((Diagnostic("E087", f"there is no interface `{name}`", None, listed),))
+    return known[name]
+
+
+def questions_of(
+    interface: Interface, over: tuple[str, ...], columns: frozenset[str]
+) -> tuple[list[Question], dict[str, str]]:
+    """Returns what is asked of a log of ``interface`` with these ``columns``, and what of its
+    properties can't be asked, with the reason.
+
+    ``over``: further questions such as ``exactly_once over effects``.  Raises :class:`SpecError`
+    (E087) where there is no such.
+    """
+    found: list[Question] = []
+    refused: dict[str, str] = {}
+    for each in interface.properties:
+        rule = RULES.get(each.text)
+        if rule is None:
+            why = "there is no plan for its formula"
+            refused[each.name] = NOT_ASKED.get(each.name, why)
+        else:
+            found.append(Question(each.name, each.document or each.text, rule))
+        found += [Question(*more) for more in _MORE.get(each.name, ())]
+    found += [_once(name) for name in over]
+    if "payload_hash" in columns:
+        found.append(Question(*PAYLOAD))
+    asked = []
+    for question in found:
+        lacking = [name for name in question.rule.needs if name not in columns]
+        if lacking:
+            named = " and ".join(f"`{_written(name)}`" for name in lacking)
+            refused[question.name] = f"the log has no column {named}"
+        else:
+            asked.append(question)
+    return asked, refused
+
+
+def _written(column: str) -> str:
+    return "to" if column == "to_process" else column
+
+
+def _once(name: str) -> Question:
+    times, _, over = name.partition(" over ")
+    if times not in TIMES or over not in OVER:
+        listed = ", ".join(f"`{t} over {o}`" for t in TIMES for o in OVER)
+        raise SpecError((Diagnostic("E087", f"`{name}` is no such question", None, listed),))
+    premise = _everything if over == "deliveries" else _performed
+    if times != "at_most_once":
+        premise = _requests
+    least = times != "at_most_once"
+    rule = Rule(once(times, over), premise, least, least)
+    return Question(name, definition(times, over), rule)

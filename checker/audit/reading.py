@@ -1,0 +1,169 @@
+"""Reads the rows of log files as Arrow tables; what is wrong with one is a diagnostic."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds
+from checker.audit.files import LogFile
+from checker.audit.mapping import FILE, ROW, Mapping_
+from checker.audit.text_files import read_csv, read_ndjson
+from checker.diagnostics import Diagnostic, SpecError
+
+BATCH = 1 << 20
+"""Rows that are read at a time."""
+
+TYPES = {
+    Holds.INTEGER: pa.int64(),
+    Holds.BOOLEAN: pa.bool_(),
+    Holds.NUMBER: pa.float64(),
+}
+
+
+@dataclass
+class Reader:
+    """Reads files; ``warnings``: what is strange in them; ``torn``: those whose last line is cut
+    short."""
+
+    mapping: Mapping_
+    warnings: list[Diagnostic] = field(default_factory=list)
+    torn: list[LogFile] = field(default_factory=list)
+    _told: set[str] = field(default_factory=set)
+
+    def tables(self, file: LogFile) -> Iterator[pa.Table]:
+        """Yields the rows of ``file`` in order, with our names and types of columns.
+
+        Raises :class:`SpecError`: E080 for what can't be read, E081 for a row that lacks what each
+        has, E088 for a value of another type.
+        """
+        first = 1
+        for table in self._raw(file):
+            named = self._rename(file, table, first)
+            _require_values(file, named, first)
+            yield named
+            first += table.num_rows
+
+    def _raw(self, file: LogFile) -> Iterator[pa.Table]:
+        if file.format == "parquet":
+            yield from self._parquet(file)
+            return
+        read = read_csv if file.format == "csv" else read_ndjson
+        table, torn = read(file, self.mapping)
+        if torn:
+            message = "the last line is cut short, and not read"
+            hint = "what its process did last is not known"
+            row = table.num_rows + 1
+            self.warnings.append(file.problem("E085", row, message, "", hint, "warning"))
+            self.torn.append(file)
+        yield table
+
+    def _parquet(self, file: LogFile) -> Iterator[pa.Table]:
+        try:
+            opened = pq.ParquetFile(file.path)
+            names = opened.schema_arrow.names
+            self._tell_unknown(file, names)
+            wanted = [name for name in map(self.mapping.name_of, READ) if name in names]
+            for batch in opened.iter_batches(BATCH, columns=wanted):
+                yield pa.Table.from_batches([batch])
+        except (pa.ArrowInvalid, OSError) as problem:
+            raise SpecError((file.problem("E080", None, f"no Parquet: {problem}"),)) from None
+
+    def _rename(self, file: LogFile, table: pa.Table, first: int) -> pa.Table:
+        """Returns ``table`` with our columns alone, of our types."""
+        self._tell_unknown(file, table.column_names)
+        columns = {}
+        for name in READ:
+            theirs = self.mapping.name_of(name)
+            if theirs == ROW:
+                columns[name] = pa.array(range(first, first + table.num_rows), pa.int64())
+            elif theirs == FILE:
+                columns[name] = pa.repeat(pa.scalar(file.stem), table.num_rows)
+            elif theirs in table.column_names:
+                columns[name] = _typed(file, name, table[theirs], first)
+        for name in REQUIRED:
+            if name not in columns:
+                message = f"it has no column `{self.mapping.name_of(name)}`"
+                hint = "a column of another name is named by --mapping"
+                listed = ", ".join(f"`{n}`" for n in table.column_names)
+                raise SpecError((file.problem("E081", None, message, f"among {listed}", hint),))
+        return pa.table(columns)
+
+    def _tell_unknown(self, file: LogFile, names: list[str]) -> None:
+        known = {self.mapping.name_of(name) for name in COLUMNS} | {*self.mapping.ignore}
+        for name in names:
+            if name in known or name in self._told:
+                continue
+            self._told.add(name)
+            near = difflib.get_close_matches(name, COLUMNS, 1)
+            hint = f"is it `{near[0]}`? " if near else ""
+            hint += "`ignore` in the mapping says that it is not meant"
+            message = f"the column `{name}` is not read"
+            self.warnings.append(file.problem("E084", None, message, "", hint, "warning"))
+
+
+def _typed(file: LogFile, name: str, column: pa.ChunkedArray, first: int) -> pa.ChunkedArray:
+    """Returns ``column`` with values of what ``name`` holds; raises :class:`SpecError` (E088)."""
+    holds = COLUMNS[name]
+    if holds is Holds.NAME:
+        return _names(file, name, column)
+    if holds is Holds.NUMBER and pa.types.is_timestamp(column.type):
+        column = pc.cast(pc.cast(column, pa.timestamp("us")), pa.int64())
+        return pc.divide(pc.cast(column, pa.float64()), 1e6)
+    try:
+        if holds is Holds.NUMBER and pa.types.is_string(column.type):
+            return _typed(file, name, pc.cast(column, pa.timestamp("us")), first)
+        if holds is not Holds.BOOLEAN or pa.types.is_boolean(column.type):
+            return pc.cast(column, TYPES[holds])
+    except pa.ArrowInvalid:
+        pass
+    row, value = _first_wrong(column, TYPES[holds])
+    message = f"`{name}` is {value!r}"
+    raise SpecError((file.problem("E088", first + row, message, holds.value),))
+
+
+def _names(file: LogFile, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Returns a column of names: texts, or integers as they are where that saves space."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _names(file, name, pc.cast(column, kind.value_type))
+    if pa.types.is_integer(kind):
+        return pc.cast(column, pa.int64() if name == "msg" else pa.string())
+    if pa.types.is_null(kind) or pa.types.is_string(kind) or pa.types.is_boolean(kind):
+        return pc.cast(column, pa.string())
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pc.cast(column, pa.string())
+    message = f"`{name}` holds values of the type {kind}"
+    raise SpecError((file.problem("E088", None, message, Holds.NAME.value),))
+
+
+def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[int, object]:
+    """Returns the first row of ``column``, from 0 on, that is no ``kind``, and its value."""
+    for row, value in enumerate(column):
+        try:
+            if pa.types.is_boolean(kind) and not pa.types.is_boolean(value.type):
+                return row, value.as_py()
+            value.cast(kind)
+        except pa.ArrowInvalid:
+            return row, value.as_py()
+    return 0, None
+
+
+def _require_values(file: LogFile, table: pa.Table, first: int) -> None:
+    """Raises :class:`SpecError` (E081) where a row has no position, process or kind."""
+    found = []
+    for name in REQUIRED:
+        if table[name].null_count:
+            row = pc.index(pc.is_null(table[name]), True).as_py()
+            lacking = table[name].null_count
+            more = f", and so have {lacking - 1:,} more" if lacking > 1 else ""
+            message = f"this row has no `{name}`{more}"
+            hint = "only positions order events, never clocks" if name == "pos" else ""
+            found.append(file.problem("E081", first + row, message, "", hint))
+    if found:
+        raise SpecError(tuple(found))

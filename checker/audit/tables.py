@@ -1,0 +1,103 @@
+"""The relations that the plans of properties are made of."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from checker.audit.columns import STATUS, Kind
+from checker.audit.engine import Engine
+from checker.audit.relations import Expr, Relation, Scan, col, either
+
+OK, FAIL, MAYBE = range(len(STATUS))
+VIOLATED, PENDING, UNKNOWN = range(3)
+"""What a finding says of its property: it is violated; it may be met later; or it may have been met
+in a gap."""
+
+
+class Tables:
+    """What happened in a log, as relations.
+
+    ``engine``: for the few plans that depend on what is found.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.events = Scan("events")
+        self.processes = Scan("processes")
+        self.runs = Scan("runs")
+
+    def _of_kind(self, kind: Kind) -> Relation:
+        return self.events.where(col("kind") == int(kind))
+
+    @cached_property
+    def requests(self) -> Relation:
+        """Requests that were made, or may have been: ``process``, ``pos``, ``entry``, ``message``,
+        and whether it is ``made`` for sure."""
+        made = self._of_kind(Kind.REQUEST).where(col("status") != FAIL)
+        more = [
+            name for name in ("to_process", "partition", "offset") if name in self.engine.columns
+        ]
+        return made.select(
+            *("process", "pos", "entry", "message", *more), made=col("status") == OK
+        ).keep()
+
+    @cached_property
+    def deliveries(self) -> Relation:
+        """Indications: ``process``, ``pos``, ``entry``, ``message``, and what else the log has."""
+        more = [n for n in ("sender", "partition", "offset") if n in self.engine.columns]
+        happened = self._of_kind(Kind.INDICATION).where(col("status") == OK)
+        return happened.select("process", "pos", "entry", "message", *more).keep()
+
+    @cached_property
+    def numbered(self) -> Relation:
+        """Indications, with how often the process has had the same one (``number``, from 1), and
+        where it had it last (``pos2``)."""
+        return self.deliveries.window(
+            ("process", "entry"), "pos", number=("number", "pos"), pos2=("previous", "pos")
+        ).keep()
+
+    @cached_property
+    def firsts(self) -> Relation:
+        """The first of each indication at each process."""
+        more = [n for n in ("sender", "partition") if n in self.engine.columns]
+        first = self.numbered.where(col("number") == 1)
+        return first.select("process", "pos", "entry", "message", *more).keep()
+
+    @cached_property
+    def performed(self) -> Relation:
+        """What was performed: ``process``, ``pos``, ``entry``, ``message``, and whether that had an
+        ``effect`` (where the log says)."""
+        more = [name for name in ("effect",) if name in self.engine.columns]
+        done = self._of_kind(Kind.PERFORM).where(col("status") == OK)
+        return done.select("process", "pos", "entry", "message", *more).keep()
+
+    @property
+    def effects(self) -> Relation:
+        """What was performed and changed something: all of it, where the log says nothing else."""
+        if "effect" not in self.engine.columns:
+            return self.performed
+        return self.performed.where(col("effect").otherwise(True))
+
+    @cached_property
+    def uncertain(self) -> Relation:
+        """Indications that may have happened: ``process``, ``entry``."""
+        maybe = self._of_kind(Kind.INDICATION).where(col("status") == MAYBE)
+        return maybe.group("process", "entry", times=("count", ""))
+
+    @cached_property
+    def made(self) -> Relation:
+        """Requests that were made for sure, or of which there is a delivery, the first of each:
+        ``process``, ``pos``, ``entry``."""
+        sure = self.requests.where(col("made"))
+        seen = self.requests.where(~col("made")).join(self.firsts, "entry", how="semi")
+        return sure.union(seen).group("process", "entry", pos=("min", "pos")).keep()
+
+    def about(self, relation: Relation, *columns: str) -> Relation:
+        """Returns ``relation`` with what is known of its ``process``."""
+        return relation.join(self.processes.select("process", *columns), "process")
+
+
+def verdict(sure: Expr, early: Expr) -> Expr:
+    """Returns what a finding says: for ``sure``, unless a gap explains it, and ``early`` enough
+    before the end of the log."""
+    return either(sure, either(early, VIOLATED, PENDING), UNKNOWN)

@@ -1,0 +1,127 @@
+"""What is found, in words: who did what, at which positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from checker.audit.engine import Engine
+from checker.language.syntax.typed import Interface
+
+_SENTENCES: Mapping[str, str] = {
+    "duplicate": "{who} {delivers} {what} twice, at positions {at2} and {at}",
+    "delivered to two": "{what} is handed to {who} and to {who2}",
+    "created": "{who} {delivers} {what} at position {at}, which was never requested",
+    "delivered before it was requested": (
+        "{who} {delivers} {what} at position {at} and requests it only at position {at2}"
+    ),
+    "never delivered": "{what} is never delivered by {who}",
+    "not delivered by all": "{what} is delivered, and never by {who}",
+    "not delivered again": "{what} is delivered to {who} once at most",
+    "lost": "{what}, requested by {who}, is delivered by nobody",
+    "never performed": "{what}, requested by {who}, is never performed",
+    "never decided": "{who} never {delivers}",
+    "never answered": "{who} waits for an answer at the end of its log",
+    "never learned": "{who} never learns {what}",
+    "skipped": "{who} {delivers} {what} at position {at} and never {what2}, requested before it",
+    "delivered after its successor": (
+        "{who} {delivers} {what} at position {at} and {what2}, requested before it, only at"
+        " position {at2}"
+    ),
+    "its cause was skipped": (
+        "{who} {delivers} {what} at position {at} and never {what2}, which may have caused it"
+    ),
+    "delivered before its cause": (
+        "{who} {delivers} {what} at position {at} and {what2}, which may have caused it, only at"
+        " position {at2}"
+    ),
+    "delivered in another order": (
+        "{who} {delivers} {what2}, then {what}; {who2} {what}, then {what2}"
+    ),
+    "another entry at one place": "{what} and {what2} are at the same place in two logs",
+    "a second one": "{who} {delivers} {what2} at position {at2} and {what} at position {at}",
+    "decided differently": "{who} {delivers} {what} and {who2} {what2}",
+    "another value": "{who} {delivers} {what}, and all correct processes proposed {what2}",
+    "aborted without a reason": "{who} aborts at position {at}; nobody voted no or crashed",
+    "committed against a no": "{who} commits at position {at}; {who2} voted no",
+    "different entries at one position": "{what} and {what2} are both at offset {offset}",
+    "learned again": "{who} learns {what} at offset {offset} twice, at positions {at2} and {at}",
+    "skipped a position": (
+        "{who} learns offset {offset} at position {at}, and has not learned the one before it"
+    ),
+    "acknowledged and never read": (
+        "{what} was acknowledged to {who2} at offset {offset}, and {who}, which has read on, never"
+        " read it"
+    ),
+    "performed twice": "{who} performs {what} twice, at positions {at2} and {at}",
+    "performed twice, by two": "{what} is performed by {who} and by {who2}",
+    "had its effect twice": "{what} has its effect twice, by {who} at positions {at2} and {at}",
+    "had its effect twice, by two": "{what} has its effect twice, by {who} and by {who2}",
+    "another payload": "{what} does not have the same payload everywhere",
+}
+
+ALIASES: Mapping[str, str] = {
+    "duplicate": "duplicate",
+    "never delivered": "unseen",
+    "not delivered by all": "unseen",
+    "lost": "lost-write",
+    "never learned": "unseen",
+    "acknowledged and never read": "lost-write",
+    "delivered in another order": "nonmonotonic-poll",
+    "delivered after its successor": "nonmonotonic-poll",
+    "skipped": "poll-skip",
+    "skipped a position": "poll-skip",
+    "different entries at one position": "inconsistent-offsets",
+}
+"""What Jepsen's checkers of queues and logs call such things."""
+
+
+class Words:
+    """Names of what findings are about; ``interface``: whose verbs are used."""
+
+    def __init__(self, engine: Engine, interface: Interface) -> None:
+        self._engine = engine
+        indication = interface.indications[0].name if interface.indications else "deliver"
+        self.delivers = f"{indication}s"
+
+    def who(self, value: Any) -> str:
+        """Returns the name of a process, with its run where there are several."""
+        if value is None:
+            return "nobody"
+        run, name = self._engine.process(value)
+        return f"{name} (run {run})" if run else name
+
+    def what(self, row: Mapping[str, Any], number: str = "") -> str:
+        """Returns the name of what a finding is about, with its sender, if that is known."""
+        entry = row.get(f"entry{number}")
+        if entry is None:
+            message = row.get("message")
+            return "nothing" if message is None else self._engine.message(message)
+        sender, message = self._engine.entry(entry)
+        return message if sender is None else f"{message} from {sender}"
+
+    def cycle(self, rows: list[dict[str, Any]]) -> str:
+        """Returns a cycle of orders in words."""
+        said = [
+            f"{self.who(r['process'])} {self.delivers} {self.what(r, '2')} before {self.what(r)}"
+            for r in rows
+        ]
+        return ", ".join(said)
+
+
+def sentence(kind: str, row: Mapping[str, Any], words: Words) -> str:
+    """Returns a finding in words."""
+    return _SENTENCES[kind].format(
+        who=words.who(row.get("process")),
+        who2=words.who(row.get("process2")),
+        what=words.what(row),
+        what2=words.what(row, "2"),
+        delivers=words.delivers,
+        at=_number(row.get("pos")),
+        at2=_number(row.get("pos2")),
+        offset=_number(row.get("offset")),
+    )
+
+
+def _number(value: Any) -> str:
+    return "?" if value is None else f"{value:,}"

@@ -1,0 +1,1 @@
+"""Chance: probabilities and expected values over Markov decision processes."""

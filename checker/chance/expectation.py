@@ -1,0 +1,346 @@
+"""Expected values: what an execution accumulates until it reaches a goal.
+
+Every choice counts a number, 0 or more.  What is accumulated on an execution that never reaches the
+goal is infinite by definition, so an expected value is infinite where the goal is missed with
+positive probability.  Under fair adversaries it may also have no bound where the goal is reached
+almost surely: an adversary may stay in an unfair end component as long as it likes, though not
+forever; and if something is counted there, it can make any number of it.
+
+**Largest.**  Where the value is finite, nothing is counted in end components without the goal, so
+they become one state each, and what is left is the largest expected value in a quotient without end
+components (:mod:`checker.chance.intervals`).
+
+**Smallest.**  Only adversaries matter that reach the goal almost surely (Bertsekas and Tsitsiklis,
+An analysis of stochastic shortest path problems, 1991; de Alfaro, Computing minimum and maximum
+reachability times in probabilistic systems, 1999).  End components in which nothing is counted
+become one state each; in the others staying is never best.  Sweeps from 0 on, rounded down, stay
+below the value.  From above it is bounded by the value of one scheduler, which the bound of
+:mod:`checker.chance.intervals` bounds: a chain has no other choices, and a rank, if the goal is
+reached.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from checker.chance.graph import Closure, EndComponent, Part, ProcessGraph
+from checker.chance.intervals import (
+    Approximation,
+    Interval,
+    Progress,
+    StiffError,
+    Sweeps,
+    find_rank,
+    silent,
+)
+from checker.chance.kernels import numbers, octets, words
+from checker.chance.native_graph import INSIDE, KEPT, NONE, OUT
+from checker.chance.objective import Kind, Objective
+from checker.chance.policies import ExactQuotient, solved
+from checker.chance.probability import WIDTH, scheduled
+from checker.chance.quotient import Arrays, Quotient, collapse
+from checker.chance.targets import Target, Witness, fair_part, target_of, witness
+
+VALUE_BITS = 60
+"""Values are below ``2**60``, in units that are chosen for that."""
+FIRST_BITS = 16
+"""Smallest values are first supposed to be below ``2**16`` times the largest reward, then more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Infinite:
+    """Why an expected value is infinite: ``witness`` is the end component, and the way to it.
+
+    ``forever``: an adversary may stay there forever, and miss the goal; otherwise only as long as
+    it likes, and count any number there.
+    """
+
+    witness: Witness
+    forever: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The quotient for a finite expected value; ``ends``: the goal."""
+
+    graph: ProcessGraph
+    goal: AbstractSet[int]
+    reward: array[int]
+    part: Part
+    quotient: Quotient
+    largest: bool
+
+    def is_finite(self, state: int) -> bool:
+        """Returns whether the value of a state is finite, and known to the quotient."""
+        return bool(self.quotient.classes[state] <= self.quotient.numbered)
+
+    def rewards(self) -> array[Any]:
+        """Returns the reward of each choice of the quotient."""
+        count = self.quotient.arrays.first[self.quotient.numbered]
+        return array("Q", (self.reward[c] for c in self.quotient.origin[:count]))
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """An expected value, for the best or the worst adversary; ``state``: the initial state that it
+    picks."""
+
+    interval: Interval
+    state: int
+    problem: Problem
+    approximation: Approximation
+
+    def scheduler(self) -> array[int]:
+        """Returns the choice of the adversary in each state
+        (:data:`~checker.chance.probability.ANY`: it may do anything)."""
+        return scheduled(self.problem.graph, self.problem.quotient, self.approximation.chosen)
+
+
+def expectation(
+    graph: ProcessGraph,
+    goal: AbstractSet[int],
+    reward: array[int],
+    *,
+    largest: bool,
+    fair: bool = True,
+    width: Fraction = WIDTH,
+    progress: Progress = silent,
+) -> Expectation | Infinite:
+    """Returns the expected sum of ``reward`` until a state of ``goal`` is reached.
+
+    ``reward``: for each choice a number, 0 or more (``q``); ``largest``: for the adversary that
+    makes it large, otherwise for the one that makes it small; ``fair``: among those only that are
+    fair with probability 1.  The interval is at most ``width`` wide, if numbers of 62 bits can be
+    so exact.  Raises :class:`~checker.chance.targets.UnfairProcessError` where no adversary is
+    fair.
+    """
+    pose = _largest if largest else _smallest
+    problem = pose(graph, goal, reward, fair)
+    if isinstance(problem, Infinite):
+        return problem
+    starts = [state for state in graph.process.initial if problem.is_finite(state)]
+    approximation = _approximated(problem, starts, width, progress)
+    intervals = {state: approximation.interval(state) for state in starts}
+    best = max if largest else min
+    state = best(intervals, key=lambda s: intervals[s].lower)
+    lower = best(interval.lower for interval in intervals.values())
+    upper = best(interval.upper for interval in intervals.values())
+    return Expectation(Interval(lower, upper), state, problem, approximation)
+
+
+# ---- what is solved ---------------------------------------------------------------------------
+
+
+def _until(graph: ProcessGraph, goal: AbstractSet[int], fair: bool) -> Part:
+    """Returns the part of the process until the goal is reached: nothing follows on it."""
+    part = fair_part(graph, fair).copy()
+    for state in goal:
+        for choice in graph.process.choices_of(state):
+            part.choices[choice] = 0
+    return part
+
+
+def _missing(graph: ProcessGraph, goal: AbstractSet[int], fair: bool) -> Target:
+    """Returns what the adversary reaches that misses the goal."""
+    count = graph.process.states
+    return target_of(graph, Objective(Kind.EVENTUALLY, goal).negation(count), fair)
+
+
+def _largest(
+    graph: ProcessGraph, goal: AbstractSet[int], reward: array[int], fair: bool
+) -> Problem | Infinite:
+    missed = _missing(graph, goal, fair)
+    found = witness(graph, missed)
+    if found is not None:
+        return Infinite(found, True)
+    part = _until(graph, goal, fair)
+    counted, inner = _counting_components(graph, goal, reward, part)
+    endless = Target(part, counted.keys(), None)
+    found = witness(graph, endless)
+    if found is not None:
+        component = inner.component(counted[found.state])
+        return Infinite(Witness(found.route, found.state, component), False)
+    lost = graph.reaching([*missed.states, *counted], part)
+    between = _marked(part, lambda s: s not in goal and lost.status[s] != KEPT)
+    loops = Part(between, part.choices)
+    quotient = collapse(graph, part, between, _goal(graph, goal), loops, keep_self=True)
+    return Problem(graph, goal, reward, part, quotient, True)
+
+
+@dataclass(slots=True)
+class _Components:
+    """Some end components, with the number of each state."""
+
+    graph: ProcessGraph
+    part: Part
+    of: array[Any]
+
+    def component(self, number: int) -> EndComponent:
+        """Returns a component."""
+        inside = self.graph.having(self.part.states, INSIDE)
+        states = tuple(s for s in inside if self.of[s] == number)
+        process = self.graph.process
+        choices = (c for s in states for c in process.choices_of(s) if self.part.choices[c])
+        return EndComponent(states, tuple(choices))
+
+
+def _counting_components(
+    graph: ProcessGraph, goal: AbstractSet[int], reward: array[int], part: Part
+) -> tuple[dict[int, int], _Components]:
+    """Returns a state of each end component without the goal in which something is counted, with
+    the number of the component."""
+    inner, found = graph.end_components(graph.without(goal, part))
+    counted: dict[int, int] = {}
+    known: set[int] = set()
+    for state in graph.having(inner.states, INSIDE):
+        number = found.of[state]
+        if number not in known:
+            taken = graph.process.choices_of(state)
+            if any(reward[c] and inner.choices[c] for c in taken):
+                known.add(number)
+                counted[state] = number
+    return counted, _Components(graph, inner, found.of)
+
+
+def _smallest(
+    graph: ProcessGraph, goal: AbstractSet[int], reward: array[int], fair: bool
+) -> Problem | Infinite:
+    part = _until(graph, goal, fair)
+    sure, left = graph.almost_surely_reaching(goal, part)
+    if not any(state in sure for state in graph.process.initial):
+        found = witness(graph, _missing(graph, goal, fair))
+        assert found is not None
+        return Infinite(found, True)
+    between = _marked(left, lambda s: s not in goal)
+    nothing = array(
+        "B", (int(kept and not r) for kept, r in zip(left.choices, reward, strict=True))
+    )
+    loops = Part(between, nothing)
+    quotient = collapse(graph, left, between, _goal(graph, goal), loops, keep_self=True)
+    return Problem(graph, goal, reward, left, quotient, False)
+
+
+def _marked(part: Part, holds: Callable[[int], bool]) -> array[int]:
+    """Returns INSIDE for the states of a part for which something holds."""
+    kept = part.states
+    return array("B", (INSIDE if k != OUT and holds(s) else OUT for s, k in enumerate(kept)))
+
+
+def _goal(graph: ProcessGraph, goal: AbstractSet[int]) -> Closure:
+    """Returns the goal as the states that are at their end."""
+    status = octets(graph.process.states)
+    for state in goal:
+        status[state] = KEPT
+    return Closure(status, numbers(graph.process.states, NONE), array("I", sorted(goal)))
+
+
+# ---- bounds -----------------------------------------------------------------------------------
+
+
+def _approximated(
+    problem: Problem, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation:
+    bound = _from_below if problem.largest else _from_zero
+    try:
+        return bound(problem, starts, width, progress)
+    except StiffError:
+        exact = ExactQuotient(problem.graph.process, problem.quotient, problem.reward)
+        return solved(exact, (Fraction(0), Fraction(0)), problem.largest)
+
+
+def _from_below(
+    problem: Problem, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation:
+    """Returns the largest values: as those of :func:`checker.chance.intervals.approximate`."""
+    quotient, reward = problem.quotient, problem.rewards()
+    rank = find_rank(quotient, progress)
+    shift = VALUE_BITS - ceil(max([0, *reward]) * rank.largest()).bit_length()
+    if shift < 0:
+        raise StiffError
+    sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+    longest = max([Fraction(1), *(rank.of(quotient.classes[s]) for s in starts)])
+    limit, unit = int(width * (1 << shift) / (2 * longest)), Fraction(1, 1 << shift)
+    while True:
+        sweeps.solve("max", limit, progress)
+        above, below = sweeps.residual()
+        if (above + below) * longest * unit <= width or not limit:
+            chosen = sweeps.greedy("max")
+            return Approximation(quotient, sweeps.values, rank, unit, above, below, chosen)
+        limit >>= 2
+
+
+def _from_zero(
+    problem: Problem, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation:
+    """Returns the smallest values, from below, and the scheduler that bounds them from above."""
+    quotient, reward = problem.quotient, problem.rewards()
+    shift = VALUE_BITS - FIRST_BITS - max([0, *reward]).bit_length()
+    limit = int(width * (1 << max(shift, 0))) >> FIRST_BITS
+    sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+    while shift >= 0:
+        sweeps.solve("min", limit, progress)
+        if max(sweeps.values) >> VALUE_BITS:
+            shift -= FIRST_BITS
+            sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+            continue
+        chosen = sweeps.greedy("min")
+        found = _bounded_above(problem, sweeps, chosen, progress)
+        if (found is not None and _widest(found, starts) <= width) or not limit:
+            if found is None:
+                break
+            return found
+        limit >>= 3
+    raise StiffError
+
+
+def _widest(found: Approximation, starts: list[int]) -> Fraction:
+    return max(found.interval(state).width for state in starts)
+
+
+def _bounded_above(
+    problem: Problem, sweeps: Sweeps, chosen: array[Any], progress: Progress
+) -> Approximation | None:
+    """Returns values with the bound that a scheduler gives them; ``None``: it may miss the goal."""
+    chain = _chain(problem.quotient, chosen)
+    if not _reaches_goal(chain):
+        return None
+    assert sweeps.reward is not None
+    reward = array("Q", (sweeps.reward[choice] for choice in chosen[: chain.numbered]))
+    rank = find_rank(chain, progress)
+    above, _ = Sweeps(chain, sweeps.values, reward, shift=sweeps.shift).residual()
+    unit = Fraction(1, 1 << sweeps.shift)
+    return Approximation(problem.quotient, sweeps.values, rank, unit, above, 0, chosen)
+
+
+def _chain(quotient: Quotient, chosen: array[Any]) -> Quotient:
+    """Returns the quotient with one choice for each state."""
+    old, starts = quotient.arrays, array("I", [0])
+    successor, probability = array("I"), array("Q")
+    for k in range(quotient.numbered):
+        first, last = old.branch_first[chosen[k]], old.branch_first[chosen[k] + 1]
+        successor.extend(old.successor[first:last])
+        probability.extend(old.probability[first:last])
+        starts.append(len(successor))
+    one = Arrays(array("I", range(quotient.numbered + 1)), starts, successor, probability)
+    return replace(quotient, arrays=one)
+
+
+def _reaches_goal(chain: Quotient) -> bool:
+    """Returns whether every state of a chain may come to the goal."""
+    arrays, before = chain.arrays, [list[int]() for _ in range(chain.numbered + 2)]
+    for k in range(chain.numbered):
+        for there in arrays.successor[arrays.branch_first[k] : arrays.branch_first[k + 1]]:
+            before[there].append(k)
+    found, todo = {chain.numbered}, [chain.numbered]
+    while todo:
+        for k in before[todo.pop()]:
+            if k not in found:
+                found.add(k)
+                todo.append(k)
+    return len(found) == chain.numbered + 1

@@ -1,0 +1,151 @@
+"""``bivalence audit``: asks the library's properties of logs of what processes really did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+from checker.cli.document_options import JSON_OUT, trace_option, writing_files
+from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.settings import size
+
+if TYPE_CHECKING:
+    from checker.audit.audit import Audit, Request
+    from checker.audit.processes import Grace
+    from checker.cli.reporting import Files
+
+
+@click.command(cls=Grouped)
+@click.argument("names", nargs=-1, required=True, metavar="LOG...")
+@click.option(
+    "--as",
+    "interface",
+    required=True,
+    metavar="INTERFACE",
+    help="Whose properties are asked, such as TotalOrderBroadcast or Queue.",
+)
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="QUESTION",
+    help="Also ask this, such as 'exactly_once over effects' (repeatable).",
+)
+@click.option("--only", multiple=True, metavar="PROPERTY", help="Ask only this (repeatable).")
+@click.option(
+    "--mapping",
+    metavar="FILE",
+    help="Names of the log's columns and kinds (TOML); `opentelemetry` is a ready one.",
+)
+@click.option("--manifest", metavar="FILE", help="Where logs are complete, who crashed (TOML).")
+@click.option(
+    "--grace",
+    metavar="30s|1000rows",
+    help="What is missing at the end of a log is pending: the last seconds, or rows of a process.",
+)
+@click.option("--since", type=float, metavar="TIME", help="Only messages from this time on.")
+@click.option(
+    "--sample",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="PART",
+    help="Only this part of all messages, such as 0.01.",
+)
+@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M.")
+@click.option("--violations", "table_out", metavar="FILE", help="Write all findings as Parquet.")
+@JSON_OUT
+@trace_option()
+@quiet_option("No progress and no executions.")
+@writing_files
+def audit(
+    names: tuple[str, ...],
+    interface: str,
+    over: tuple[str, ...],
+    only: tuple[str, ...],
+    mapping: str | None,
+    manifest: str | None,
+    grace: str | None,
+    since: float | None,
+    sample: float,
+    timeout: float | None,
+    memory: int | None,
+    table_out: str | None,
+    files: Files,
+    quiet: bool,
+) -> int:
+    """Ask an interface's properties of logs of what processes really did.
+
+    Logs are Parquet, NDJSON or CSV, a row for each event. Only positions in a process's own log
+    order its events, never clocks. Exits as `check` does.
+    """
+    from checker.audit.audit import Request
+    from checker.audit.mapping import read_manifest, read_mapping
+    from checker.audit.restrict import Restriction
+    from checker.cli.reporting import require_outputs
+
+    require_outputs([*files.outputs, *([table_out] if table_out else [])])
+    request = Request(
+        names,
+        interface,
+        over,
+        only,
+        read_mapping(mapping),
+        mapping,
+        read_manifest(manifest),
+        _grace(grace),
+        Restriction(since, sample),
+    )
+    found = _run(request, timeout, memory, quiet)
+    return _report(found, files, table_out, quiet)
+
+
+def _run(request: Request, timeout: float | None, memory: int | None, quiet: bool) -> Audit:
+    from checker.audit.audit import audit as ask
+    from checker.cli.progress import Phases
+    from checker.cli.signals import interrupting_on_signals
+    from checker.engines import budgets
+
+    with (
+        Phases(request.names[0], silent=quiet) as phases,
+        interrupting_on_signals(),
+        budgets.within(timeout, memory),
+    ):
+        return ask(request, phases)
+
+
+def _report(found: Audit, files: Files, table_out: str | None, quiet: bool) -> int:
+    from dataclasses import replace
+
+    from checker.audit.violations import parquet_of
+    from checker.cli.reporting import Display, print_report
+
+    report = found.report
+    for warning in found.warnings:
+        console.print_note(console.render_with_source(warning).rstrip("\n"))
+    if table_out is not None:
+        console.write_file(table_out, parquet_of(found.violations))
+        if report.log is not None:
+            report = replace(report, log=replace(report.log, violations=table_out))
+    files.write([report])
+    if files.leave_stdout:
+        print_report(report, Display(quiet=quiet))
+    files.close([report])
+    return report.exit_code
+
+
+def _grace(given: str | None) -> Grace:
+    """Parses ``30s`` or ``1000rows``."""
+    import re
+
+    from checker.audit.processes import Grace
+
+    if given is None:
+        return Grace()
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|rows?)", given.strip())
+    if found is None or (found[2] != "s" and "." in found[1]):
+        raise click.UsageError(f"--grace wants 30s or 1000rows, not {given!r}")
+    if found[2] == "s":
+        return Grace(seconds=float(found[1]))
+    return Grace(rows=int(found[1]))

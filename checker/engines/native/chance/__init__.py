@@ -1,0 +1,1 @@
+"""The state graph of a search with the distributions of its steps."""

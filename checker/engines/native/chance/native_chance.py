@@ -1,0 +1,271 @@
+"""The steps of a native search with their probabilities.
+
+The edges of a state whose labels are the same but for what chance has chosen are one choice.  What
+the choices of a state are follows from the labels of its edges alone, and many states have the
+same.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import lcm
+
+from checker.engines import budgets
+from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps
+from checker.engines.native.chance.labelled_system import Label, LabelledSystem
+from checker.engines.native.codegen.state_predicates import MAX_LETTER
+from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
+from checker.engines.native.search.explored import Explored, Undecided
+from checker.engines.native.search.memory import Buffer
+from checker.engines.native.search.states import States, Unevaluable
+from checker.model import interpreter
+from checker.model.distributions import RULES, ImproperChance
+from checker.model.interpreter import Constraint
+from checker.model.ir import FALSE, TRUE, Property, PropertyKind, TransitionSystem
+from checker.model.types import Value
+from checker.results.answer import Answer, Path, State, stop_reason
+
+
+def searched_system(problem: ChanceProblem, labels: LabelledSystem) -> TransitionSystem:
+    """Returns the labelled system with properties whose propositions are the conditions."""
+    conditions = problem.conditions or (TRUE,)
+    groups = [conditions[i : i + MAX_LETTER] for i in range(0, len(conditions), MAX_LETTER)]
+    properties = tuple(
+        Property(f"@{i}", PropertyKind.LIVENESS, FALSE, TRUE, "", propositions=group)
+        for i, group in enumerate(groups)
+    )
+    return replace(labels.system, properties=properties)
+
+
+NOTHING = frozenset[int]()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A choice: which edges of a state are its branches, and their weights."""
+
+    action: int
+    constraint: int
+    edges: tuple[int, ...]
+    weights: tuple[int, ...]
+
+
+class NativeChance(ChanceGraph):
+    """The graph of the states of a search that is over."""
+
+    def __init__(
+        self, problem: ChanceProblem, labels: LabelledSystem, search: Explored, answer: Answer
+    ) -> None:
+        self.system, self.answer = problem.system, answer
+        self._problem, self._by, self._search = problem, labels, search
+        if not answer.exhaustive or answer.fault is not None:
+            return
+        started = time.monotonic()
+        try:
+            with budgets.raising_when_exhausted():
+                self._build()
+        except (Undecided, MemoryError) as error:
+            self.missing = str(error) or "there is no memory left"
+        except KeyboardInterrupt as error:
+            self.missing = stop_reason(error)
+        self.seconds = time.monotonic() - started
+
+    def _build(self) -> None:
+        search = self._search
+        search.tell("chance: the graph of steps")
+        self._numbers = Numbers(search.whole())
+        self._states = States(search, self._numbers, build_graph(search, self._numbers))
+        graph = self._states.graph
+        plan = search.kernel.image.plan
+        assert plan is not None
+        decoded = (self._by.label(plan.decode(row)) for row in graph.constraints)
+        self._labels = [Label(0, None), *decoded]
+        self._known: dict[Constraint | int, int] = {}
+        self._strong: set[int] = set()
+        self._sets: dict[frozenset[int], int] = {frozenset(): 0}
+        self._templates: dict[bytes, tuple[list[_Choice], frozenset[int]]] = {}
+        search.tell("chance: distributions")
+        self.steps = self._steps(graph)
+
+    # -- numbers: without those that denote no state ---------------------------------------------
+
+    def _dense(self, number: int) -> int:
+        """Returns the number here of a state of the search."""
+        who = next(i for i, (_, end) in enumerate(self._states.graph.stretches) if number < end)
+        return number - who
+
+    def _number(self, state: State) -> int:
+        """Returns the number here of a reachable state."""
+        kernel = self._search.kernel
+        words = kernel.image.layout.pack(state)
+        row, out = Buffer(8 * len(words)), Buffer(4)
+        row.words()[: len(words)] = memoryview(array("Q", words))
+        assert kernel.locate is not None
+        kernel.locate(self._numbers.store.context_address, row.address, 1, out.address)
+        return self._dense(int(out.halves()[0]))
+
+    def _sparse(self, number: int) -> int:
+        """Returns the number in the search of a state here."""
+        for i, (_, end) in enumerate(self._states.graph.stretches):
+            if number + i < end:
+                return number + i
+        raise IndexError(number)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _steps(self, graph: Graph) -> Steps:
+        steps = Steps()
+        start, targets, labels = graph.start.words(), graph.targets.halves(), graph.labels.halves()
+        for i, (begin, end) in enumerate(graph.stretches):
+            for number in range(begin, end):
+                first, last = start[number], start[number + 1]
+                there = targets[first:last].tolist()
+                if len(graph.stretches) > 1:
+                    there = [self._dense(t) for t in there]
+                choices, enabled = self._template(labels[first:last].tobytes())
+                self._write(steps, number - i, there, choices, enabled | self._lacking(number))
+        initial = (self._number(state) for state in interpreter.initial_states(self.system))
+        steps.initial = tuple(initial)
+        steps.constraint_sets, steps.strong = tuple(self._sets), frozenset(self._strong)
+        return steps
+
+    def _lacking(self, number: int) -> frozenset[int]:
+        """Returns the constraints of the conditions of justice that a state does not satisfy."""
+        bits = self._states.justice_bits
+        if bits is None:
+            return NOTHING
+        lacking = self._states.full & ~int(bits.words()[number])
+        every = range(len(self.system.justice))
+        return frozenset(self._constraint(i, False) for i in every if lacking >> i & 1)
+
+    def _write(
+        self,
+        steps: Steps,
+        here: int,
+        there: list[int],
+        choices: list[_Choice],
+        enabled: frozenset[int],
+    ) -> None:
+        """Writes the choices of a state whose edges lead ``there``."""
+        before = len(steps.constraint)
+        for choice in choices:
+            if len(choice.edges) == 1:
+                target = there[choice.edges[0]]
+                if target != here or choice.constraint != NONE:
+                    steps.add(choice.action, choice.constraint, (target,), (1,))
+                continue
+            shares: dict[int, int] = {}
+            for edge, weight in zip(choice.edges, choice.weights, strict=True):
+                shares[there[edge]] = shares.get(there[edge], 0) + weight
+            if choice.constraint != NONE or len(shares) > 1 or here not in shares:
+                steps.add(choice.action, choice.constraint, [*shares], [*shares.values()])
+        if bool(enabled) != (len(steps.constraint) > before):
+            steps.add(STAY, NONE, (here,), (1,))
+        steps.end_state(self._sets.setdefault(enabled, len(self._sets)))
+
+    def _template(self, labels: bytes) -> tuple[list[_Choice], frozenset[int]]:
+        """Returns the choices of a state with such edges, and the constraints enabled there."""
+        if labels not in self._templates:
+            self._templates[labels] = self._made(array("I", labels))
+        return self._templates[labels]
+
+    def _made(self, labels: Sequence[int]) -> tuple[list[_Choice], frozenset[int]]:
+        found, enabled = list[_Choice](), set[int]()
+        groups: dict[tuple[int, tuple[Value, ...]], list[int]] = {}
+        for edge, number in enumerate(labels):
+            label = self._labels[number]
+            if label.constraint is not None:
+                enabled.add(self._constraint(*label.constraint))
+            if label.picks is None:
+                found.append(_Choice(label.action, self._taken(label), (edge,), (1,)))
+            else:
+                groups.setdefault((label.action, label.instance), []).append(edge)
+        for edges in groups.values():
+            found += self._choices(edges, labels)
+        return found, frozenset(enabled)
+
+    def _taken(self, label: Label) -> int:
+        return NONE if label.constraint is None else self._constraint(*label.constraint)
+
+    def _constraint(self, constraint: Constraint | int, strong: bool) -> int:
+        number = self._known.setdefault(constraint, len(self._known))
+        if strong:
+            self._strong.add(number)
+        return number
+
+    def _choices(self, edges: list[int], labels: Sequence[int]) -> list[_Choice]:
+        """Returns the choices of one instance: see :mod:`checker.model.distributions`."""
+        rows = [(self._labels[labels[edge]].picks or (), edge) for edge in edges]
+        label = self._labels[labels[edges[0]]]
+        found = []
+        for rule in self._rules(label.action, rows, 0):
+            whole = lcm(*(share.denominator for _, share in rule))
+            weights = tuple(int(share * whole) for _, share in rule)
+            which = tuple(edge for edge, _ in rule)
+            found.append(_Choice(label.action, self._taken(label), which, weights))
+        return found
+
+    def _rules(
+        self, action: int, rows: list[tuple[tuple[Value, ...], int]], depth: int
+    ) -> list[tuple[tuple[int, Fraction], ...]]:
+        """Returns the rules by which the adversary may pick, each with its edges and their
+        probabilities, where the first ``depth`` picks are the same."""
+        if depth == len(rows[0][0]):
+            return [((rows[0][1], Fraction(1)),)]
+        below: dict[Value, list[tuple[tuple[Value, ...], int]]] = {}
+        for row in rows:
+            below.setdefault(row[0][depth], []).append(row)
+        parts = [self._rules(action, part, depth + 1) for part in below.values()]
+        weights = [self._by.weight(action, depth, value) for value in below]
+        if len(below) == 1:
+            return parts[0]
+        if not all(weights):
+            return [rule for part in parts for rule in part]
+        count = 1
+        for part in parts:
+            count *= len(part)
+        if count > RULES:
+            why = f"the adversary has more than {RULES:,} ways behind its coins"
+            raise ImproperChance(self.system.actions[action], why)
+        total = sum(weights)
+        return [
+            tuple(
+                (edge, share * Fraction(weight, total))
+                for weight, rule in zip(weights, rules, strict=True)
+                for edge, share in rule
+            )
+            for rules in product(*parts)
+        ]
+
+    # -- queries --------------------------------------------------------------------------------
+
+    def state(self, number: int) -> State:
+        """Unpacks it."""
+        return self._states.state(self._sparse(number))
+
+    def satisfying(self, condition: int) -> set[int]:
+        """Asks every state, in native code."""
+        group, bit = divmod(condition, MAX_LETTER)
+        prop = self._search.system.properties[group]
+        try:
+            letters = self._states.letters(group, None, prop, ())
+        except Unevaluable as lost:
+            state = self._search.kernel.image.layout.unpack(lost.words)
+            for expr in self._problem.conditions:
+                interpreter.holds(self.system, expr, state)
+            raise AssertionError("a condition has a run-time error in native code only") from lost
+        bits, found = letters.bytes().cast("H"), set[int]()
+        for i, (begin, end) in enumerate(self._states.graph.stretches):
+            found.update(n - i for n in range(begin, end) if bits[n] >> bit & 1)
+        return found
+
+    def path_to(self, number: int) -> Path:
+        """Has the search rebuild it."""
+        sparse = self._sparse(number)
+        words = self._numbers.words(sparse)
+        return self._search.path_to(self._numbers.depth(sparse), (0, words))

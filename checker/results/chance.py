@@ -1,0 +1,74 @@
+"""What is found about a question about chance: a probability or an expected number of steps, and
+the adversary that attains it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from checker.results.domains import Amount, Natural, OneOf
+
+ENDS = ("", "reached", "never", "more")
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceBranch:
+    """What chance does: its ``probability``, that of the whole run up to there, what it changes,
+    and the number of the visit that follows."""
+
+    probability: str
+    so_far: str
+    shows: str
+    then: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A state in a tree of runs: what the adversary lets happen from there on.
+
+    ``steps``: one after the other, up to the first that chance has a part in, that one included;
+    ``branches``: where that leads.  ``ends``: why nothing follows: the goal is ``reached``, it is
+    ``never`` reached from here, or there is ``more`` that is not shown.
+    """
+
+    steps: tuple[str, ...]
+    branches: tuple[ChanceBranch, ...] = ()
+    ends: Annotated[str, OneOf(ENDS)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """A strategy that attains the value: how often each kind of step is its choice, in how many
+    states, and the tree of its runs.
+
+    ``rules``: a kind of step, in words, and in how many states it is chosen though there are
+    others; ``states``: how many states it can lead to; ``tree``: visits, the first at the start.
+    """
+
+    kind: Annotated[str, OneOf(("worst", "best"))]
+    states: Natural
+    rules: tuple[tuple[str, Natural], ...]
+    tree: tuple[Visit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The value that a question is about.
+
+    ``lower`` and ``upper``: decimal fractions that surely have it between them; ``exact``: a
+    fraction, where it is known exactly; ``digits``: as much of it as is certain.  ``extreme``: the
+    ``smallest`` or the ``largest`` of what admissible adversaries attain.  ``endless``: why an
+    expected value is infinite: the states, in words, in which the adversary can stay.
+    """
+
+    lower: str
+    upper: str
+    digits: str
+    extreme: Annotated[str, OneOf(("smallest", "largest"))]
+    exact: str = ""
+    states: Natural = 0
+    choices: Natural = 0
+    branches: Natural = 0
+    seconds: Amount = 0.0
+    endless: tuple[str, ...] = ()
+    adversary: Adversary | None = None

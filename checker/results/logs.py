@@ -1,0 +1,39 @@
+"""What was read of a log of what processes really did, for a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.results.domains import Natural, Text
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedProcess:
+    """A process and its log: how many ``rows`` it has, whether the process is ``correct`` for all
+    that is known, and why the log is not complete, if so (``gaps``)."""
+
+    run: str
+    process: Text
+    rows: Natural
+    correct: bool
+    gaps: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogSummary:
+    """A log: its ``files`` and ``rows``, of which kinds these are, and the processes of all runs.
+
+    ``scope``: what was left out on demand, in words; ``seconds`` for reading it are ``reading``;
+    ``violations``: the file that has all of them, if one was asked for; ``not_asked``: properties
+    of the interface that could not be asked, with the reason.
+    """
+
+    files: Natural
+    rows: Natural
+    runs: Natural
+    processes: tuple[LoggedProcess, ...]
+    kinds: tuple[tuple[Text, Natural], ...] = ()
+    scope: str = ""
+    reading: float = 0.0
+    violations: str = ""
+    not_asked: tuple[Text, ...] = ()

@@ -1,0 +1,95 @@
+"""Answers the questions about chance of a check: its state graph, then each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.engines import budgets
+from checker.engines.capabilities import Feature
+from checker.engines.chance import ChanceGraph, ChanceProblem
+from checker.engines.options import Options
+from checker.engines.registry import can, engine_of, resolved_name
+from checker.extensions.tables import AUTO, DEFINITION
+from checker.instantiate.assemble import Instantiated, instantiate
+from checker.language.syntax import typed
+from checker.model.distributions import ImproperChance
+from checker.properties import ask
+from checker.results.answer import Listener, Unsupported, stop_reason
+from checker.results.verdict import PropertyVerdict, Word
+from checker.session.state_graphs import graph_of_check
+
+
+def chance_verdicts(
+    check: typed.Check, options: Options, listener: Listener | None = None
+) -> tuple[PropertyVerdict, ...]:
+    """Returns the verdicts on the questions about chance of a check, in order; *unknown* where the
+    engine, a budget or a bound of the check leaves them open.
+
+    Raises :class:`SpecError` for questions that make no sense.
+    """
+    if not check.chance:
+        return ()
+    if not can(options.engine, Feature.CHANCE):
+        note = engine_of(options.engine).ability(Feature.CHANCE).note
+        return _unknown(check, f"the {resolved_name(options.engine)} engine {note}")
+    try:
+        return _known(check, options, listener)
+    except ImproperChance as wrong:
+        place = wrong.action.place
+        at = None if place is None else Span(place.file, place.line, place.column, place.line, 0)
+        hint = "put `require`, `when` and the adversary's choices in front of what chance chooses"
+        raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
+    except KeyboardInterrupt as error:
+        return _unknown(check, stop_reason(error))
+
+
+def _unknown(check: typed.Check, why: str) -> tuple[PropertyVerdict, ...]:
+    return tuple(
+        PropertyVerdict(q.name, q.goal.document or q.name, Word.UNKNOWN, q.expected or None, why)
+        for q in check.chance
+    )
+
+
+def _known(
+    check: typed.Check, options: Options, listener: Listener | None
+) -> tuple[PropertyVerdict, ...]:
+    from checker.chance.questions import Asked, asked_of
+    from checker.chance.values import Precision
+    from checker.chance.verdicts import verdict_of
+
+    engine = engine_of(resolved_name(options.engine))
+    formulas = tuple(formula for q in check.chance for formula in q.formulas)
+    bare = replace(check, prove=formulas, expect=(), scenarios=(), invariants=())
+
+    def make(capacities: Mapping[str, int]) -> Instantiated:
+        return instantiate(
+            bare, options.settings, ask, capacities=capacities, fine=options.fine_steps
+        )
+
+    def questions(made: Instantiated) -> list[Asked]:
+        return [asked_of(made, question) for question in check.chance]
+
+    def graph_of(made: Instantiated, left: Options) -> ChanceGraph:
+        with budgets.raising_when_exhausted():
+            conditions = tuple(c for q in questions(made) for c in q.conditions)
+        whole = replace(made.system, view=None)
+        problem = ChanceProblem(whole, left, conditions)
+        try:
+            return engine.chance(problem, listener)
+        except Unsupported:
+            if options.engine != AUTO:
+                raise
+            return engine_of(DEFINITION).chance(problem, listener)
+
+    made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
+    if stopped is not None:
+        return _unknown(check, stopped)
+    first, found = 0, list[PropertyVerdict]()
+    for asked in questions(made):
+        with budgets.raising_when_exhausted():
+            precision = Precision(options.precision, options.exact)
+            found.append(verdict_of(asked, graph, first, precision))
+        first += len(asked.conditions)
+    return tuple(found)

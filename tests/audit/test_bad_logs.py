@@ -1,0 +1,181 @@
+"""What is wrong with a log is a diagnostic with file and row; nothing is skipped silently."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from checker.audit.audit import Request, audit
+from checker.audit.mapping import Mapping_, read_manifest, read_mapping
+from checker.diagnostics import Diagnostic, SpecError
+from tests.audit.logs import ask, rows, words, write
+
+GOOD = "p1 0 broadcast a\np1 1 deliver a\np2 0 deliver a"
+
+
+def problem(*files: Path | str, interface: str = "ReliableBroadcast") -> Diagnostic:
+    with pytest.raises(SpecError) as caught:
+        audit(Request(tuple(str(f) for f in files), interface))
+    return caught.value.diagnostics[0]
+
+
+def lines(folder: Path, *given: str, name: str = "log.ndjson") -> Path:
+    file = folder / name
+    file.write_text("".join(f"{line}\n" for line in given), encoding="utf-8")
+    return file
+
+
+ROW = '{"process": "p1", "pos": 0, "kind": "broadcast", "msg": "a"}'
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("second", "code", "said"),
+    [
+        ('{"process": "p1", "kind": "deliver", "msg": "a"}', "E081", "no `pos`"),
+        ('{"pos": 1, "kind": "deliver", "msg": "a"}', "E081", "no `process`"),
+        ('{"process": "p1", "pos": 1, "kind": "deliver"}', "E081", "no `msg`"),
+        ('{"process": "p1", "pos": -3, "kind": "deliver", "msg": "a"}', "E082", "goes back"),
+        ('{"process": "p1", "pos": 0, "kind": "deliver", "msg": "a"}', "E083", "0 twice"),
+        ('{"process": "p1", "pos": "x", "kind": "deliver", "msg": "a"}', "E088", "`pos` is 'x'"),
+        ('{"process": "p1", "pos": 1.5, "kind": "deliver", "msg": "a"}', "E088", "`pos` is 1.5"),
+        ('{"process": "p1", "pos": 1, "kind": "deliver", "msg": ["a"]}', "E088", "`msg` is"),
+        (
+            '{"process": "p1", "pos": 1, "kind": "deliver", "msg": "a", "status": "late"}',
+            "E088",
+            "`status` is 'late'",
+        ),
+        ('{"process": "p1", "pos": 1, ', "E080", "no JSON"),
+        ("17", "E080", "no JSON object"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line(second: str, code: str, said: str, tmp_path: Path) -> None:
+    third = '{"process": "p2", "pos": 0, "kind": "deliver", "msg": "a"}'
+    found = problem(lines(tmp_path, ROW, second, third))
+    assert found.code == code and said in found.message, found
+    assert found.span is not None and found.span.line == 2
+
+
+def test_a_sender_is_named_by_all_deliveries_or_none(tmp_path: Path) -> None:
+    found = problem(write(tmp_path, "p1 0 deliver a from p2\np1 1 deliver b"))
+    assert found.code == "E089" and found.span is not None and found.span.line == 2
+
+
+def test_two_logs_of_one_process_are_told(tmp_path: Path) -> None:
+    found = problem(write(tmp_path, GOOD, "a.ndjson"), write(tmp_path, GOOD, "b.ndjson"))
+    assert found.code == "E083" and "a.ndjson" in found.message
+    assert found.span is not None and found.span.file.endswith("b.ndjson")
+
+
+def test_a_log_may_go_on_in_another_file(tmp_path: Path) -> None:
+    first = write(tmp_path, "p1 0 broadcast a\np1 1 deliver a", "p1.1.ndjson")
+    second = write(tmp_path, "p1 2 deliver b", "p1.2.ndjson")
+    found = audit(Request((second, first), "Queue", ()))
+    assert words(found)["no_creation"] == "violated"
+    assert found.report.log is not None and found.report.log.rows == 3
+
+
+def test_half_a_last_line_is_a_gap(tmp_path: Path) -> None:
+    file = tmp_path / "log.ndjson"
+    text = "\n".join(json.dumps(row) for row in rows(GOOD.replace("p2 0 deliver a", "p2 0 start")))
+    file.write_text(text + '\n{"process": "p2", "po', encoding="utf-8")
+    found = audit(Request((str(file),), "ReliableBroadcast"))
+    (warning,) = found.warnings
+    assert warning.code == "E085" and warning.span is not None and warning.span.line == 4
+    assert words(found)["agreement"] == "unknown"
+    assert words(found)["no_duplication"] == "holds within what is logged"
+
+
+def test_an_unknown_column_is_told_once(tmp_path: Path) -> None:
+    given = [json.dumps({**row, "ofset": 1}) for row in rows(GOOD)]
+    found = audit(Request((str(lines(tmp_path, *given)),), "ReliableBroadcast"))
+    (warning,) = found.warnings
+    assert warning.code == "E084" and "`ofset`" in warning.message and "`offset`" in warning.hint
+    ignored = Mapping_(ignore=("ofset",))
+    request = Request((str(tmp_path / "log.ndjson"),), "ReliableBroadcast", mapping=ignored)
+    assert audit(request).warnings == []
+
+
+def test_compressed_logs_and_csv_and_parquet_are_read(tmp_path: Path) -> None:
+    plain = words(ask(tmp_path, GOOD, "ReliableBroadcast"))
+    (tmp_path / "z").mkdir()
+    with gzip.open(tmp_path / "z" / "log.ndjson.gz", "wt") as out:
+        out.write((tmp_path / "log.ndjson").read_text())
+    table = pa.Table.from_pylist(rows(GOOD))
+    (tmp_path / "p").mkdir()
+    pq.write_table(table, tmp_path / "p" / "part-0.parquet")
+    names = table.column_names
+    given = [",".join(str(row[n]) for n in names) for row in rows(GOOD)]
+    (tmp_path / "c").mkdir()
+    csv = lines(tmp_path / "c", ",".join(names), *given, name="log.csv")
+    for source in (tmp_path / "z", tmp_path / "p", csv):
+        assert words(audit(Request((str(source),), "ReliableBroadcast"))) == plain
+
+
+def test_a_bad_value_in_a_csv_is_told_with_its_line(tmp_path: Path) -> None:
+    csv = lines(
+        tmp_path, "process,pos,kind,msg", "p1,0,broadcast,a", "p1,x,deliver,a", name="l.csv"
+    )
+    found = problem(csv)
+    assert found.code == "E088" and found.span is not None and found.span.line == 3
+
+
+def test_integers_may_name_messages(tmp_path: Path) -> None:
+    given = [json.dumps({**row, "msg": 7}) for row in rows(GOOD)]
+    found = audit(Request((str(lines(tmp_path, *given)),), "ReliableBroadcast"))
+    assert found.report.exit_code == 0
+
+
+def test_names_of_other_logs_are_mapped(tmp_path: Path) -> None:
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(
+        '[columns]\nprocess = "@file"\npos = "@row"\nmsg = "id"\nkind = "what"\n'
+        '[kinds]\nsent = "broadcast"\ngot = "deliver"\n',
+        encoding="utf-8",
+    )
+    lines(tmp_path, '{"what": "sent", "id": "a"}', '{"what": "got", "id": "a"}', name="p1.ndjson")
+    lines(tmp_path, '{"what": "got", "id": "a"}', '{"what": "got", "id": "a"}', name="p2.ndjson")
+    files = tuple(str(tmp_path / f"{p}.ndjson") for p in ("p1", "p2"))
+    request = Request(files, "ReliableBroadcast", mapping=read_mapping(str(mapping)))
+    found = words(audit(request))
+    assert found == {
+        "validity": "holds",
+        "no_duplication": "violated",
+        "no_creation": "holds",
+        "agreement": "holds",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[columns", "no TOML"),
+        ('[columns]\nprocesss = "p"', "no `processsˋ".replace("ˋ", "`")),
+        ('columns = "x"', "table of texts"),
+    ],
+)
+def test_a_bad_mapping_is_told(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match=r"m\.toml") as caught:
+        read_mapping(str(file))
+    (found,) = caught.value.diagnostics
+    assert found.code == "E086" and said in found.message
+
+
+def test_a_bad_manifest_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "m.toml"
+    file.write_text("[processes.p1]\ncrashed = 3\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="`crashed` of `p1` is 3"):
+        read_manifest(str(file))
+
+
+def test_what_is_no_log_or_interface_is_told(tmp_path: Path) -> None:
+    assert problem(tmp_path / "none.ndjson").code == "E080"
+    assert problem(lines(tmp_path, "x", name="log.txt")).code == "E080"
+    assert problem(write(tmp_path, GOOD), interface="Reliable").code == "E087"

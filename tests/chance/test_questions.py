@@ -1,0 +1,130 @@
+"""Questions about chance, from a check to its verdict.
+
+Oracles: small cases that are worked out by hand, and the published values of PRISM's case study of
+Aspnes and Herlihy's shared coin (Kwiatkowska, Norman, Segala, CAV 2001; prismmodelchecker.org).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import checker
+from checker.results.chance import Adversary
+from checker.results.verdict import PropertyVerdict, Report, Word
+
+ROOT = Path(__file__).resolve().parents[2]
+COIN = """
+protocol Coin {
+  state side : enum { none_yet, heads, tails } = none_yet
+  upon condition side == none_yet as tosses {
+    choose s by chance { heads: 1/3, tails: 2/3 }
+    side := s
+  }
+  upon condition side == tails as again { if flip() { side := heads } }
+  property all_heads "All heads." : eventually forall p in Proc: p.side == heads
+}
+"""
+
+
+def report_on(path: Path, clauses: str, protocol: str = COIN, engine: str = "native") -> Report:
+    path.write_text(f"{protocol}\ncheck c of Coin {{ {clauses} }}\n", encoding="utf-8")
+    return checker.check(str(path), "c", engine=engine)
+
+
+def verdict_on(path: Path, question: str, **more: str) -> PropertyVerdict:
+    (found,) = report_on(path, f"n = 2  prove {question}", **more).verdicts
+    return found
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("question", "word", "exact"),
+    [
+        ("almost surely all_heads", Word.HOLDS, "1"),
+        ("almost surely eventually p1.side == tails", Word.VIOLATED, "2/3"),
+        ("almost surely forall p in Proc: eventually p.side == heads", Word.HOLDS, "1"),
+        ("chance of eventually p1.side == tails at most 2/3", Word.HOLDS, "2/3"),
+        ("chance of eventually p1.side == tails at most 1/2", Word.VIOLATED, "2/3"),
+        ("chance of eventually p1.side == tails at least 2/3", Word.HOLDS, "2/3"),
+        ("chance of always p1.side != tails at least 1/3", Word.HOLDS, "1/3"),
+        # p1 sees heads before p2 has tossed: the adversary decides who tosses first.
+        ("chance of p2.side == none_yet until p1.side == heads at least 1/3", Word.VIOLATED, "0"),
+        (
+            "chance of p2.side == none_yet until p1.side == heads at least 1 for some adversary",
+            Word.HOLDS,
+            "1",
+        ),
+        ("chance of all_heads within 2 steps at most 1/9", Word.HOLDS, "1/9"),
+        ("chance of all_heads within 2 steps at least 1/9", Word.HOLDS, "1/9"),
+        # The adversary tosses both, and then has one step for one of the two again.
+        ("chance of all_heads within 3 steps at most 1/3", Word.HOLDS, "1/3"),
+        ("chance of eventually always p1.side == heads at least 1", Word.HOLDS, "1"),
+    ],
+)
+def test_small_cases(tmp_path: Path, engine: str, question: str, word: Word, exact: str) -> None:
+    found = verdict_on(tmp_path / "a.bcast", question, engine=engine)
+    assert found.word is word
+    assert found.chance is not None
+    assert found.chance.exact == exact
+
+
+def test_where_only_fairness_makes_it_sure(tmp_path: Path) -> None:
+    """A coin that may be tossed need never be."""
+    may = COIN.replace("upon condition side == none_yet", "may upon condition side == none_yet")
+    found = verdict_on(tmp_path / "a.bcast", "almost surely all_heads", protocol=may)
+    assert found.word is Word.VIOLATED
+    assert found.chance is not None
+    assert found.chance.exact == "0"
+
+
+def test_an_expected_verdict_is_met_or_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.bcast"
+    assert (
+        report_on(path, "n = 2 expect almost surely eventually p1.side == tails violated").exit_code
+        == 0
+    )
+    assert report_on(path, "n = 2 expect almost surely all_heads violated").exit_code == 1
+    assert report_on(path, "n = 2 prove almost surely eventually p1.side == tails").exit_code == 1
+
+
+def test_an_engine_without_chance_leaves_it_unknown(tmp_path: Path) -> None:
+    report = report_on(
+        tmp_path / "a.bcast", "n = 1 prove almost surely all_heads", engine="symbolic"
+    )
+    assert [v.word for v in report.verdicts] == [Word.UNKNOWN]
+    assert report.exit_code == 3
+
+
+def adversary(found: PropertyVerdict) -> Adversary:
+    assert found.chance is not None and found.chance.adversary is not None
+    return found.chance.adversary
+
+
+def test_the_adversary_is_a_tree_whose_branches_sum_to_one(tmp_path: Path) -> None:
+    from fractions import Fraction
+
+    found = adversary(
+        verdict_on(tmp_path / "a.bcast", "chance of eventually p1.side == tails at most 1/2")
+    )
+    assert found.kind == "worst"
+    first = found.tree[0]
+    assert first.steps == ("p1: tosses",)
+    assert [(b.probability, b.shows) for b in first.branches] == [
+        ("2/3", "p1.side = tails"),
+        ("1/3", "p1.side = heads"),
+    ]
+    assert [found.tree[b.then].ends for b in first.branches] == ["reached", "never"]
+    for visit in found.tree:
+        assert not visit.branches or sum(Fraction(b.probability) for b in visit.branches) == 1
+
+
+@pytest.mark.parametrize("name", ["two", pytest.param("four", marks=pytest.mark.slow)])
+def test_the_shared_coin_has_the_published_values(name: str) -> None:
+    report = checker.check(str(ROOT / "specs/chance/shared_coin.bcast"), name)
+    assert report.exit_code == 0
+    assert {v.chance.exact for v in report.verdicts if v.chance is not None} == {
+        "two": {"1", "49/128", "13/120"},
+        "four": {"325/1024", "170112531/577765376"},
+    }[name]
