@@ -119,9 +119,9 @@ class ArrowEngine:
         """Returns the name of a message."""
         return self.log.codes.message(value)
 
-    def count(self, relation: rel.Relation) -> int:
-        """Returns the number of rows."""
-        return int(self.table(relation).num_rows)
+    def has_rows(self, relation: rel.Relation) -> bool:
+        """Returns whether there are any rows."""
+        return bool(self.table(relation).num_rows)
 
     def rows(self, relation: rel.Relation) -> pa.Table:
         """Returns the rows."""

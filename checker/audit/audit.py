@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from checker.audit.arrow_engine import ArrowEngine
 from checker.audit.arrow_log import ArrowLog, load
-from checker.audit.columns import Kind, kinds_of
+from checker.audit.columns import Kind, kinds_of, operators_of
 from checker.audit.engine import Engine
-from checker.audit.files import find_files
+from checker.audit.files import LogFile, find_files
 from checker.audit.judge import Answer, answer
 from checker.audit.mapping import Manifest, Mapping_, require_kinds
 from checker.audit.processes import (
@@ -28,13 +28,15 @@ from checker.audit.reading import Reader
 from checker.audit.restrict import Restriction, restrict
 from checker.audit.tables import Tables
 from checker.audit.violations import violations_table
-from checker.audit.witnesses import witness
+from checker.audit.witnesses import Witnesses
 from checker.audit.wording import Words
 from checker.diagnostics import Diagnostic
 from checker.engines import budgets
+from checker.engines.cluster import Cluster
 from checker.language.syntax.typed import Interface
 from checker.results.answer import INTERRUPTED
 from checker.results.logs import LoggedProcess, LogSummary
+from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 KEPT = 1_000_000
@@ -71,39 +73,59 @@ class Audit:
     warnings: list[Diagnostic]
 
 
-def audit(request: Request, progress: Progress = lambda what, rows: None) -> Audit:
-    """Asks the properties of an interface of a log; Arrow is the engine.
+def audit(
+    request: Request,
+    progress: Progress = lambda what, rows: None,
+    cluster: Cluster | None = None,
+) -> Audit:
+    """Asks the properties of an interface of a log: here, over Arrow tables, or on ``cluster``.
 
     Raises :class:`SpecError`: E080 to E089 for logs, mappings, manifests and names that can't be
-    used.
+    used, E020 to E029 for a cluster.
     """
-    began = time.monotonic()
     interface = interface_called(request.interface)
     kinds = kinds_of(interface, request.mapping.kinds)
     require_kinds(request.mapping, kinds, request.mapping_file)
     files, passed = find_files(request.names)
-    reader = Reader(request.mapping)
+    if cluster is not None:
+        from checker.audit.on_spark import audit_on_spark
+
+        found = audit_on_spark(request, interface, kinds, files, cluster, progress)
+    else:
+        found = _here(request, interface, kinds, files, progress)
+    notes = tuple(f"{name} is no log, by its name" for name in passed)
+    found.report = replace(found.report, notes=(*found.report.notes, *notes))
+    return found
+
+
+def _here(
+    request: Request,
+    interface: Interface,
+    kinds: Mapping[str, Kind],
+    files: list[LogFile],
+    progress: Progress,
+) -> Audit:
+    """Asks over Arrow tables, in this process."""
+    began = time.monotonic()
+    reader = Reader(request.mapping, operators_of(interface))
     with budgets.raising_when_exhausted():
         log = load(files, reader, kinds, lambda rows: progress("reading", rows))
-    reading = time.monotonic() - began
-    engine = ArrowEngine(log)
+    read = Read(len(files), log.events.num_rows, _kinds(log), began, time.monotonic() - began)
     torn = {process: file.path for process, file in log.torn.items()}
-    asked = ask(engine, interface, request, torn, pa.int32(), progress)
-    seconds = time.monotonic() - began
-    summary = LogSummary(
-        len(files),
-        log.events.num_rows,
-        len(log.codes.runs),
-        tuple(_logged(state) for state in asked.states if state.rows or state.gaps),
-        _kinds(log),
-        request.restriction.said,
-        reading,
-        "",
-        tuple(f"{name}: {why}" for name, why in asked.refused.items()),
-    )
-    notes = [*asked.notes, *(f"{name} is no log, by its name" for name in passed)]
-    report = asked.report(request, engine.name, seconds, summary, notes)
-    return Audit(report, violations_table(engine, asked.answers), reader.warnings)
+    asked = ask(ArrowEngine(log), interface, request, torn, pa.int32(), progress)
+    return asked.audit(request, read, reader.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read: ``files``, ``rows``, how many of which kinds; when that ``began``, on the
+    clock of ``time.monotonic``, and the seconds that it took."""
+
+    files: int
+    rows: int
+    kinds: tuple[tuple[str, int], ...]
+    began: float
+    seconds: float
 
 
 @dataclass
@@ -117,40 +139,37 @@ class Asked:
     refused: dict[str, str]
     notes: list[str]
 
-    def report(
-        self,
-        request: Request,
-        engine: str,
-        seconds: float,
-        summary: LogSummary,
-        notes: list[str],
-    ) -> Report:
-        """Returns the report on the log."""
+    def audit(self, request: Request, read: Read, warnings: list[Diagnostic]) -> Audit:
+        """Returns the report on the log, with its witnesses, and all findings."""
         file = request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
         words = Words(self.engine, self.interface)
-        verdicts = tuple(
-            PropertyVerdict(
-                each.question.name,
-                each.question.definition,
-                each.word,
-                reason=each.reason,
-                within=each.within,
-                trace=witness(each, self.engine, self.states, words, file, self.interface),
-            )
-            for each in self.answers
+        witnesses = Witnesses(self.engine, self.interface, words, self.states, file)
+        verdicts = tuple(_verdict(each, witnesses.of(each)) for each in self.answers)
+        violations = violations_table(self.engine, self.answers)
+        summary = LogSummary(
+            read.files,
+            read.rows,
+            len({state.run for state in self.states}),
+            tuple(_logged(state) for state in self.states if state.rows or state.gaps),
+            read.kinds,
+            request.restriction.said,
+            read.seconds,
+            "",
+            tuple(f"{name}: {why}" for name, why in self.refused.items()),
         )
-        return Report(
+        report = Report(
             file,
             self.interface.name,
             {},
-            engine,
+            self.engine.name,
             False,
             verdicts,
-            seconds=seconds,
+            seconds=time.monotonic() - read.began,
             exhaustive=True,
             log=summary,
-            notes=tuple(notes),
+            notes=tuple(self.notes),
         )
+        return Audit(report, violations, warnings)
 
 
 def ask(
@@ -188,6 +207,20 @@ def ask(
         why = str(problem) or INTERRUPTED
         answers += [Answer(q, Word.UNKNOWN, why) for q in questions[len(answers) :]]
     return Asked(engine, interface, states, answers, refused, _notes(request, states))
+
+
+def _verdict(answer: Answer, traces: list[Trace]) -> PropertyVerdict:
+    """Returns the verdict on a property, with a witness for each kind of violation."""
+    return PropertyVerdict(
+        answer.question.name,
+        answer.question.definition,
+        answer.word,
+        reason=answer.reason,
+        within=answer.within,
+        trace=traces[0] if traces else None,
+        others=tuple(traces[1:]),
+        of_others="each is shown once" if traces[1:] else "",
+    )
 
 
 def _notes(request: Request, states: list[ProcessState]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum, IntEnum
 
 from checker.language.syntax.typed import Interface
+from checker.language.typecheck.types import INT, PROC, fits
 
 
 class Holds(Enum):
@@ -34,10 +35,13 @@ COLUMNS: Mapping[str, Holds] = {
     "payload_hash": Holds.NAME,
     "status": Holds.NAME,
     "effect": Holds.BOOLEAN,
+    **dict.fromkeys(
+        ("name", "arguments", "state", "message", "fields", "from", "lost"), Holds.ANYTHING
+    ),
 }
 """The columns that a log may have."""
 
-READ = tuple(name for name in COLUMNS if name not in ("vc", "seq"))
+READ = tuple(n for n, holds in COLUMNS.items() if holds is not Holds.ANYTHING and n != "seq")
 """The columns that a property speaks of."""
 
 REQUIRED = ("process", "pos", "kind")
@@ -74,6 +78,25 @@ KINDS: Mapping[str, Kind] = {
     "gap": Kind.GAP,
 }
 """The kinds of events that any log may have, by their names."""
+
+
+Operators = Mapping[str, tuple[str, ...]]
+"""Of each request and indication, by its name, the columns that its arguments are: a position is
+the ``offset``, a process the ``sender`` of an indication, and whom a request is ``to``."""
+
+
+def operators_of(interface: Interface) -> Operators:
+    """Returns the columns that the arguments of requests and indications of ``interface`` are."""
+    found = {}
+    for operators, process in ((interface.requests, "to"), (interface.indications, "sender")):
+        for operator in operators:
+            kinds = [kind for _, kind in operator.fields]
+            positions = "msg" if len(kinds) == 1 else "offset"
+            found[operator.name] = tuple(
+                process if kind == PROC else positions if fits(kind, INT) else "msg"
+                for kind in kinds
+            )
+    return found
 
 
 def kinds_of(interface: Interface, renamed: Mapping[str, str]) -> dict[str, Kind]:

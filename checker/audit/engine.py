@@ -31,8 +31,8 @@ class Engine(Protocol):
     def add(self, name: str, table: pa.Table) -> None:
         """Makes a small table known as ``name``; values of the engine's own are as it gave them."""
 
-    def count(self, relation: Relation) -> int:
-        """Returns the number of rows."""
+    def has_rows(self, relation: Relation) -> bool:
+        """Returns whether there are any rows."""
 
     def rows(self, relation: Relation) -> pa.Table:
         """Returns the rows."""

@@ -107,7 +107,7 @@ def _decide(
     if pending:
         said = _sentence(pending, PENDING, words)
         return Word.PENDING, f"{said}; the log ends within the grace window"
-    if not tables.engine.count(question.rule.premise(tables)):
+    if not tables.engine.has_rows(question.rule.premise(tables)):
         return Word.VACUOUS, "nothing in the log is about it"
     return Word.HOLDS, ""
 

@@ -67,11 +67,12 @@ def process_states(
     """Returns what is known of each process of ``values``; ``torn``: processes of files whose last
     line is cut short."""
     states = {value: ProcessState(value, *engine.process(value)) for value in values}
-    _extent(engine, states)
-    ended = _last(engine, Kind.END)
-    up = _later(_last(engine, Kind.START), _last(engine, Kind.RECOVER))
-    down = _last(engine, Kind.CRASH)
-    gaps = _gaps(engine)
+    seen = _seen(engine)
+    _extent(seen, states)
+    ended = _last(seen, Kind.END)
+    up = _later(_last(seen, Kind.START), _last(seen, Kind.RECOVER))
+    down = _last(seen, Kind.CRASH)
+    gaps = _gaps(seen, states)
     for value, state in states.items():
         told = _told(manifest, state.name)
         if not state.rows and state.name not in manifest.processes:
@@ -130,43 +131,57 @@ def runs_of(states: list[ProcessState]) -> pa.Table:
     )
 
 
-def _extent(engine: Engine, states: dict[Any, ProcessState]) -> None:
-    found = engine.rows(
-        EVENTS.group("process", rows=("count", ""), first=("min", "pos"), last=("max", "pos"))
+def _seen(engine: Engine) -> list[dict[str, Any]]:
+    """Returns of each process, and each kind and status of events, how many ``rows`` there are, and
+    the ``first`` and ``last`` of their positions."""
+    found = EVENTS.group(
+        *("process", "kind", "status"),
+        rows=("count", ""),
+        first=("min", "pos"),
+        last=("max", "pos"),
     )
-    for row in found.to_pylist():
+    rows: list[dict[str, Any]] = engine.rows(found).to_pylist()
+    return sorted(rows, key=lambda row: row["first"])
+
+
+def _extent(seen: list[dict[str, Any]], states: dict[Any, ProcessState]) -> None:
+    for row in seen:
         state = states[row["process"]]
-        state.rows, state.first, state.last = row["rows"], row["first"], row["last"]
-    indications = EVENTS.where(col("kind") == int(Kind.INDICATION))
-    for row in engine.rows(indications.group("process", rows=("count", ""))).to_pylist():
-        states[row["process"]].indications = row["rows"]
+        state.first = min(state.first, row["first"]) if state.rows else row["first"]
+        state.last = max(state.last, row["last"]) if state.rows else row["last"]
+        state.rows += row["rows"]
+        if row["kind"] == Kind.INDICATION:
+            state.indications += row["rows"]
 
 
-def _last(engine: Engine, kind: Kind) -> dict[Any, int]:
+def _last(seen: list[dict[str, Any]], kind: Kind) -> dict[Any, int]:
     """Returns the last position of an event of ``kind`` of each process that has one."""
-    found = EVENTS.where(col("kind") == int(kind)).group("process", last=("max", "pos"))
-    return {row["process"]: row["last"] for row in engine.rows(found).to_pylist()}
+    found: dict[Any, int] = {}
+    for row in seen:
+        if row["kind"] == kind:
+            found[row["process"]] = max(row["last"], found.get(row["process"], -1))
+    return found
 
 
 def _later(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     return {key: max(one.get(key, -1), other.get(key, -1)) for key in {**one, **other}}
 
 
-def _gaps(engine: Engine) -> dict[Any, list[str]]:
+def _gaps(seen: list[dict[str, Any]], states: dict[Any, ProcessState]) -> dict[Any, list[str]]:
     """Returns what the rows say that are gaps, or indications that may have happened."""
     found: dict[Any, list[str]] = {}
-    gaps = EVENTS.where(col("kind") == int(Kind.GAP))
-    maybe = EVENTS.where(
-        (col("status") == STATUS.index("maybe"))
-        & ((col("kind") == int(Kind.INDICATION)) | (col("kind") == int(Kind.PERFORM)))
-    )
-    for relation, said in ((gaps, "a gap"), (maybe, "an event that may have happened")):
-        grouped = relation.group("process", first=("min", "pos"), times=("count", ""))
-        for row in engine.rows(grouped).to_pylist():
-            name = engine.process(row["process"])[1]
-            more = f" and {row['times'] - 1:,} more" if row["times"] > 1 else ""
-            text = f"the log of {name} has {said} at position {row['first']:,}{more}"
-            found.setdefault(row["process"], []).append(text)
+    for row in seen:
+        maybe = row["status"] == STATUS.index("maybe")
+        if row["kind"] == Kind.GAP:
+            said = "a gap"
+        elif maybe and row["kind"] in (Kind.INDICATION, Kind.PERFORM):
+            said = "an event that may have happened"
+        else:
+            continue
+        more = f" and {row['rows'] - 1:,} more" if row["rows"] > 1 else ""
+        name = states[row["process"]].name
+        text = f"the log of {name} has {said} at position {row['first']:,}{more}"
+        found.setdefault(row["process"], []).append(text)
     return found
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds
+from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds, Operators
 from checker.audit.files import LogFile
 from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.text_files import read_csv, read_ndjson
@@ -28,10 +28,14 @@ TYPES = {
 
 @dataclass
 class Reader:
-    """Reads files; ``warnings``: what is strange in them; ``torn``: those whose last line is cut
-    short."""
+    """Reads files.
+
+    ``operators``: what the arguments of requests and indications are; ``warnings``: what is strange
+    in the files; ``torn``: those whose last line is cut short.
+    """
 
     mapping: Mapping_
+    operators: Operators = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     torn: list[LogFile] = field(default_factory=list)
     _told: set[str] = field(default_factory=set)
@@ -53,8 +57,10 @@ class Reader:
         if file.format == "parquet":
             yield from self._parquet(file)
             return
-        read = read_csv if file.format == "csv" else read_ndjson
-        table, torn = read(file, self.mapping)
+        if file.format == "csv":
+            table, torn = read_csv(file, self.mapping)
+        else:
+            table, torn = read_ndjson(file, self.mapping, self.operators)
         if torn:
             message = "the last line is cut short, and not read"
             hint = "what its process did last is not known"

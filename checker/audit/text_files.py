@@ -11,20 +11,23 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.json as arrow_json
 
-from checker.audit.columns import COLUMNS, Holds
+from checker.audit.columns import COLUMNS, Holds, Operators
 from checker.audit.files import LogFile
+from checker.audit.lines import SHOWN, read_lines
 from checker.audit.mapping import Mapping_
 from checker.diagnostics import Diagnostic, SpecError
 
 BLOCK = 1 << 24
 """Bytes that are parsed at a time; no row is longer."""
-SHOWN = 20
-"""The largest number of rows of a file that are told of."""
 
 
-def read_ndjson(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
+def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple[pa.Table, bool]:
     """Returns the rows of a file of JSON objects, one a line, and whether the last line is cut
-    short; that line is left out.  Raises :class:`SpecError` (E080, E088)."""
+    short; that line is left out.  Raises :class:`SpecError` (E080, E088).
+
+    Arrow parses lines whose columns have one type each; the lines of recorders, with arguments of
+    all kinds, are parsed one by one.
+    """
     whole = _bytes(file)
     text, torn = _whole_lines(whole)
     if not text.size:
@@ -33,9 +36,12 @@ def read_ndjson(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
     schema = _schema(_first_object(text), mapping)
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer")
     try:
-        return arrow_json.read_json(pa.BufferReader(text), options, parse), torn
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
-        raise SpecError(_wrong_lines(file, text, mapping, str(problem))) from None
+        table = arrow_json.read_json(pa.BufferReader(text), options, parse)
+        if "name" not in table.column_names:
+            return table, torn
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    return read_lines(file, text, mapping, operators), torn
 
 
 def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
@@ -111,53 +117,6 @@ def _arrow_type(holds: Holds) -> pa.DataType:
 
 
 # ---- which row it is ----------------------------------------------------------------------------
-
-
-def _wrong_lines(
-    file: LogFile, text: pa.Buffer, mapping: Mapping_, said: str
-) -> tuple[Diagnostic, ...]:
-    """Returns a diagnostic for each line that is no JSON object of the right types."""
-    found = []
-    of_name = {mapping.name_of(name): (name, holds) for name, holds in COLUMNS.items()}
-    kinds: dict[str, type] = {}
-    for row, line in enumerate(io.BytesIO(text), start=1):
-        if not line.strip():
-            continue
-        try:
-            given = json.loads(line)
-        except ValueError as problem:
-            found.append(file.problem("E080", row, f"no JSON: {problem}"))
-            continue
-        if not isinstance(given, dict):
-            found.append(file.problem("E080", row, "no JSON object"))
-            continue
-        for theirs, value in given.items():
-            if theirs not in of_name or value is None:
-                continue
-            name, holds = of_name[theirs]
-            wrong = _wrong_value(value, holds, kinds.setdefault(theirs, type(value)))
-            if wrong:
-                found.append(file.problem("E088", row, f"`{name}` is {value!r}", wrong))
-        if len(found) >= SHOWN:
-            break
-    return tuple(found) or (file.problem("E080", None, f"no NDJSON: {said}"),)
-
-
-def _wrong_value(value: object, holds: Holds, usual: type) -> str:
-    """Returns what ``value`` should be; empty where it may be what it is."""
-    if holds is Holds.INTEGER:
-        right = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
-    elif holds is Holds.BOOLEAN:
-        right = isinstance(value, bool)
-    elif holds is Holds.NAME:
-        right = isinstance(value, str | int) and type(value) is usual
-        if not right and isinstance(value, str | int):
-            return f"{holds.value}, and the same kind in all rows of a file"
-    elif holds is Holds.NUMBER:
-        right = isinstance(value, str | int | float)
-    else:
-        right = True
-    return "" if right else holds.value
 
 
 def _wrong_rows(

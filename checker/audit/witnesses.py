@@ -2,20 +2,168 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from checker.audit.columns import Kind
 from checker.audit.engine import Engine
-from checker.audit.judge import Answer
-from checker.audit.processes import ProcessState
-from checker.audit.wording import Words
+from checker.audit.judge import Answer, Finding
+from checker.audit.processes import EVENTS, ProcessState
+from checker.audit.relations import col
+from checker.audit.tables import FAIL, VIOLATED
+from checker.audit.wording import Words, sentence
 from checker.language.syntax.typed import Interface
-from checker.results.trace import Trace
+from checker.language.typecheck.types import PROC
+from checker.resources import version
+from checker.results.trace import RECORDED, START, Event, Explanation, Header, Step, Trace
+
+OTHERS = 2
+"""How many processes are drawn at most that a witness is not about."""
+
+_ABOUT = (Kind.REQUEST, Kind.INDICATION, Kind.PERFORM)
+_MARKS = {
+    Kind.REQUEST: ("request", "request"),
+    Kind.INDICATION: ("step", "indication"),
+    Kind.PERFORM: ("step", "perform"),
+    Kind.CRASH: ("crash", "crash"),
+    Kind.RECOVER: ("recover", "recover"),
+}
+"""The kind of the step, and of its event, that an event of a log is drawn as."""
 
 
-def witness(
-    answer: Answer,
-    engine: Engine,
-    states: list[ProcessState],
-    words: Words,
-    file: str,
-    interface: Interface,
-) -> Trace | None:
-    return None
+@dataclass
+class Witnesses:
+    """Makes traces of the first finding of each kind.
+
+    ``file``: what the log is called; ``states``: its processes.
+    """
+
+    engine: Engine
+    interface: Interface
+    words: Words
+    states: list[ProcessState]
+    file: str
+
+    def of(self, answer: Answer) -> list[Trace]:
+        """Returns a trace for each kind of violation of a property, those of few events first."""
+        found = [self._trace(answer, finding) for finding in answer.violating]
+        return sorted((trace for trace in found if trace is not None), key=lambda t: t.length)
+
+    def _trace(self, answer: Answer, finding: Finding) -> Trace | None:
+        cycle = finding.kind == "a cycle"
+        rows = finding.rows.to_pylist() if cycle else [finding.first(VIOLATED) or {}]
+        said = self.words.cycle(rows) if cycle else sentence(finding.kind, rows[0], self.words)
+        involved = self._processes(rows)
+        events = self._events(rows, involved)
+        if not involved and not events:
+            return None
+        drawn = self._drawn(involved, events)
+        steps = self._steps([event for event in events if event["process"] in drawn])
+        names = tuple(self.engine.process(value)[1] for value in drawn)
+        question = answer.question
+        start = Step(0, START, START, "", "the log begins", (), (), {})
+        header = Header(version(), self.file, self.interface.name, settings={RECORDED: self.file})
+        return Trace(
+            header,
+            question.name,
+            question.definition,
+            "violated",
+            said,
+            names,
+            (),
+            (start, *steps),
+            explanation=Explanation((f"{said}.",)),
+        )
+
+    def _processes(self, rows: list[dict[str, Any]]) -> list[Any]:
+        """Returns the processes that a finding names."""
+        named = (row.get(name) for row in rows for name in ("process", "process2"))
+        return list(dict.fromkeys(value for value in named if value is not None))
+
+    def _events(self, rows: list[dict[str, Any]], involved: list[Any]) -> list[dict[str, Any]]:
+        """Returns what happened to what a finding is about, and the crashes of its processes, in
+        the order of each process."""
+        found: list[dict[str, Any]] = []
+        for name, keys in (("entry", ("entry", "entry2")), ("message", ("message",))):
+            values = dict.fromkeys(v for r in rows for k in keys if (v := r.get(k)) is not None)
+            if values:
+                wanted = self.engine.column(name, list(values))
+                about = EVENTS.where(col("status") != FAIL).join(wanted, name, how="semi")
+                found += self._rows(about)
+        fates = EVENTS.where(
+            (col("kind") == int(Kind.CRASH)) | (col("kind") == int(Kind.RECOVER))
+        ).join(self.engine.processes_table(involved), "process", how="semi")
+        found += self._rows(fates)
+        places = self.engine.places(pa.Table.from_pylist(found)) if found else []
+        for row, (file, number) in zip(found, places, strict=True):
+            row["place"] = file if number is None else f"{file}, row {number:,}"
+        return sorted(found, key=lambda row: (str(row["process"]), row["pos"]))
+
+    def _rows(self, relation: Any) -> list[dict[str, Any]]:
+        columns = relation.select("process", "pos", "kind", "entry", "message")
+        rows: list[dict[str, Any]] = self.engine.rows(columns).to_pylist()
+        return [row for row in rows if Kind(row["kind"]) in _MARKS]
+
+    def _drawn(self, involved: list[Any], events: list[dict[str, Any]]) -> list[Any]:
+        """Returns the processes that are drawn: those involved, those that requested it, and some
+        others that have to do with it."""
+        asked = [e["process"] for e in events if e["kind"] == Kind.REQUEST]
+        others = [e["process"] for e in events if e["kind"] in _ABOUT]
+        few = list(dict.fromkeys([*involved, *asked]))
+        if len(involved) < 2:
+            few += [value for value in dict.fromkeys(others) if value not in few][:OTHERS]
+        return sorted(few, key=lambda value: self.engine.process(value))
+
+    def _steps(self, events: list[dict[str, Any]]) -> Iterable[Step]:
+        for number, row in enumerate(_in_causal_order(events), start=1):
+            kind = Kind(row["kind"])
+            step, mark = _MARKS[kind]
+            process = self.engine.process(row["process"])[1]
+            name = self._call(kind, row)
+            told = {
+                Kind.REQUEST: f"{process} is asked: {name}",
+                Kind.INDICATION: f"{process} indicates {name}",
+                Kind.PERFORM: f"{process} performs {name}",
+                Kind.CRASH: f"{process} crashes",
+                Kind.RECOVER: f"{process} comes back up",
+            }[kind]
+            event = Event(mark, told, process, name, arguments=(("at", row["place"]),))
+            yield Step(number, name or mark, step, process, told, (event,), (), {})
+
+    def _call(self, kind: Kind, row: dict[str, Any]) -> str:
+        """Returns a request, indication or act as the interface writes it."""
+        if kind not in _ABOUT:
+            return ""
+        sender, message = self.engine.entry(row["entry"])
+        operators = self.interface.requests if kind is Kind.REQUEST else self.interface.indications
+        if kind is Kind.PERFORM or not operators:
+            return message
+        operator = operators[0]
+        of_sender = any(given == PROC for _, given in operator.fields)
+        shown = kind is Kind.INDICATION and of_sender and sender is not None
+        return f"{operator.name}({f'{sender}, ' if shown else ''}{message})"
+
+
+def _in_causal_order(events: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Yields events in an order that agrees with those of all processes, and in which what is
+    delivered was requested before, if there is such a one."""
+    lines: dict[Any, list[dict[str, Any]]] = {}
+    for row in events:
+        lines.setdefault(row["process"], []).append(row)
+    waiting = [row["message"] for row in events if row["kind"] == Kind.REQUEST]
+    while lines:
+        ready = [
+            process
+            for process, line in lines.items()
+            if line[0]["kind"] != Kind.INDICATION or line[0]["message"] not in waiting
+        ]
+        process = ready[0] if ready else next(iter(lines))
+        row = lines[process].pop(0)
+        if not lines[process]:
+            del lines[process]
+        if row["kind"] == Kind.REQUEST:
+            waiting.remove(row["message"])
+        yield row

@@ -16,6 +16,9 @@ from checker.chance.decision_process import DecisionProcess
 from checker.chance.kernels import kernels, numbers, octets, words
 from checker.chance.native_graph import INSIDE, KEPT, NONE, OUT
 
+WEIGHTS = 1 << 62
+"""The weights of a choice are less, together."""
+
 
 @dataclass(slots=True)
 class Part:
@@ -63,9 +66,23 @@ class Closure:
         return self.status[state] == KEPT
 
 
+def _require_room(process: DecisionProcess) -> None:
+    if max(process.states, process.choices, process.branches) >= NONE:
+        raise ValueError("the process has 2^32 states, choices or branches, or more")
+    if max(process.weight, default=0) * process.branches < WEIGHTS:
+        return
+    for choice in range(process.choices):
+        if sum(process.weight[b] for b in process.branches_of(choice)) >= WEIGHTS:
+            raise ValueError(f"the weights of choice {choice} are 2^62 or more together")
+
+
 @dataclass(slots=True)
 class ProcessGraph:
-    """A process, with the choices that lead to each of its states."""
+    """A process, with the choices that lead to each of its states.
+
+    Raises ``ValueError`` where native code has no room for numbers of states, choices or branches,
+    or for the weights of a choice.
+    """
 
     process: DecisionProcess
     owner: array[Any] = field(init=False)
@@ -74,6 +91,7 @@ class ProcessGraph:
 
     def __post_init__(self) -> None:
         p = self.process
+        _require_room(p)
         self.owner, self.source = numbers(p.choices), numbers(p.branches)
         self.start = words(p.states + 2)
         found = self.owner, self.start, self.source

@@ -226,7 +226,7 @@ def _best(fn: Fn, arrays: list[Val], state: Val, given: list[Val], sense: str, u
         worth = _worth(fn, arrays, choice, given, up)
         better = fn.lt(best.get(), worth) if largest else fn.lt(worth, best.get())
         best.set(fn.select(better, worth, best.get()))
-    return fn.select(fn.lt(const(MOST), best.get()), const(MOST), best.get())
+    return best.get()
 
 
 def _difference(fn: Fn, a: Val, b: Val) -> Val:
@@ -237,14 +237,15 @@ def _difference(fn: Fn, a: Val, b: Val) -> Val:
 def _sweep(sense: str) -> Fn:
     """``sweep_<sense>(first, branch_first, successor, probability, reward, values, begin, end,
     constant, shift)``: gives each of these states, one after the other, the value of its best
-    choice, rounded down.  Returns the largest change.
+    choice, rounded down, or :data:`MOST` where that is larger.  Returns the largest change.
     """
     fn, args = begin(f"sweep_{sense}", ARRAYS, "begin end constant shift")
     arrays, (first, last, *given) = args[:6], args[6:]
     largest = fn.var(const(0))
     with fn.count(last, first) as state:
         before = entry(fn, arrays[5], state, 64)
-        now = _best(fn, arrays, state, given, sense, False)
+        found = _best(fn, arrays, state, given, sense, False)
+        now = fn.select(fn.lt(const(MOST), found), const(MOST), found)
         put(fn, arrays[5], state, now, 64)
         change = fn.add(_difference(fn, now, before), _difference(fn, before, now))
         largest.set(fn.select(fn.lt(largest.get(), change), change, largest.get()))

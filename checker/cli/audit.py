@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
+from checker.cli.cluster_options import CONF, MASTER
 from checker.cli.document_options import JSON_OUT, trace_option, writing_files
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import size
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from checker.audit.audit import Audit, Request
     from checker.audit.processes import Grace
     from checker.cli.reporting import Files
+    from checker.engines.cluster import Cluster
 
 
 @click.command(cls=Grouped)
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     metavar="PART",
     help="Only this part of all messages, such as 0.01.",
 )
+@MASTER
+@CONF
 @click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
 @click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M.")
 @click.option("--violations", "table_out", metavar="FILE", help="Write all findings as Parquet.")
@@ -69,6 +73,8 @@ def audit(
     grace: str | None,
     since: float | None,
     sample: float,
+    master: str | None,
+    conf: tuple[str, ...],
     timeout: float | None,
     memory: int | None,
     table_out: str | None,
@@ -97,11 +103,30 @@ def audit(
         _grace(grace),
         Restriction(since, sample),
     )
-    found = _run(request, timeout, memory, quiet)
+    found = _run(request, _cluster(master, conf), timeout, memory, quiet)
     return _report(found, files, table_out, quiet)
 
 
-def _run(request: Request, timeout: float | None, memory: int | None, quiet: bool) -> Audit:
+def _cluster(master: str | None, conf: tuple[str, ...]) -> Cluster | None:
+    from checker.cli.cluster_options import conf_of, look
+    from checker.engines.cluster import Cluster
+
+    if master is None:
+        if conf:
+            raise click.UsageError("--conf wants a --master")
+        return None
+    cluster = Cluster(master, conf_of(conf))
+    look(cluster)
+    return cluster
+
+
+def _run(
+    request: Request,
+    cluster: Cluster | None,
+    timeout: float | None,
+    memory: int | None,
+    quiet: bool,
+) -> Audit:
     from checker.audit.audit import audit as ask
     from checker.cli.progress import Phases
     from checker.cli.signals import interrupting_on_signals
@@ -112,7 +137,7 @@ def _run(request: Request, timeout: float | None, memory: int | None, quiet: boo
         interrupting_on_signals(),
         budgets.within(timeout, memory),
     ):
-        return ask(request, phases)
+        return ask(request, phases, cluster)
 
 
 def _report(found: Audit, files: Files, table_out: str | None, quiet: bool) -> int:

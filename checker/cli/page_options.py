@@ -96,13 +96,16 @@ def companion_title(compare: str | None, faultless: bool) -> str:
 
 def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
     """Returns what else could have happened at each step of the execution of ``document``; nothing
-    where its spec has no such execution any more, which is reported on stderr.
+    where its spec has no such execution any more, which is reported on stderr, or where a log has
+    it.
     """
     from checker.cli.console import print_hint
     from checker.cli.trace_positions import retrace
     from checker.diagnostics import SpecError
     from checker.simulate.alternatives import all_alternatives
 
+    if document.trace.is_recorded:
+        return ()
     try:
         opened, taken = retrace(document)
     except SpecError as problem:

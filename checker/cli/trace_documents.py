@@ -92,13 +92,18 @@ def say_changes(trace: Trace) -> None:
 def replay_document(document: Loaded) -> Trace:
     """Replays the execution with the spec as it is now; reports on stderr what has changed since.
 
-    Raises :class:`SpecError`: E009 where the spec has no such execution, or can't be used any more.
+    Raises :class:`SpecError`: E009 where the spec has no such execution, or can't be used any more,
+    E090 where it is what a log says that happened.
     """
     from checker.cli.console import print_note
-    from checker.diagnostics import SpecError
+    from checker.diagnostics import Diagnostic, SpecError
     from checker.results.replay import ReplayMismatch
     from checker.session import pipeline
 
+    if document.trace.is_recorded:
+        message = f"{document.path} is what a log says that happened: no spec has it as a run"
+        hint = f"`bivalence view {document.path}` shows it; `bivalence audit` asks the log again"
+        raise SpecError((Diagnostic("E090", message, None, "", hint),))
     differences = changed_sources(document.trace)
     try:
         again = pipeline.replay_trace(document.trace)

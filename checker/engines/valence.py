@@ -22,7 +22,7 @@ WIDEST = 64
 """The largest number of bits of a word."""
 MOST_VALUES = 15
 """The largest number of values: see
-:data:`checker.engines.native.codegen.state_predicates.MAX_LETTER`."""
+:data:`checker.engines.native.codegen.state_predicates.FEW`."""
 
 
 @dataclass(frozen=True, slots=True)

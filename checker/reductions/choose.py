@@ -24,13 +24,18 @@ class SideQuestions:
     """The queries besides the system's properties.
 
     ``states``: how many there are (or all of them, or what was reached in them); ``lengths``: of
-    shortest executions; ``bounded``: what there is up to a depth.
+    shortest executions; ``bounded``: what there is up to a depth; ``unseen``: whether what is not
+    seen to happen never happens.
     """
 
     states: bool = False
     lengths: bool = False
     bounded: bool = False
+    unseen: bool = False
 
+
+UNSEEN = "something never happened with it, which is said of all states only"
+"""The reason where what is not seen to happen with a reduction is looked for."""
 
 VERDICTS = SideQuestions()
 """No query besides the properties."""
@@ -71,6 +76,8 @@ def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> Redu
     parts, unused = list[PlanPart](), list[Unused]()
     for reduction in admitted(mode):
         part, reasons = None, tuple(against(reduction, questions))
+        if question.unseen and not reduction.shows_all:
+            reasons = (UNSEEN,)
         if not reasons:
             part, reasons = reduction.analyse(system)
         if part is not None and (clash := _clash(system, part, parts)):

@@ -102,8 +102,8 @@ class Reduction:
 
     @property
     def shows_all(self) -> bool:
-        """Whether what is not seen to happen with it never happens."""
-        return self.column[Ask.HAPPENS].use is Use.PROVEN
+        """Whether what is not seen to happen, or to hold, with it never does."""
+        return all(self.column[ask].use is Use.PROVEN for ask in (Ask.HAPPENS, Ask.PREMISE))
 
     @property
     def needs_acyclic(self) -> bool:

@@ -40,6 +40,7 @@ class Limits:
     ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory`` in
     bytes of the engine's own tables.  ``until_decided``: no engine continues beyond the level in
     which the last property is seen to fail (:data:`DECIDED`); its counts are then too small.
+    ``until_reached``: an engine may end so, too, where a mark of each of these sets is reached.
     """
 
     max_states: int | None = None
@@ -47,6 +48,7 @@ class Limits:
     timeout: float | None = None
     memory: int | None = None
     until_decided: bool = False
+    until_reached: tuple[frozenset[int], ...] = ()
 
     @property
     def no_more_states(self) -> str:
@@ -198,6 +200,8 @@ class Answer:
       undecided holds in those of up to so many steps; ``None``: of any other.
     * ``judged``: all states of the levels up to this one were found and checked (-1: of none).
     * ``restarts``: the explorations with smaller guesses before this one, in order.
+    * ``unseen``: why what was not seen to happen might happen all the same; empty: it does not,
+      where ``exhaustive`` and ``reduced.shows_all``.
     * ``walks``: of random walks, what they were; they decide nothing but what they violate.
     * ``seconds``: of the search itself.
     * ``transitions``: successors generated, of levels that were expanded to their end.
@@ -230,6 +234,7 @@ class Answer:
     up_to: int | None = None
     judged: int = -1
     restarts: tuple[Restart, ...] = ()
+    unseen: str = ""
     walks: WalkSummary | None = None
 
 

@@ -34,7 +34,8 @@ class ExplorationResult:
 def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
     """Compares ``whole``, which is without reductions, with ``reduced``.
 
-    What is unknown in one of them agrees with everything.  Raises :class:`Disagreement`.
+    What is unknown in one of them agrees with everything; so does that something never happened,
+    where ``reduced`` does not know that.  Raises :class:`Disagreement`.
     """
     different = [*_verdicts(reduced, whole), *_lengths(reduced, whole), *_numbers(reduced, whole)]
     if different:
@@ -55,7 +56,8 @@ def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
 def _verdicts(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[str]:
     for name, verdict in reduced.by_name.items():
         other = whole.by_name.get(name)
-        if other is not None and not _agree(verdict.word, other.word):
+        not_known = other is not None and reduced.answer.unseen and other.word is Word.VACUOUS
+        if other is not None and not not_known and not _agree(verdict.word, other.word):
             yield f"{name} is {verdict.word.value} with, {other.word.value} without"
     for one, two, how in ((reduced, whole, "without"), (whole, reduced, "with")):
         if one.answer.exhaustive and two.answer.fault is not None:

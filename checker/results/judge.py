@@ -169,8 +169,18 @@ def _without_trace(
         why = answer.stopped or "the search is not exhaustive"
         again = restarts_text(answer.restarts)
         return Word.UNKNOWN, "; ".join((_so_far(answer, prop), why, *([again] if again else ())))
-    if vacuous:
+    if vacuous and not answer.unseen:
         return Word.VACUOUS, vacuous
+    word, where = _held(system, answer, prop, within)
+    if vacuous:
+        where += f"; perhaps vacuous: as far as was looked, {vacuous}; {answer.unseen}"
+    return word, where
+
+
+def _held(
+    system: TransitionSystem, answer: Answer, prop: Property, within: str
+) -> tuple[Word, str]:
+    """Returns the verdict on a property that no execution violates."""
     match prop.kind:
         case PropertyKind.INVARIANT if within:
             return Word.WITHIN, where_it_holds(system, answer)

@@ -24,6 +24,9 @@ RECORD = "@received."
 message."""
 NO_HANDLER = "no handler takes it"
 
+RECORDED = "recorded in"
+"""The setting in the header of what a log says that happened: no spec has it as a run."""
+
 START = "start"
 """The kind of step 0."""
 
@@ -379,6 +382,11 @@ class Trace:
     explanation: Explanation | None = None
     operations: tuple[Interval, ...] = ()
     still_open: tuple[StillOpen, ...] = ()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it is what a log says that happened; there is nothing to replay it with."""
+        return RECORDED in self.header.settings
 
     @property
     def still_acts(self) -> bool:

@@ -55,6 +55,15 @@ def vacuous(
     return f"{said} (write `allow unused` where that is meant)" if said else ""
 
 
+def unreached(system: TransitionSystem, answer: Answer) -> tuple[frozenset[int], ...]:
+    """Returns the sets of marks of which none was reached, and one has to be: the requests of
+    clients, and each handler or message that is required."""
+    asks = frozenset(i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST)
+    groups = _groups(system, lambda info: info.required)
+    wanted = [asks, *(frozenset(index for index, _ in group) for group in groups)]
+    return tuple(one for one in wanted if one and one.isdisjoint(answer.reached_marks))
+
+
 def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[str]:
     """Yields the alternatives of the property's goals that nothing can make true, in words."""
     for way in prop.ways:

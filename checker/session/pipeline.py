@@ -19,7 +19,6 @@ from checker.instantiate.assemble import Instantiated, instantiate
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
-from checker.reductions.choose import SideQuestions
 from checker.reductions.registry import is_named
 from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
 from checker.results.trace import Header, Trace
@@ -34,6 +33,7 @@ from checker.session.caveats import (
     why_nothing_explored,
 )
 from checker.session.chance import chance_verdicts
+from checker.session.exploring import explore_fully, explore_once, is_overridden
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -54,7 +54,6 @@ from checker.session.trace_header import asked_alone, header_of, settings_of
 from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
-    from checker.engines.native.checkpoint.checkpoint import Checkpoint
     from checker.language.load import Spec
     from checker.simulate.prepared_check import PreparedCheck
 
@@ -104,7 +103,7 @@ def run_loaded(
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
                 outlook = Outlook(listener)
-                made, answer = _answer_checked_for_coverage(check, options, outlook, run)
+                made, answer = explore_fully(check, options, outlook, run)
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
                 found = chance_verdicts(check, remaining_time(options, started), listener)
@@ -209,32 +208,6 @@ def dump(spec: Spec | str, name: str | None, options: Options) -> str:
 # ---- the steps --------------------------------------------------------------------------------
 
 
-def _answer_checked_for_coverage(
-    check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
-) -> tuple[Instantiated, Answer]:
-    """Returns the answer; what is never reached under reductions is looked for without them
-    first."""
-    started = time.monotonic()
-    made, answer = _explore(check, options, listener, run)
-    if not (answer.reduced.used and answer.exhaustive and _says_little(check, made, answer)):
-        return made, answer
-    if run is not None:
-        run.afresh()
-    plainly = replace(run_engine.remaining_time(options, started), reduce="none")
-    try:
-        made_plainly, again = _explore(check, plainly, listener, run)
-    except KeyboardInterrupt as error:
-        return made, replace(answer, exhaustive=False, stopped=stop_reason(error))
-    again = run_engine.with_whole_timeout(again, options)
-    if not again.exhaustive and not again.violations and again.stopped is not None:
-        said = "in a search for what never happened, without reductions; with them all was searched"
-        return made, replace(answer, exhaustive=False, stopped=f"{again.stopped} {said}")
-    why = "something never happened with it, which is said of all states only"
-    unused = tuple((kind, why) for kind in answer.reduced.used)
-    reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
-    return made_plainly, replace(again, reduced=reduced)
-
-
 def _sees_all(answer: Answer) -> bool:
     """Returns whether whatever was not reached is unreachable."""
     return answer.exhaustive and answer.reduced.shows_all
@@ -244,17 +217,6 @@ def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
     """Returns the forecast of the last exploration, unless an earlier one came further."""
     further = forecast is None or answer.distinct_states > forecast.high
     return None if further else forecast
-
-
-def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
-    """Returns whether some verdict would be vacuous."""
-    from checker.results.vacuity import vacuous
-
-    return any(
-        vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
-        for prop in made.system.open_properties(answer.violations)
-        if prop.name not in answer.undecided
-    )
 
 
 def _audit(
@@ -284,7 +246,7 @@ def _audit(
     limits = options.limits
     with run_folder(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
         try:
-            made, whole = _explore(check, plainly, listener, run)
+            made, whole = explore_once(check, plainly, listener, run)
             verdicts = report_of(path, check, made, whole, plainly).verdicts
         except KeyboardInterrupt as error:
             said = "nothing was compared"
@@ -294,28 +256,6 @@ def _audit(
                 run.unfinished = False
     found = audit(ExplorationResult(answer, report.verdicts), ExplorationResult(whole, verdicts))
     return replace(report, audit=found)
-
-
-def _explore(
-    check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
-) -> tuple[Instantiated, Answer]:
-    """Returns the answer for the smallest system whose guessed capacities are large enough; where
-    it is ended before there is one, what is known from a smaller system."""
-    from checker.session.attempts import explore_with_growing_capacities
-
-    return explore_with_growing_capacities(check, options, _question(check, options), listener, run)
-
-
-def _question(check: typed.Check, options: Options) -> SideQuestions:
-    """Returns what is queried beside properties: numbers of states, and lengths of executions.
-
-    A reduction that is requested by name is used, whatever numbers the check expects.
-    """
-    idle = _is_overridden(options) or is_named(options.reduce)
-    numbers = {e.what for e in check.expect if isinstance(e.value, int) and not idle}
-    tables = options.coverage or options.states_out is not None
-    lengths = bool(numbers & {"trace", "depth"})
-    return SideQuestions(states="states" in numbers or tables, lengths=lengths)
 
 
 # ---- reporting --------------------------------------------------------------------------------
@@ -331,7 +271,7 @@ def report_of(
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
     header = header_of(path, check, made, options, sources=traces)
-    apart = _is_overridden(options) or answer.walks is not None
+    apart = is_overridden(options) or answer.walks is not None
     with replaying(answer.engine):
         verdicts = judge(
             made.system,
@@ -419,15 +359,10 @@ def _expectations(
     from checker.results.judge import compare
 
     idle = set[str]()
-    if _is_overridden(options) or answer.walks is not None:
+    if is_overridden(options) or answer.walks is not None:
         idle = {"states", "depth", "trace"}
     elif is_named(options.reduce) and answer.reduced.used:
         kept = answer.reduced.keeps_lengths
         idle = {"states"} if kept else {"states", "depth", "trace"}
     wanted = [(e.what, e.value) for e in check.expect if e.what not in idle]
     return compare(wanted, verdicts, answer)
-
-
-def _is_overridden(options: Options) -> bool:
-    """Returns whether the check does not run as it is written."""
-    return bool(options.settings) or options.fine_steps

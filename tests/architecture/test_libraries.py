@@ -12,7 +12,11 @@ OWNERS = {
     "llvmlite": ("checker.engines.native.codegen",),
     "markupsafe": ("checker.render",),
     "py4j": ("checker.engines.spark",),
-    "pyspark": ("checker.engines.spark",),
+    "pyspark": (
+        "checker.audit.spark_engine",
+        "checker.audit.spark_log",
+        "checker.engines.spark",
+    ),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
 }
 

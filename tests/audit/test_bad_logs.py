@@ -175,6 +175,30 @@ def test_a_bad_manifest_is_told(tmp_path: Path) -> None:
         read_manifest(str(file))
 
 
+def test_the_lines_of_recorders_are_read(tmp_path: Path) -> None:
+    from checker.record import Recorder
+
+    for name in ("p1", "p2"):
+        with Recorder(tmp_path / f"{name}.ndjson", name) as log:
+            log.request("propose", "a" if name == "p1" else 7)
+            log.send("PROPOSAL", ["p1", "p2"], {"v": "a"})
+            log.receive("PROPOSAL", "p1", {"v": "a"}, state={"seen": 1 if name == "p1" else "x"})
+            log.perform("write(a)")
+            log.indicate("decide", "a")
+    found = audit(Request((str(tmp_path),), "MessageConsensus", ("at_most_once over effects",)))
+    assert words(found) == {
+        "termination": "holds",
+        "consensus_validity": "holds",
+        "consensus_integrity": "holds",
+        "consensus_agreement": "holds",
+        "uniform_consensus_agreement": "holds",
+        "at_most_once over effects": "violated",
+    }
+    assert found.warnings == []
+    log = found.report.log
+    assert log is not None and ("receive (not asked about)", 2) in log.kinds
+
+
 def test_what_is_no_log_or_interface_is_told(tmp_path: Path) -> None:
     assert problem(tmp_path / "none.ndjson").code == "E080"
     assert problem(lines(tmp_path, "x", name="log.txt")).code == "E080"

@@ -11,6 +11,7 @@ import pytest
 from checker.audit.audit import Request, audit
 from checker.audit.mapping import read_manifest
 from checker.audit.processes import Grace
+from checker.engines.cluster import Cluster
 from tests.audit import brute_force as plain
 from tests.audit.random_logs import MANIFEST, random_run, write_runs
 
@@ -73,7 +74,11 @@ ONCE = [
 
 
 def found_by_audit(
-    runs: list[plain.Run], interface: str, folder: Path, over: tuple[str, ...] = ()
+    runs: list[plain.Run],
+    interface: str,
+    folder: Path,
+    over: tuple[str, ...] = (),
+    cluster: Cluster | None = None,
 ) -> dict[tuple[str, str], str]:
     """What the audit says of each property in each run: the worst of its findings."""
     manifest = folder / "manifest.toml"
@@ -86,7 +91,7 @@ def found_by_audit(
         grace=Grace(rows=runs[0].grace),
     )
     found: dict[tuple[str, str], list[str]] = {}
-    for row in audit(request).violations.to_pylist():
+    for row in audit(request, cluster=cluster).violations.to_pylist():
         found.setdefault((row["property"], row["run"]), []).append(row["verdict"])
     return {key: plain.worst(words) for key, words in found.items()}
 

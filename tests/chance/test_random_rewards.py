@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_expectation
 from checker.chance.expectation import Infinite, expectation
 from checker.chance.graph import ProcessGraph
-from tests.chance import brute
+from tests.chance import brute, models
 
 Question = tuple[DecisionProcess, set[int], list[int]]
 
@@ -92,3 +93,37 @@ def _compare(question: Question, largest: bool, value: Fraction | None) -> None:
     assert found.interval.lower <= value <= found.interval.upper
     assert found.interval.width <= Fraction(1, 10**6)
     assert exact_expectation(found).value == value
+
+
+def waiting() -> DecisionProcess:
+    """Wait, or go: whoever goes is fair (weak), and has 1 step from there."""
+    model = models.explore([0], lambda s: [[{0: 1}, {1: 1}], [{2: 1}], []][s])
+    return replace(
+        model.process,
+        constraint=array("q", [-1, 0, -1]),
+        enabled=array("q", [1, 0, 0]),
+        constraint_sets=(frozenset(), frozenset([0])),
+    )
+
+
+def test_waiting_is_fair_as_long_as_it_ends() -> None:
+    graph = ProcessGraph(waiting())
+    every = array("q", [1, 1, 1])
+    found = expectation(graph, {2}, every, largest=True)
+    assert isinstance(found, Infinite) and not found.forever
+    assert found.witness.component is not None
+    assert found.witness.component.states == (0,) and found.witness.component.choices == (0,)
+    unfair = expectation(graph, {2}, every, largest=True, fair=False)
+    assert isinstance(unfair, Infinite) and unfair.forever
+    best = expectation(graph, {2}, every, largest=False)
+    assert not isinstance(best, Infinite) and exact_expectation(best).value == 2
+
+
+def test_waiting_that_counts_nothing_is_free() -> None:
+    graph = ProcessGraph(waiting())
+    found = expectation(graph, {2}, array("q", [0, 1, 1]), largest=True)
+    assert not isinstance(found, Infinite)
+    assert exact_expectation(found).value == 2
+    assert list(found.scheduler()) == [1, 2, -1]
+    unfair = expectation(graph, {2}, array("q", [0, 1, 1]), largest=True, fair=False)
+    assert isinstance(unfair, Infinite) and unfair.forever

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,8 +16,9 @@ from checker.cli.main import main
 from checker.engines.native import engine as native
 from checker.engines.options import Options
 from checker.reductions.registry import modes
-from checker.results.answer import Answer, Limits
-from checker.results.verdict import Word
+from checker.results.answer import DECIDED, Answer
+from checker.results.verdict import Report, Word
+from checker.session import exploring
 from checker.session.pipeline import run_check
 
 TWO_PHASE = "specs/oracles/two_phase.bcast::three"
@@ -79,14 +81,17 @@ def test_the_reference_engine_says_that_it_does_not_reduce(capsys: Out) -> None:
 # ---- engines that are wrong on purpose ---------------------------------------------------------
 
 
-def spoiled(monkeypatch: pytest.MonkeyPatch, change: Callable[[Answer], Answer]) -> list[bool]:
-    """Changes what is answered under reductions; gives for each answer whether it was."""
+def spoiled(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Answer], Answer], *, always: bool = False
+) -> list[bool]:
+    """Changes what is answered under reductions (``always``: whatever is answered); gives for each
+    answer whether it was under reductions."""
     explore, reduced = native.explore, list[bool]()
 
     def explored(*given: Any, **how: Any) -> Answer:
         answer = explore(*given, **how)
         reduced.append(bool(answer.reduced.used))
-        return change(answer) if answer.reduced.used else answer
+        return change(answer) if always or answer.reduced.used else answer
 
     monkeypatch.setattr(native, "explore", explored)
     return reduced
@@ -116,41 +121,84 @@ def test_an_audit_that_reaches_a_limit_says_how_far_it_came(
     assert "without reductions; the limit of 2,000 states was reached" in said
 
 
-def test_a_limit_in_the_search_for_what_never_happened_leaves_what_was_searched(
+def forgets(answer: Answer) -> Answer:
+    return replace(answer, premises=frozenset(), reached_marks=frozenset())
+
+
+def forgets_marks(answer: Answer) -> Answer:
+    return replace(answer, reached_marks=frozenset())
+
+
+RELAYED = "specs/broadcast/eager_reliable.bcast", "crash_one"
+
+
+def relayed() -> Report:
+    return run_check(*RELAYED, Options(reduce="por"))
+
+
+def test_a_limit_in_the_search_for_what_never_happened_leaves_what_was_decided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def forgets(answer: Answer) -> Answer:
-        return replace(answer, premises=frozenset(), reached_marks=frozenset())
-
-    spoiled(monkeypatch, forgets)
-    path, _, name = TWO_PHASE.partition("::")
-    whole = Options(settings={"n": "5"}, reduce="symmetry")
-    few = replace(whole, limits=Limits(max_states=2000))
-    report = run_check(path, name, few)
-    assert [v.word for v in report.verdicts] == [Word.UNKNOWN]
-    assert "in a search for what never happened, without reductions" in report.verdicts[0].reason
-    assert report.reduced.used == ("symmetry",)
-    assert report.distinct_states < 2000
+    whole = run_check(*RELAYED, Options(reduce="none"))
+    monkeypatch.setattr(exploring, "LEAST_FOR_UNSEEN", 100)
+    monkeypatch.setattr(exploring, "TIMES_FOR_UNSEEN", 0)
+    reduced = spoiled(monkeypatch, forgets, always=True)
+    report = relayed()
+    assert reduced == [True, False]
+    assert report.exhaustive and report.reduced.used
+    assert report.distinct_states < whole.distinct_states
+    *held, violated = report.verdicts
+    assert violated.word is Word.VIOLATED, "which is found by both"
+    for verdict in held:
+        assert verdict.word is Word.HOLDS
+        assert re.match(
+            "in every (state that|fair run).*; perhaps vacuous: as far as", verdict.reason
+        )
+        assert "the limit of 100 states was reached" in verdict.reason
+    assert not report.never, "it is not known"
 
 
 def test_what_never_happened_is_looked_for_among_all_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def forgets(answer: Answer) -> Answer:
-        return replace(answer, premises=frozenset(), reached_marks=frozenset())
-
     reduced = spoiled(monkeypatch, forgets)
-    path, _, name = TWO_PHASE.partition("::")
-    report = run_check(path, name, Options(settings={"n": "5"}, reduce="symmetry"))
-    assert [v.word for v in report.verdicts] == [Word.HOLDS]
+    report = relayed()
+    assert {v.word for v in report.verdicts} == {Word.HOLDS, Word.VIOLATED}
     assert reduced == [True, False]
-    assert report.distinct_states == STATES
+    assert report.distinct_states == run_check(*RELAYED, Options(reduce="none")).distinct_states
     assert report.reduced.used == ()
-    (kind,) = [kind for kind, why in report.reduced.unused if "never happened" in why]
-    assert kind == "symmetry"
-    few = Limits(max_states=2000)
-    short = run_check(path, name, Options(settings={"n": "5"}, reduce="symmetry", limits=few))
-    assert [v.word for v in short.verdicts] == [Word.UNKNOWN]
+    kinds = [kind for kind, why in report.reduced.unused if "never happened" in why]
+    assert kinds and "symmetry" not in kinds
+
+
+def test_the_search_for_what_never_happened_ends_where_all_has_happened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reduced = spoiled(monkeypatch, forgets_marks)
+    seen = list[Answer]()
+    explored = native.explore
+
+    def watched(*words: Any, **named: Any) -> Answer:
+        seen.append(explored(*words, **named))
+        return seen[-1]
+
+    monkeypatch.setattr(native, "explore", watched)
+    report = relayed()
+    assert {v.word for v in report.verdicts} == {Word.HOLDS, Word.VIOLATED}
+    assert reduced == [True, False]
+    first, second = seen
+    assert report.reduced.used and report.exhaustive
+    assert report.distinct_states == first.distinct_states
+    assert second.stopped == DECIDED and second.distinct_states < 100
+    assert not any("perhaps" in v.reason for v in report.verdicts)
+
+
+def test_what_symmetry_does_not_see_never_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is proven to see all, and nothing is looked for again."""
+    reduced = spoiled(monkeypatch, forgets)
+    report = run_check(*TWO_PHASE.split("::"), Options(settings={"n": "5"}, reduce="symmetry"))
+    assert reduced == [True]
+    assert [v.word for v in report.verdicts] == [Word.VACUOUS]
 
 
 # ---- runs that are kept -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from checker.engines.native import engine as native
 from checker.engines.native.codegen.fair_components import STRONG, WEAK
 from checker.engines.native.codegen.graph_fields import NONE
 from checker.engines.native.liveness import graph as native_graph
-from checker.engines.native.liveness.automaton_tables import AutomatonTable, Product
+from checker.engines.native.liveness.automaton_tables import AutomatonTable, Letters, Product
 from checker.engines.native.liveness.graph import Graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.search import search as native_search
@@ -159,15 +159,16 @@ def reads(table: Product, copy: int, letter: int) -> list[int]:
 
 def test_an_automaton_as_a_table() -> None:
     again: Formula = Modal("always", Modal("eventually", Holds(0)))
-    reader = AutomatonTable(refuting(again), 1)
+    reader = AutomatonTable(refuting(again))
     assert reader.waits
     assert reader.accepting == [1]
-    assert [reader.lasts(letter) for letter in (0, 1)] == [True, False]
-    whole = reader.whole([0, 1])
+    letters = Letters(Buffer(2), 1, range(2))  # of one state, whose letter is 0
+    assert reader.lasting(letters) == bytes([1, 0])
+    whole = reader.whole(letters)
     assert reads(whole, 0, 0) == [1]
     assert reads(whole, 0, 1) == []
     assert whole.stays == bytes([1, 0, 1, 0])
-    assert reads(reader.cycles([0], 3), 0, 0) == [0]
+    assert reads(reader.cycles(letters, 3), 0, 0) == [0]
 
 
 # -- systems ------------------------------------------------------------------------------------

@@ -175,6 +175,8 @@ def _how(trace: Trace, replayed: bool) -> str:
     if trace.closing is not None:
         steps += f" ({repeating(trace)} forever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
+    if trace.is_recorded:
+        return f"{count(trace.length, 'event')}, as they stand in the log; others are left out"
     if replayed and not trace.property_name:
         return f"{steps}{fine}"
     trust = "accepted by an independent replay" if replayed else "as recorded in the trace file"

@@ -18,7 +18,7 @@ from math import lcm
 from checker.engines import budgets
 from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps
 from checker.engines.native.chance.labelled_system import Label, LabelledSystem
-from checker.engines.native.codegen.state_predicates import MAX_LETTER
+from checker.engines.native.codegen.state_predicates import FEW
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
 from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.memory import Buffer
@@ -34,7 +34,7 @@ from checker.results.answer import Answer, Path, State, stop_reason
 def searched_system(problem: ChanceProblem, labels: LabelledSystem) -> TransitionSystem:
     """Returns the labelled system with properties whose propositions are the conditions."""
     conditions = problem.conditions or (TRUE,)
-    groups = [conditions[i : i + MAX_LETTER] for i in range(0, len(conditions), MAX_LETTER)]
+    groups = [conditions[i : i + FEW] for i in range(0, len(conditions), FEW)]
     properties = tuple(
         Property(f"@{i}", PropertyKind.LIVENESS, FALSE, TRUE, "", propositions=group)
         for i, group in enumerate(groups)
@@ -250,7 +250,7 @@ class NativeChance(ChanceGraph):
 
     def satisfying(self, condition: int) -> set[int]:
         """Asks every state, in native code."""
-        group, bit = divmod(condition, MAX_LETTER)
+        group, bit = divmod(condition, FEW)
         prop = self._search.system.properties[group]
         try:
             letters = self._states.letters(group, None, prop, ())
@@ -259,7 +259,7 @@ class NativeChance(ChanceGraph):
             for expr in self._problem.conditions:
                 interpreter.holds(self.system, expr, state)
             raise AssertionError("a condition has a run-time error in native code only") from lost
-        bits, found = letters.bytes().cast("H"), set[int]()
+        bits, found = letters.buffer.bytes().cast("H"), set[int]()
         for i, (begin, end) in enumerate(self._states.graph.stretches):
             found.update(n - i for n in range(begin, end) if bits[n] >> bit & 1)
         return found

@@ -1,7 +1,8 @@
 """State predicates of liveness properties: propositions for given parameters, and justice.
 
-``letters_<p>(rows, list, count, first, out, params)`` writes 16 bits for each of ``count`` states:
-which propositions of property ``p`` hold.  The states are the rows in order, or, where ``list`` is
+``letters_<p>(rows, list, count, first, out, params)`` writes for each of ``count`` states which
+propositions of property ``p`` hold: 16 bits, or, where there are more than :data:`FEW`, as many
+words as they need.  The states are the rows in order, or, where ``list`` is
 given, those with its numbers; ``first`` is the number of row 0.  ``params`` are the codes of the
 parameters' values, each from a new word on.
 
@@ -26,8 +27,13 @@ from checker.model.types import Value
 
 WORD = 64
 STOPPED = (1 << WORD) - 1
-MAX_LETTER, MAX_JUSTICE = 15, 63
-"""The maximum numbers of propositions of one property, and of justice conditions."""
+FEW, MAX_JUSTICE = 15, 63
+"""The most propositions whose 16 bits are a letter; the maximum number of justice conditions."""
+
+
+def letter_words(propositions: int) -> int:
+    """The 64-bit words that ``letters_<p>`` writes for each state; 0: it writes 16 bits."""
+    return 0 if propositions <= FEW else -(-propositions // WORD)
 
 
 def words_of(type_: t.Type) -> int:
@@ -49,7 +55,8 @@ def emit_letters(layout: Layout, number: int, prop: Property) -> Fn:
     """The function ``letters_<number>``."""
     params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0), ("params", 0)]
     fn = Fn(f"letters_{number}", params, 64)
-    return _each(fn, layout, prop.propositions, 16, prop)
+    bits = WORD if letter_words(len(prop.propositions)) else 16
+    return _each(fn, layout, prop.propositions, bits, prop)
 
 
 def emit_some(layout: Layout, number: int, bad: Expr) -> Fn:
@@ -74,18 +81,21 @@ def _each(fn: Fn, layout: Layout, exprs: tuple[Expr, ...], bits: int, prop: Prop
     with fn.count(count) as i:
         fn.stop_if_told()
         position.set(i)
-        where = fn.var(i)
+        row = fn.var(i)
         with fn.if_(listed):
             number = fn.resize(fn.load(fn.at(chosen, i, 32), 32), 64)
-            where.set(fn.sub(number, first))
-        frame = Frame(fn, layout, Rows(layout.words).row(fn, rows, where.get()), lost)
-        total = fn.var(const(0))
+            row.set(fn.sub(number, first))
+        frame = Frame(fn, layout, Rows(layout.words).row(fn, rows, row.get()), lost)
         for param, value in zip(prop.params if prop else (), values, strict=True):
             frame.names[param.name] = Bound(domain_item(param.domain), value)
-        for k, expr in enumerate(exprs):
-            bit = fn.resize(lower(frame, expr), 64)
-            total.set(fn.or_(total.get(), fn.shl(bit, const(k))))
-        fn.store(fn.resize(total.get(), bits), fn.at(out, i, bits))
+        words = -(-len(exprs) // WORD)
+        for word in range(words):
+            total = fn.var(const(0))
+            for k, expr in enumerate(exprs[WORD * word : WORD * (word + 1)]):
+                bit = fn.resize(lower(frame, expr), 64)
+                total.set(fn.or_(total.get(), fn.shl(bit, const(k))))
+            where = fn.add(fn.mul(i, const(words)), const(word))
+            fn.store(fn.resize(total.get(), bits), fn.at(out, where, bits))
     fn.ret(const(0))
     fn.place_fresh(lost)
     fn.ret(fn.add(position.get(), const(1)))

@@ -1,6 +1,7 @@
 """Automata as tables for native code: successors by letter, and accepting sets.
 
-A letter is a number whose bit ``i`` says whether proposition ``i`` holds.
+A letter is a combination of propositions: bit ``i`` says whether proposition ``i`` holds.  Letters
+have numbers: themselves where propositions are few, otherwise in the order in which they occur.
 """
 
 from __future__ import annotations
@@ -9,13 +10,34 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from checker.engines.native.search.memory import Buffer
 from checker.model.ir import Automaton
 
 FEW = 64
 """Alphabets of at most so many letters are laid out whole, whichever letters occur."""
 
+MOST_LETTERS = 1 << 16
+"""The most letters that can be numbered."""
+
 Edge = tuple[int, int, int, int]
 """Source, target, bits that have to be set, bits that must not be."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The letters of ``count`` states: the number of each, 16 bits, in ``buffer``, and the letters
+    themselves, by number, in ``known``.
+    """
+
+    buffer: Buffer
+    count: int
+    known: Sequence[int]
+
+    def occurring(self) -> list[int]:
+        """The numbers of the letters that occur, ascending."""
+        if isinstance(self.known, range):
+            return sorted(set(self.buffer.bytes().cast("H")[: self.count]))
+        return list(range(len(self.known)))
 
 
 @dataclass(frozen=True)
@@ -43,8 +65,8 @@ TRIVIAL = Product(1, 1, array("I", [0, 1]), array("I", [0]), array("Q", [0]), b"
 class AutomatonTable:
     """An automaton, ready for products with graphs whose states have certain letters."""
 
-    def __init__(self, automaton: Automaton, propositions: int) -> None:
-        self.automaton, self.alphabet = automaton, 1 << propositions
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
         self.edges: list[Edge] = [
             (e.source, e.target, _bits(e.yes), _bits(e.no)) for e in automaton.edges
         ]
@@ -52,57 +74,64 @@ class AutomatonTable:
         waits = any(e == (0, 0, 0, 0) for e in self.edges)
         self.waits = waits and 0 not in self.accepting
         self._known: Product | None = None
+        self._lasting: dict[Sequence[int], bytes] = {}
 
     def _accepting_components(self) -> list[set[int]]:
         graph = [(source, target) for source, target, _, _ in self.edges]
         return accepting_components(self.automaton, graph)
 
-    def lasts(self, letter: int) -> bool:
-        """Whether the automaton of a persistence property can stay accepting by reading this
-        letter.
+    def lasting(self, letters: Letters) -> bytes:
+        """For each number of a letter, 1 where the automaton of a persistence property can stay
+        accepting by reading that letter.
         """
-        return any(e[:2] == (1, 1) and _reads(e, letter) for e in self.edges)
+        known = letters.known if isinstance(letters.known, range) else tuple(letters.known)
+        if known not in self._lasting:
+            lasts = (any(e[:2] == (1, 1) and _reads(e, one) for e in self.edges) for one in known)
+            self._lasting[known] = bytes(lasts)
+        return self._lasting[known]
 
-    def cycles(self, letters: Iterable[int], shift: int) -> Product:
+    def cycles(self, letters: Letters, shift: int) -> Product:
         """The copies for states on accepting cycles alone; accepting sets from bit ``shift`` on."""
-        return self._lay_out(self.accepting, letters, shift)
+        return self._lay_out(self.accepting, letters.known, letters.occurring(), shift)
 
-    def whole(self, letters: Sequence[int]) -> Product:
+    def whole(self, letters: Letters) -> Product:
         """The copies for all states.
 
         Where the automaton waits, no edge leads to the waiting state: the automaton may have waited
         until any reachable state.
         """
-        if self.alphabet > FEW:
-            return self._lay_out(range(self.automaton.states), letters, 0)
+        states, known = range(self.automaton.states), letters.known
+        if not isinstance(known, range) or len(known) > FEW:
+            return self._lay_out(states, known, letters.occurring(), 0)
         if self._known is None:
-            all_letters = range(self.alphabet)
-            self._known = self._lay_out(range(self.automaton.states), all_letters, 0)
+            self._known = self._lay_out(states, known, known, 0)
         return self._known
 
-    def _lay_out(self, states: Sequence[int], letters: Iterable[int], shift: int) -> Product:
-        local = {state: i for i, state in enumerate(states)}
-        known = sorted(set(letters))
+    def _lay_out(
+        self, states: Sequence[int], known: Sequence[int], numbers: Sequence[int], shift: int
+    ) -> Product:
+        """The product with those of the ``known`` letters that have these ``numbers``."""
+        local, alphabet = {state: i for i, state in enumerate(states)}, len(known)
         ways, following = array("I", [0]), array("I")
-        stays = bytearray(len(states) * self.alphabet)
+        stays = bytearray(len(states) * alphabet)
         for state in states:
             mine = [e for e in self.edges if e[0] == state and e[1] in local]
             if self.waits:
                 mine = [e for e in mine if e[1] != 0]
             at = 0
-            for letter in known:
-                ways.extend([len(following)] * (letter - at))
-                targets = sorted({local[e[1]] for e in mine if _reads(e, letter)})
+            for number in numbers:
+                ways.extend([len(following)] * (number - at))
+                targets = sorted({local[e[1]] for e in mine if _reads(e, known[number])})
                 following.extend(targets)
                 ways.append(len(following))
-                at = letter + 1
-            ways.extend([len(following)] * (self.alphabet - at))
-        for letter in known:
-            for state in self._staying(letter):
+                at = number + 1
+            ways.extend([len(following)] * (alphabet - at))
+        for number in numbers:
+            for state in self._staying(known[number]):
                 if state in local:
-                    stays[local[state] * self.alphabet + letter] = 1
+                    stays[local[state] * alphabet + number] = 1
         accepting = array("Q", [self._unmet_sets(state) << shift for state in states])
-        return Product(len(states), self.alphabet, ways, following, accepting, bytes(stays))
+        return Product(len(states), alphabet, ways, following, accepting, bytes(stays))
 
     def _unmet_sets(self, state: int) -> int:
         sets = self.automaton.accepting

@@ -52,8 +52,10 @@ class PropertyAutomaton:
         """An execution shorter than ``best``, for one assignment."""
         states, ended = self.states, best is not None and best.loop == len(best.states) - 1
         letters = states.letters(self.number, None, self.prop, values)
-        product = self.reader.whole(letters.bytes().cast("H")[: self.numbers.count])
-        question = GraphQuery(states.graph, product, letters, states.justice_bits, states.full)
+        product = self.reader.whole(letters)
+        question = GraphQuery(
+            states.graph, product, letters.buffer, states.justice_bits, states.full
+        )
         self._mark_ends(question)
         run = _Run(states, question, self.reader)
         limit = len(best.states) - 1 if best is not None and ended else None
@@ -79,10 +81,10 @@ class PropertyAutomaton:
         states, count = self.states, len(core.states)
         letters = states.letters(self.number, core.states, self.prop, values)
         shift = len(states.search.system.justice)
-        product = self.reader.cycles(letters.bytes().cast("H")[:count], shift)
+        product = self.reader.cycles(letters, shift)
         sets = (1 << len(self.reader.automaton.accepting)) - 1
         full = states.full | sets << shift
-        question = GraphQuery(core.graph, product, letters, core.justice_bits, full)
+        question = GraphQuery(core.graph, product, letters.buffer, core.justice_bits, full)
         if not question.fair(run.reached_nodes(core, self.reader.accepting)):
             return None
         nearest = run.nearest(lambda node: self._fair_node(core, question, node))

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from checker.engines import budgets
-from checker.engines.native.codegen.state_predicates import MAX_JUSTICE, MAX_LETTER
+from checker.engines.native.codegen.state_predicates import MAX_JUSTICE
 from checker.engines.native.liveness.automaton_tables import AutomatonTable
 from checker.engines.native.liveness.buchi_product import PropertyAutomaton
 from checker.engines.native.liveness.cycle_detection import has_cycle
@@ -222,22 +222,20 @@ class _Decision:
 
     def _violation(self, number: int, prop: Property) -> Path | None:
         assert prop.automaton is not None
-        reader = self._reader(prop, prop.automaton)
+        reader = self._reader(prop.automaton)
         if persistence(prop) is None:
             return PropertyAutomaton(self.states, self.core, number, prop, reader).violation()
         return None if self.core is None else self._steady(self.core, number, prop, reader)
 
     def _run_with(self, number: int, prop: Property, given: Given) -> Path | None:
         """A fair execution that satisfies the premise of ``prop``."""
-        reader = self._reader(prop, given.automaton)
+        reader = self._reader(given.automaton)
         return PropertyAutomaton(self.states, self.core, number, prop, reader).violation()
 
-    def _reader(self, prop: Property, automaton: Automaton) -> AutomatonTable:
-        if len(prop.propositions) > MAX_LETTER:
-            raise Undecided(f"it has more than {MAX_LETTER} propositions")
+    def _reader(self, automaton: Automaton) -> AutomatonTable:
         if len(automaton.accepting) + self.justice > MAX_JUSTICE:
             raise Undecided("its automaton has too many accepting sets")
-        return AutomatonTable(automaton, len(prop.propositions))
+        return AutomatonTable(automaton)
 
     def _steady(
         self, core: Core, number: int, prop: Property, reader: AutomatonTable
@@ -245,17 +243,17 @@ class _Decision:
         """A lasso whose cycle satisfies the condition of a persistence property throughout."""
         states, assignments = self.states, interpreter.assignments(prop.params)
         question = GraphQuery(core.graph, justice_bits=core.justice_bits, full=states.full)
-        good = bytes(reader.lasts(letter) for letter in range(reader.alphabet))
         left = core.nodes()
         if len(assignments) > 1:
-            letters = states.some(number, core.numbers_of(left))
-            if not question.fair(left.select(letters, b"\0\1")):
+            some = states.some(number, core.numbers_of(left))
+            if not question.fair(left.select(some, b"\0\1")):
                 return None
             left = Nodes.of(question.fair_nodes(0, question.size))
         whole = core.numbers_of(left)
         for values in assignments:
             self.search.check_time()
-            roots = left.select(states.letters(number, whole, prop, values), good)
+            letters = states.letters(number, whole, prop, values)
+            roots = left.select(letters.buffer, reader.lasting(letters))
             question.forget()
             if question.fair(roots):
                 return self._lasso(core, question, values)

@@ -122,7 +122,11 @@ class Findings:
         return replace(self, violating=dict(self.violating), premises=set(self.premises))
 
     def enough(self, system: TransitionSystem, limits: Limits) -> bool:
-        """Whether all queries are decided, and no caller needs the rest."""
+        """Whether no caller needs the rest: all queries are decided, or all is reached that is
+        wanted."""
+        if limits.until_reached:
+            reached = self.marks_reached()
+            return all(not reached.isdisjoint(marks) for marks in limits.until_reached)
         asked = bool(system.asked_properties) and limits.until_decided
         return asked and not system.open_properties(self.violating)
 

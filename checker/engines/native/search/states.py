@@ -7,15 +7,23 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checker.engines.native.codegen.state_predicates import STOPPED, pack_params
+from checker.engines.native.codegen.state_predicates import STOPPED, letter_words, pack_params
+from checker.engines.native.liveness.automaton_tables import MOST_LETTERS, Letters
 from checker.engines.native.liveness.graph import Graph, Numbers
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import Key
-from checker.engines.native.search.explored import Explored
+from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.memory import Buffer
 from checker.model.ir import Property
 from checker.model.types import Value
 from checker.results.answer import State
+
+BLOCK = 1 << 16
+"""The number of states between two checks of the time limit."""
+
+
+def _together(words: tuple[int, ...]) -> int:
+    return sum(word << 64 * i for i, word in enumerate(words))
 
 
 class Unevaluable(Exception):
@@ -45,11 +53,38 @@ class States:
 
     def letters(
         self, number: int, states: array[int] | None, prop: Property, values: tuple[Value, ...]
-    ) -> Buffer:
-        """16 bits for each of ``states`` (``None``: all): which propositions hold."""
+    ) -> Letters:
+        """The letters of ``states`` (``None``: all): which propositions hold.
+
+        Raises :class:`Undecided` where there are too many.
+        """
         params = array("Q", [*pack_params(prop, values), 0])
-        code = self.search.kernel.letters[number]
-        return self._ask(code, 2, states, params.buffer_info()[0])
+        code, words = self.search.kernel.letters[number], letter_words(len(prop.propositions))
+        count = self.numbers.count if states is None else len(states)
+        out = self._ask(code, 8 * words or 2, states, params.buffer_info()[0])
+        if not words:
+            return Letters(out, count, range(1 << len(prop.propositions)))
+        return self._number_letters(out, count, words)
+
+    def _number_letters(self, found: Buffer, count: int, words: int) -> Letters:
+        """Numbers the combinations of propositions that occur; ``found`` has so many words for
+        each of ``count`` states.
+        """
+        known: dict[int, int] = {}
+        numbers = Buffer(2 * count)
+        out, source = numbers.bytes().cast("H"), found.words()
+        for begin in range(0, count, BLOCK):
+            self.search.check_time()
+            end = min(count, begin + BLOCK)
+            columns = [source[begin * words + i : end * words : words] for i in range(words)]
+            combinations = (_together(each) for each in zip(*columns, strict=True))
+            block = [known.setdefault(each, len(known)) for each in combinations]
+            if len(known) > MOST_LETTERS:
+                raise Undecided(
+                    f"more than {MOST_LETTERS:,} combinations of its propositions occur"
+                )
+            out[begin:end] = memoryview(array("H", block))
+        return Letters(numbers, count, list(known))
 
     def some(self, number: int, states: array[int]) -> Buffer:
         """16 bits for each of ``states``: 1 where a persistence property's condition holds for some

@@ -127,7 +127,12 @@ class NativeValence(ValenceGraph):
             for condition in prop.propositions:
                 interpreter.holds(self._system, condition, state)
             raise AssertionError("a condition has a run-time error in native code only") from lost
-        given = (letters.address, self._numbers.count, self.layout.begin(1), self._words.address)
+        given = (
+            letters.buffer.address,
+            self._numbers.count,
+            self.layout.begin(1),
+            self._words.address,
+        )
         graph_kernel().plant[self._bits](*given)
 
     def _labels(self, graph: Graph) -> Iterator[Constraint]:

@@ -1,0 +1,83 @@
+"""Asks the properties of a log on a Spark cluster: the same plans as operations on DataFrames."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from checker.audit import audit as here
+from checker.audit.columns import Kind
+from checker.audit.files import LogFile
+from checker.diagnostics import Diagnostic
+from checker.engines.cluster import Cluster
+from checker.engines.spark.session import Session
+from checker.engines.spark.shared_sessions import session_for
+from checker.language.syntax.typed import Interface
+
+SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+"""Spark chooses joins, and joins parts that turn out to be small, while it works."""
+PART = 64 << 20
+"""Bytes of files for a part of a shuffle, at least; a slot has one part at least."""
+
+
+def _parts(files: list[LogFile], slots: int) -> int:
+    """Returns into how many parts a shuffle divides the log."""
+    return max(slots, sum(os.path.getsize(file.path) for file in files) // PART)
+
+
+def audit_on_spark(
+    request: here.Request,
+    interface: Interface,
+    kinds: Mapping[str, Kind],
+    files: list[LogFile],
+    cluster: Cluster,
+    progress: Callable[[str, int], None],
+) -> here.Audit:
+    """Returns what was found on ``cluster``; raises :class:`SpecError` as
+    :func:`checker.audit.audit.audit` does."""
+    with session_for(cluster, None) as session:
+        parts = {"spark.sql.shuffle.partitions": str(_parts(files, session.slots))}
+        with _configured(session, SETTINGS | parts):
+            return session.run(lambda: _audit(request, interface, kinds, files, session, progress))
+
+
+@contextmanager
+def _configured(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
+    """Within the block the session has these settings, which are set back behind it."""
+    conf = session.spark.conf
+    before = {name: conf.get(name) for name in settings}
+    for name, value in settings.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            conf.set(name, str(old))
+
+
+def _audit(
+    request: here.Request,
+    interface: Interface,
+    kinds: Mapping[str, Kind],
+    files: list[LogFile],
+    session: Session,
+    progress: Callable[[str, int], None],
+) -> here.Audit:
+    from checker.audit.spark_engine import SparkEngine
+    from checker.audit.spark_log import read_log
+
+    began = time.monotonic()
+    progress("reading", 0)
+    log = read_log(session.spark, files, request.mapping, kinds)
+    read = here.Read(len(files), log.rows, log.kinds, began, time.monotonic() - began)
+    engine = SparkEngine(session.spark, log.events, log.named)
+    try:
+        asked = here.ask(engine, interface, request, {}, pa.string(), progress)
+        warnings: list[Diagnostic] = []
+        return asked.audit(request, read, warnings)
+    finally:
+        engine.forget()
