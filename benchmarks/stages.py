@@ -19,13 +19,17 @@ from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path.cwd()))
 
+from checker.engines.native.codegen.image import build
+from checker.engines.native.codegen.jit import Effort, compile_image
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.properties import ask
 from checker.reductions.choose import VERDICTS, choose
+from checker.reductions.reduction_plan import ReductionPlan
 from checker.resources import specs
+from checker.results.answer import Unsupported
 from checker.session.load import load_check
 from tests.agreement.alike import Alike
 from tests.agreement.generator import Generator
@@ -85,6 +89,17 @@ def instantiated(check: Any) -> Instantiated:
     return estimate_capacities(lambda sizes: instantiate(check, {}, ask, capacities=sizes))
 
 
+def machine_code(system: TransitionSystem, plan: ReductionPlan) -> dict[str, float]:
+    """Seconds for the LLVM of a system, and for its first machine code; none where it is too large
+    for them."""
+    try:
+        generating, image = timed(lambda: build(system, plan))
+    except Unsupported:
+        return {}
+    compiling, _ = timed(lambda: compile_image(image, Effort.QUICK, cache=False))
+    return {"generate": generating, "compile": compiling}
+
+
 def one_pass(every: int, digests: bool) -> dict[str, Any]:
     """By the name of the check: seconds of the processor by stage, and the digest of its plans."""
     found: dict[str, Any] = {}
@@ -92,9 +107,11 @@ def one_pass(every: int, digests: bool) -> dict[str, Any]:
         with a_run():
             loading, check = timed(lambda p=path, n=name: load_check(str(p), n, {}))
             making, made = timed(lambda c=check: instantiated(c))
-            planning, _ = timed(lambda m=made: choose(m.system, "auto", VERDICTS))
-            said = plans_of(made.system) if digests else ""
-        row = {"load": loading, "instantiate": making, "plan": planning, "digest": said}
+            planning, plan = timed(lambda m=made: choose(m.system, "auto", VERDICTS))
+            row = {"load": loading, "instantiate": making, "plan": planning}
+            if digests:
+                row["digest"] = plans_of(made.system)
+            row |= machine_code(made.system, plan)
         found[f"{path.parent.name}/{path.stem} {name}"] = row
     if digests:
         for seed in range(RANDOM):
