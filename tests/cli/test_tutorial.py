@@ -1,0 +1,95 @@
+"""What the tutorial tells a reader to save and to type works as it stands there, and prints it."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import main
+from checker.resources import specs
+
+FOLDER = specs().parent / "docs" / "tutorial"
+PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+BLOCK = re.compile(r"^```(bivalence|console|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LEFT_OUT = "…"
+"""A line of a block that stands for any lines of what is printed."""
+
+
+def printed_in_order(shown: list[str], printed: str) -> str | None:
+    """Returns the first line of ``shown`` that is not in ``printed`` where it is expected: directly
+    behind the line before it, or anywhere behind that after a line that is left out.
+
+    Of a line the beginning suffices, whatever the spaces in it are: times follow it.
+    """
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    at, anywhere = 0, True
+    for line in shown:
+        if line == LEFT_OUT:
+            anywhere = True
+            continue
+        wanted = " ".join(line.split())
+        ahead = range(at, len(lines) if anywhere else min(at + 1, len(lines)))
+        found = next((i for i in ahead if lines[i].startswith(wanted)), None)
+        if found is None:
+            return line
+        at, anywhere = found + 1, False
+    return None
+
+
+def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
+    """Returns what a page tells to ``save``, by name, and to ``type``, with what is printed."""
+    found = list[tuple[str, str, list[str]]]()
+    for kind, name, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if kind != "console":
+            found.append(("save", name, text.splitlines()))
+            continue
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, *shown = part.splitlines()
+            found.append(("type", command, shown))
+    return found
+
+
+LONG = {"crash_inside_a_multicast", "exactly_once"}
+"""Pages whose commands take long; they are in the full run."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in LONG), id=p.stem) for p in PAGES],
+)
+def test_a_page(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "specs").symlink_to(specs())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    blocks = saved_and_typed(page)
+    assert blocks, "a page of the tutorial has something to try"
+    for kind, what, lines in blocks:
+        if kind == "save" and what:
+            (tmp_path / what).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        elif kind == "type":
+            program, *words = shlex.split(what)
+            if program == "python":
+                runpy.run_path(*words)
+                continue
+            assert program == "./bivalence", what
+            assert main(words) in (0, 1), what
+            assert printed_in_order(lines, capsys.readouterr().out) is None, what
+
+
+def test_a_line_that_is_not_printed_is_found() -> None:
+    printed = "spec\n  a   holds   0.3 s\n  b   holds   0.3 s\n"
+    assert printed_in_order(["spec", "  a holds", "…"], printed) is None
+    assert printed_in_order(["…", "  b holds"], printed) is None
+    assert printed_in_order(["spec", "  b holds"], printed) == "  b holds"
+    assert printed_in_order(["  b holds", "  a holds"], printed) == "  a holds"
+
+
+def test_the_lessons_are_in_the_table() -> None:
+    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in PAGES]
