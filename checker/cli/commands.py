@@ -18,6 +18,7 @@ from checker.cli.export import export
 from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
+from checker.cli.lsp import lsp
 from checker.cli.main import UNKNOWN, UNREAD
 from checker.cli.option_groups import with_quiet
 from checker.cli.prove import prove
@@ -29,6 +30,7 @@ from checker.cli.sweep import sweep
 from checker.cli.test import test
 from checker.cli.valence import valence
 from checker.cli.view import view
+from checker.cli.watch import watch
 from checker.resources import version
 
 
@@ -103,6 +105,8 @@ for _command in (
     scenario,
     list_specs,
     fmt,
+    watch,
+    lsp,
     diagnostic,
     doctor,
 ):
