@@ -11,7 +11,6 @@ import shutil
 import tomllib
 from pathlib import Path
 
-from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
@@ -64,9 +63,8 @@ def copy_library() -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Copies what is written elsewhere before the pages are read; `console` and specs are text."""
+    """Copies what is written elsewhere before the pages are read."""
     for folder in GENERATED:
         shutil.rmtree(folder, ignore_errors=True)
     copy_diagnostics()
     copy_library()
-    app.add_lexer("bivalence", TextLexer)
