@@ -52,7 +52,8 @@ def reset_kind(system: TransitionSystem, stmt: ir.Stmt) -> str:
     writes = [n for n in nodes(stmt) if isinstance(n, ir.Assign) and n.target.is_state]
     links = {v.name for v in system.variables if v.kind is ir.VariableKind.LINK}
     if any(write.target.name in links for write in writes):
-        return "messages removed"
+        queues = any(isinstance(write.value, ir.Comprehension) for write in writes)
+        return "messages removed from queues" if queues else "messages removed"
     return "values filled" if any(_fills(write.value) for write in writes) else "values cleared"
 
 
@@ -105,7 +106,12 @@ LACKING: Mapping[str, Keeps] = {
     **{r.title: _without(r.name) for r in REDUCTIONS.values()},
     **{
         f"dead values: {kind}": _without_kind(kind)
-        for kind in ("messages removed", "values filled", "values cleared")
+        for kind in (
+            "messages removed",
+            "messages removed from queues",
+            "values filled",
+            "values cleared",
+        )
     },
     "dead values: conditional resets": _without_resets(lambda _, stmt: is_conditional(stmt)),
     "partial order: conditional ample sets": _without_conditional_ample,

@@ -25,7 +25,7 @@ from checker.model import ir
 from checker.model.build import below, conj, disj, equal, integer, negation, size
 from checker.model.ir import FALSE, TRUE, Action, Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.model.tree import nodes, rewritten
-from checker.model.types import BagT, MapT, SeqT, Type
+from checker.model.types import BOOL, BagT, MapT, SeqT, Type
 from checker.reductions.dead_variables.reset import Reset
 from checker.reductions.dead_variables.terms import conjuncts
 from checker.reductions.dead_variables.uses import now, place
@@ -60,13 +60,12 @@ def without_dead(queue: ir.Variable, rest: Reset) -> ir.Block:
     for key in part.keys:
         assert isinstance(entry.type, MapT)
         entry = ir.Index(entry.type.value, entry, key)
-    live = negation(conj(*(disj(*clause) for clause in rest.clauses)))
-    messages = ir.Members(entry, part.item.type)
-    left = ir.Comprehension(entry.type, part.item.name, messages, live, part.item)
+    dead = conj(*(disj(*clause) for clause in rest.clauses))
+    messages, name = ir.Members(entry, part.item.type), part.item.name
+    left = ir.Comprehension(entry.type, name, messages, negation(dead), part.item)
     path = tuple(ir.Key(key, key.type) for key in part.keys)
     body: ir.Block = (ir.Assign(ir.Target(entry.type, queue.name, True, path), left),)
-    filled = negation(equal(size(entry), integer(0)))
-    body = (ir.If(filled, body),)
+    body = (ir.If(ir.Quant(ir.Quantifier.EXISTS, name, messages, dead, BOOL), body),)
     for key in reversed(part.keys):
         body = (ir.For(key.name, ir.Universe(key.type), body),)
     return body
@@ -104,7 +103,7 @@ class _Queue:
 
     def in_system(self, system: TransitionSystem) -> TransitionSystem | None:
         """``system`` with bags; ``None`` where something else is done with the queues."""
-        others = (system.monitor, system.view, *(p for p in system.properties))
+        others = (system.monitor, system.view, *system.properties)
         if any(self._is_read(part) for part in others):
             return None
         found = [self._in_action(action) for action in system.actions]
@@ -151,18 +150,16 @@ class _Queue:
         )
 
     def _in_action(self, action: Action) -> Action | None:
+        """``action`` with bags; ``None`` where it does something else with the queues."""
         takings = list(self._takings(action))
         if len(takings) > 1:
             return None
         if takings:
             action = self._taking(action, takings[0])
         action = replace(action, body=tuple(rewritten(s, self._stored) for s in action.body))
-        old = (n for n in nodes(action) if isinstance(n, ir.Read | ir.Index | ir.Target))
-        return (
-            None
-            if any(_name(n) == self.variable.name and _is_queue(n.type) for n in old)
-            else (action)
-        )
+        found = (n for n in nodes(action) if isinstance(n, ir.Read | ir.Index | ir.Target))
+        left = any(_name(n) == self.variable.name and _is_queue(n.type) for n in found)
+        return None if left else action
 
     def _taking(self, action: Action, taking: _Taking) -> Action:
         """``action`` with the message that it takes as its last parameter."""
