@@ -8,7 +8,7 @@ NumPy's, over the same buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -142,15 +142,16 @@ class ArrowEngine:
         process, pos = events["process"].to_numpy(), events["pos"].to_numpy()
         found: list[tuple[str, int | None]] = []
         for row in table.to_pylist():
-            low, high = np.searchsorted(process, [row["process"], row["process"] + 1])
+            mine = np.array([row["process"], row["process"] + 1], dtype=process.dtype)
+            low, high = np.searchsorted(process, mine)
             at = low + np.searchsorted(pos[low:high], row["pos"])
             file, number = self.log.place(events["row"][int(at)].as_py())
             found.append((file.path, number))
         return found
 
-    def forget(self) -> None:
-        """Forgets what was kept."""
-        self._kept.clear()
+    def forget(self, but: Collection[rel.Relation] = ()) -> None:
+        """Forgets what was kept, but for these relations."""
+        self._kept = {kept: table for kept, table in self._kept.items() if kept in but}
 
     def table(self, relation: rel.Relation) -> pa.Table:
         """Returns the rows of ``relation``."""
@@ -212,42 +213,71 @@ def _first(table: pa.Table, order: list[tuple[str, str]], most: int) -> pa.Array
 
 
 def _join(left: pa.Table, right: pa.Table, on: tuple[str, ...], how: rel.How) -> pa.Table:
-    if len(on) == 1 and left.num_rows and right.num_rows:
-        found = _lookup(left, right, on[0], how)
+    if left.num_rows and right.num_rows:
+        keys = _dense_keys(left, right, on)
+        found = None if keys is None else _lookup(left, right, keys, on, how)
         if found is not None:
             return found
     kinds = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
     if how in ("semi", "anti"):
         right = right.select([*on])
-    fields = {name: left.schema.field(name).type for name in on}
-    for name, kind in fields.items():
+    for name in on:
         at = right.schema.get_field_index(name)
-        right = right.set_column(at, name, right[name].cast(kind))
+        right = right.set_column(at, name, right[name].cast(left.schema.field(name).type))
     return left.join(right, [*on], join_type=kinds[how])
 
 
-def _lookup(left: pa.Table, right: pa.Table, key: str, how: rel.How) -> pa.Table | None:
-    """Returns the join by an array from keys to rows; ``None`` where keys are no such numbers, or
-    repeat in ``right``."""
-    if right[key].null_count or not pa.types.is_integer(right[key].type):
+def _dense_keys(
+    left: pa.Table, right: pa.Table, on: tuple[str, ...]
+) -> tuple[Any, Any, int] | None:
+    """Returns the keys of both tables as numbers from 0 on, -1 for what is not in ``right``, and
+    how many there may be; ``None`` where that are too many, or no numbers."""
+    if any(right[n].null_count or not pa.types.is_integer(right[n].type) for n in on):
         return None
-    keys = right[key].to_numpy()
-    least, most = int(keys.min()), int(keys.max())
-    if most - least > DENSE * (left.num_rows + right.num_rows) + 1000:
-        return None
-    asked = _numbers(left[key], least - 1)
-    inside = (asked >= least) & (asked <= most)
-    asked = np.where(inside, asked - least, 0)
+    asked = np.zeros(left.num_rows, dtype=np.int64)
+    there = np.zeros(right.num_rows, dtype=np.int64)
+    outside = np.zeros(left.num_rows, dtype=bool)
+    size = 1
+    for name in on:
+        keys = right[name].to_numpy()
+        least, most = int(keys.min()), int(keys.max())
+        width = most - least + 1
+        size *= width
+        if size > DENSE * (left.num_rows + right.num_rows) + 1000:
+            return None
+        mine = _numbers(left[name], least - 1)
+        outside |= (mine < least) | (mine > most)
+        asked *= width
+        asked += mine
+        asked -= least
+        there *= width
+        there += keys
+        there -= least
+    asked[outside] = -1
+    return asked, there, size
+
+
+def _lookup(
+    left: pa.Table,
+    right: pa.Table,
+    keys: tuple[Any, Any, int],
+    on: tuple[str, ...],
+    how: rel.How,
+) -> pa.Table | None:
+    """Returns the join by an array from keys to rows; ``None`` where keys repeat in ``right``."""
+    asked, there, size = keys
     if how in ("semi", "anti"):
-        there = np.zeros(most - least + 1, dtype=bool)
-        there[keys - least] = True
-        chosen = there[asked] & inside
+        known = np.zeros(size + 1, dtype=bool)  # the last one is for -1
+        known[there] = True
+        chosen = known[asked]
         return left.filter(pa.array(chosen if how == "semi" else ~chosen))
-    places = np.full(most - least + 1, -1, dtype=np.int32)
-    places[keys - least] = np.arange(len(keys), dtype=np.int32)
-    if len(keys) > len(places) or np.count_nonzero(places >= 0) < len(keys):
+    if len(there) > size:
         return None
-    found = np.where(inside, places[asked], -1)
+    places = np.full(size + 1, -1, dtype=np.int32)
+    places[there] = np.arange(len(there), dtype=np.int32)
+    if np.count_nonzero(places >= 0) < len(there):
+        return None
+    found = places[asked]
     if how == "inner":
         hit = found >= 0
         if not hit.all():
@@ -256,7 +286,7 @@ def _lookup(left: pa.Table, right: pa.Table, key: str, how: rel.How) -> pa.Table
     else:
         index = pa.array(found, mask=found < 0)
     for name in right.column_names:
-        if name != key:
+        if name not in on:
             left = left.append_column(name, _take(right[name], index))
     return left
 

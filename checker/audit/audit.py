@@ -203,6 +203,7 @@ def ask(
             said = request.restriction.said
             with budgets.raising_when_exhausted():
                 answers.append(answer(question, tables, states, words, said, KEPT))
+            engine.forget(tables.shared)
     except KeyboardInterrupt as problem:
         why = str(problem) or INTERRUPTED
         answers += [Answer(q, Word.UNKNOWN, why) for q in questions[len(answers) :]]

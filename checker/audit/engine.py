@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -41,8 +42,8 @@ class Engine(Protocol):
         """Returns how many rows have each ``verdict``, and at most so many of them: those that
         violate, then those that may, by their positions."""
 
-    def forget(self) -> None:
-        """Forgets what was kept for relations that are asked for more than once."""
+    def forget(self, but: Collection[Relation] = ()) -> None:
+        """Forgets what was kept for relations that are asked for more than once, but for these."""
 
     def values(self) -> list[Any]:
         """Returns all processes that the log names."""

@@ -6,7 +6,7 @@ sender (where deliveries name one) and the message, with a separator between the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -164,11 +164,10 @@ class SparkEngine:
         known = {(r["process"], r["pos"]): (r["file"], r["row"]) for r in found.collect()}
         return [known[row["process"], row["pos"]] for row in table.to_pylist()]
 
-    def forget(self) -> None:
-        """Forgets what was kept."""
-        for frame in self._kept.values():
-            frame.unpersist()
-        self._kept.clear()
+    def forget(self, but: Collection[rel.Relation] = ()) -> None:
+        """Forgets what was kept, but for these relations."""
+        for relation in [kept for kept in self._kept if kept not in but]:
+            self._kept.pop(relation).unpersist()
 
     def _frame(self, relation: rel.Relation) -> DataFrame:
         """Returns the rows of ``relation``."""

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
-from checker.audit.relations import Expr, Relation, Scan, col, either
+from checker.audit.relations import Expr, Keep, Relation, Scan, col, either
 
 OK, FAIL, MAYBE = range(len(STATUS))
 VIOLATED, PENDING, UNKNOWN = range(3)
@@ -46,7 +46,12 @@ class Tables:
         """Indications: ``process``, ``pos``, ``entry``, ``message``, and what else the log has."""
         more = [n for n in ("sender", "partition", "offset") if n in self.engine.columns]
         happened = self._of_kind(Kind.INDICATION).where(col("status") == OK)
-        return happened.select("process", "pos", "entry", "message", *more).keep()
+        return happened.select("process", "pos", "entry", "message", *more)
+
+    @property
+    def shared(self) -> tuple[Relation, ...]:
+        """The relations so far that more than one plan asks for."""
+        return tuple(value for value in vars(self).values() if isinstance(value, Keep))
 
     @cached_property
     def numbered(self) -> Relation:
