@@ -289,12 +289,11 @@ def _from_zero(
             shift -= FIRST_BITS
             sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
             continue
-        chosen = sweeps.greedy("min")
-        found = _bounded_above(problem, sweeps, chosen, progress)
-        if (found is not None and _widest(found, starts) <= width) or not limit:
-            if found is None:
-                break
+        found = _bounded_above(problem, sweeps, sweeps.greedy("min"), progress)
+        if found is not None and (not limit or _widest(found, starts) <= width):
             return found
+        if not limit:
+            break
         limit >>= 3
     raise StiffError
 
