@@ -17,7 +17,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from checker.formats.forms import REPORT_FORMAT
 from checker.formats.json_records import Member, bare, form_of, is_union, members
-from checker.results import trace, valence
+from checker.results import conformance, trace, valence
+from checker.results.conformance import Conformance
 from checker.results.domains import AtLeast, AtMost, Matching, OneOf, Sha256
 from checker.results.trace import Trace
 from checker.results.valence import Valence
@@ -30,6 +31,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 IDS: Mapping[type, str] = {
     Trace: f"bivalence:trace:{trace.FORMAT}",
     Report: f"bivalence:report:{REPORT_FORMAT}",
+    Conformance: f"bivalence:conformance:{conformance.FORMAT}",
     Valence: f"bivalence:valence:{valence.FORMAT}",
 }
 """The records that have documents of their own."""
@@ -192,6 +194,18 @@ def valence_schema() -> Schema:
     return {**head, **definitions.record(Valence), "$defs": definitions.found}
 
 
+def conformance_schema() -> Schema:
+    """Returns the schema of what conform writes: a report on a log, or those on several."""
+    definitions = Definitions(Conformance)
+    one = {"$ref": definitions.reference(Conformance)}
+    title = "What bivalence conform writes with --json: the report on a log, or those on several"
+    return {
+        **document_head(IDS[Conformance], title),
+        "oneOf": [one, {"type": "array", "minItems": 2, "items": one}],
+        "$defs": definitions.found,
+    }
+
+
 def sweep_schema() -> Schema:
     """Returns the schema of a sweep: its cells have the columns of its rows."""
     text = {"type": "string"}
@@ -250,6 +264,7 @@ SCHEMAS = {
     CHECKER / "formats/schema/trace.schema.json": trace_schema,
     CHECKER / "formats/schema/report.schema.json": report_schema,
     CHECKER / "formats/schema/valence.schema.json": valence_schema,
+    CHECKER / "formats/schema/conformance.schema.json": conformance_schema,
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }
 """The files, and what each is made by."""

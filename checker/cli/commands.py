@@ -9,6 +9,7 @@ import click
 from checker.cli import console
 from checker.cli.audit import audit
 from checker.cli.check import check
+from checker.cli.conform import conform
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
 from checker.cli.errors import say_notes, say_problem, say_refused
@@ -99,6 +100,7 @@ for _command in (
     gallery,
     show,
     simulate,
+    conform,
     explore,
     valence,
     audit,

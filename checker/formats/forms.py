@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checker.results.answer import Reduced, Restart, Weight
+from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
+from checker.results.conformance import Conformance
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Trace
@@ -17,6 +19,7 @@ from checker.results.walks import WalkSummary
 REPORT_FORMAT = 5
 """Version of the report document; 5 has proofs, and what holds up to a number of steps."""
 
+CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
@@ -69,6 +72,12 @@ FORMS: Mapping[type, Form] = {
         constants={"format": VALENCE_FORMAT, "kind": VALENCE_KIND},
         digits={"seconds": 6, "graph_seconds": 6, "word_seconds": 6},
         derived=("exit_code",),
+    ),
+    Conformance: Form(
+        constants={"format": CONFORMANCE_FORMAT, "kind": CONFORMANCE_KIND},
+        keys={"word": "verdict"},
+        digits={"seconds": 6},
+        derived=("lines", "explained", "exit_code"),
     ),
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(

@@ -13,6 +13,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.visible import json_text
 from checker.formats.forms import KIND, REPORT_KIND
 from checker.formats.json_records import digest, read, to_data
+from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
@@ -30,6 +31,11 @@ def report_to_json(report: Report) -> dict[str, Any]:
 
 def valence_to_json(report: Valence) -> dict[str, Any]:
     """Returns a report on valence as a JSON object, with the traces of its runs."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def conformance_to_json(report: Conformance) -> dict[str, Any]:
+    """Returns a report on conformance as a JSON object, with its run."""
     return cast(dict[str, Any], to_data(report))
 
 

@@ -73,6 +73,8 @@ def _connective(op: Op, neutral: Expr, absorbing: Expr, parts: tuple[Expr, ...])
     for part in parts:
         if isinstance(part, Apply) and part.op is op:
             flat.extend(part.args)
+        elif not isinstance(part, Const):
+            flat.append(part)
         elif part == absorbing:
             return absorbing if not flat else Apply(BOOL, op, (*flat, absorbing))
         elif part != neutral:
@@ -83,13 +85,11 @@ def _connective(op: Op, neutral: Expr, absorbing: Expr, parts: tuple[Expr, ...])
 
 
 def negation(of: Expr) -> Expr:
+    if isinstance(of, Apply):
+        return of.args[0] if of.op is Op.NOT else Apply(BOOL, Op.NOT, (of,))
     if of == TRUE:
         return FALSE
-    if of == FALSE:
-        return TRUE
-    if isinstance(of, Apply) and of.op is Op.NOT:
-        return of.args[0]
-    return Apply(BOOL, Op.NOT, (of,))
+    return TRUE if of == FALSE else Apply(BOOL, Op.NOT, (of,))
 
 
 def equal(left: Expr, right: Expr) -> Expr:

@@ -34,11 +34,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
+from checker.model.node import Node
 from checker.model.types import BOOL, Type, Value
 from checker.model.views import View
 
 if TYPE_CHECKING:
-    from checker.model.names import NamesOf
     from checker.model.reading import Reading
 
 
@@ -127,17 +127,6 @@ class Op(StrEnum):
     BAG_COUNT = "bag_count"  # bag, item
     RANK = "rank"  # of an atom: its position counted from 1
     FILL = "fill"  # the map (see the result type) whose every entry is the argument
-
-
-class Node:
-    """An expression, a domain, a statement or a part of one.
-
-    ``kept_names``: its names, from when they are first asked for (:mod:`checker.model.names`); they
-    are no part of its value.
-    """
-
-    __slots__ = ("kept_names",)
-    kept_names: NamesOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.model import ir
 from checker.model.ir import Apply, Expr, Op, TransitionSystem, Variable
-from checker.model.tree import nodes
+from checker.model.tree import statements
 from checker.model.types import BagT, IntT, SeqT, parts_of
 
 
@@ -20,7 +20,7 @@ def is_finite_set(system: TransitionSystem, variable: Variable) -> bool:
     stores = (
         node
         for body in bodies
-        for node in nodes(body)
+        for node in statements(body)
         if isinstance(node, ir.Assign) and node.target.name == variable.name
     )
     here = ir.Read(type_, variable.name)

@@ -94,6 +94,11 @@ def in_an_analysis_with(function: Callable[[Any, *Others], R]) -> Callable[[Any,
     return kept
 
 
+def is_in_analysis() -> bool:
+    """Tells whether results are kept: whether :func:`an_analysis` is open."""
+    return bool(_analyses)
+
+
 def analysis_table() -> dict[Any, Any]:
     """Returns a new table that is cleared where :func:`an_analysis` ends."""
     _tables.append({})

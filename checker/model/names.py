@@ -4,13 +4,15 @@ and binds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import or_
 from typing import Any, NamedTuple
 
 from checker.model import ir
 from checker.model.memo import in_an_analysis
+from checker.model.node import Node
 from checker.model.tree import branches, parts
 
 Names = frozenset[str]
@@ -77,6 +79,13 @@ STATEMENTS: dict[type, NameRoles] = {
 ROLES = EXPRESSIONS | STATEMENTS
 """What each kind of node does with names."""
 
+_FIELD = {
+    kind: roles.refers or roles.reads or roles.writes or roles.binds
+    for kind, roles in ROLES.items()
+    if roles != _NONE
+}
+"""The field that holds the name; no kind has two of them."""
+
 BINDERS: tuple[Any, ...] = tuple(kind for kind, roles in ROLES.items() if roles.binds)
 """The kinds of nodes that bind a name."""
 
@@ -100,73 +109,73 @@ class NamesOf(NamedTuple):
 _NO_NAMES = NamesOf()
 
 
-def _own_names(node: Any) -> NamesOf:
-    """Returns the names that a node itself mentions."""
-    kind = type(node)
-    roles = ROLES.get(kind, _NONE)
-    if roles is _NONE:
-        return _NO_NAMES
-
-    def named(field: str) -> Names:
-        return frozenset((getattr(node, field),)) if field else _NOTHING
-
-    written, bound = named(roles.writes), named(roles.binds)
-    of_state, is_expression = getattr(node, "is_state", False), kind in EXPRESSIONS
+@lru_cache(maxsize=4096)
+def _own_names(roles: NameRoles, in_expression: bool, name: str, of_state: bool) -> NamesOf:
+    """Returns the names of a node that mentions ``name`` in these roles."""
+    named = frozenset((name,))
     return NamesOf(
-        named(roles.refers),
-        named(roles.reads),
-        written if of_state else _NOTHING,
-        _NOTHING if of_state else written,
-        bound if is_expression else _NOTHING,
-        _NOTHING if is_expression else bound,
+        named if roles.refers else _NOTHING,
+        named if roles.reads else _NOTHING,
+        named if roles.writes and of_state else _NOTHING,
+        named if roles.writes and not of_state else _NOTHING,
+        named if roles.binds and in_expression else _NOTHING,
+        named if roles.binds and not in_expression else _NOTHING,
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _joined(one: NamesOf, other: NamesOf) -> NamesOf:
+    """Returns the names of both."""
+    return NamesOf(*map(or_, one, other))
 
 
 def names_of(node: Any) -> NamesOf:
     """Returns the names in a node, or in a tuple; each node computes them once."""
     kept: NamesOf | None = getattr(node, "kept_names", None)
-    if kept is not None:
-        return kept
-    found = _own_names(node)
+    return _names_of(node) if kept is None else kept
+
+
+def _names_of(node: Any) -> NamesOf:
+    kind = type(node)
+    found = _NO_NAMES
+    field = _FIELD.get(kind)
+    if field is not None:
+        of_state = getattr(node, "is_state", False)
+        found = _own_names(ROLES[kind], kind in EXPRESSIONS, getattr(node, field), of_state)
     for part in parts(node):
-        more = names_of(part)
+        more = getattr(part, "kept_names", None) or _names_of(part)
         if found is _NO_NAMES:
             found = more
         elif more is not _NO_NAMES and more is not found:
-            found = NamesOf(*map(or_, found, more))
-    if isinstance(node, ir.Node):
-        object.__setattr__(node, "kept_names", found)
+            found = _joined(found, more)
+    if isinstance(node, Node):
+        node.kept_names = found
     return found
 
 
-def locals_in(node: Any) -> Names:
-    """Gives the names of the locals that occur in a node, or in a tuple."""
-    return names_of(node).locals
+def _asked(which: str) -> Callable[[Any], Names]:
+    """Returns the function that gives one component of :func:`names_of`."""
+    number = NamesOf._fields.index(which)
+
+    def names(node: Any) -> Names:
+        found: tuple[Names, ...] = getattr(node, "kept_names", None) or _names_of(node)
+        return found[number]
+
+    return names
 
 
-def reads_in(node: Any) -> Names:
-    """Gives the state variables that a node reads."""
-    return names_of(node).reads
-
-
-def assigned_in(node: Any) -> Names:
-    """Gives the state variables that a node assigns."""
-    return names_of(node).assigned
-
-
-def stored_in(node: Any) -> Names:
-    """Gives the locals that a node declares or assigns."""
-    return names_of(node).stored
-
-
-def bound_in(node: Any) -> Names:
-    """Gives the names that the expressions in a node bind."""
-    return names_of(node).bound
-
-
-def introduced_in(node: Any) -> Names:
-    """Gives the names that the statements in a node bind."""
-    return names_of(node).introduced
+locals_in = _asked("locals")
+"""Gives the names of the locals that occur in a node, or in a tuple."""
+reads_in = _asked("reads")
+"""Gives the state variables that a node reads."""
+assigned_in = _asked("assigned")
+"""Gives the state variables that a node assigns."""
+stored_in = _asked("stored")
+"""Gives the locals that a node declares or assigns."""
+bound_in = _asked("bound")
+"""Gives the names that the expressions in a node bind."""
+introduced_in = _asked("introduced")
+"""Gives the names that the statements in a node bind."""
 
 
 def scoped_parts(node: Any) -> Iterator[tuple[Any, str | None]]:

@@ -195,10 +195,16 @@ def risky(node: Expr | ir.Domain, conditions: Iterable[Expr] = ()) -> bool:
     fallible = node.of if isinstance(node, ir.Members | ir.Subsets) else node
     if isinstance(fallible, ir.Universe) or not _can_fault_at_all(fallible):
         return False
-    known: Known = frozenset().union(*(known_from(each, True) for each in conditions))
+    known = _known_along(tuple(conditions))
     if isinstance(node, ir.Universe | ir.Members | ir.Subsets):
         return _source(node, known, True)
     return can_fault(node, known)
+
+
+@in_an_analysis
+def _known_along(conditions: tuple[Expr, ...]) -> Known:
+    """Returns what is known where all ``conditions`` hold."""
+    return frozenset().union(*[known_from(each, True) for each in conditions])
 
 
 def _source(domain: ir.Domain, known: Known, growing: bool) -> bool:

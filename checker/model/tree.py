@@ -9,17 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any, TypeVar
 
 from checker.diagnostics import Span
 from checker.model import ir, types
-from checker.model.memo import in_an_analysis
+from checker.model.memo import analysis_table, in_an_analysis, is_in_analysis
+from checker.model.node import Node, values_of
 
 R = TypeVar("R")
 
-_PLAIN = {k.__name__ for k in (str, int, bool, tuple, frozenset, Span, ir.SourceLocation)}
-_PLAIN.add("None")
+_PLAIN = {
+    k.__name__
+    for k in (str, int, bool, tuple, frozenset, Span, ir.SourceLocation, ir.Op, ir.Quantifier)
+}
+_PLAIN |= {"None", "Type", "Value"}
 """Fields annotated with nothing else contain no node."""
 
 Values = Callable[[Any], tuple[Any, ...]]
@@ -36,6 +40,7 @@ class _Layout:
     below: Values
     backwards: Values
     every: Values
+    apart: dict[str, Any]
 
 
 class _Layouts(dict[type, _Layout | None]):
@@ -60,17 +65,10 @@ def _layout(kind: Any) -> _Layout:
     words = {f.name: set(re.findall(r"\w+", str(f.type))) for f in fields(kind)}
     below = tuple(name for name in names if not words[name] <= _PLAIN)
     numbers = {name: i for i, name in enumerate(names)}
-    return _Layout(below, numbers, _reading(below), _reading(below[::-1]), _reading(names))
-
-
-def _reading(names: tuple[str, ...]) -> Values:
-    match names:
-        case ():
-            return lambda node: ()
-        case (name,):
-            return lambda node: (getattr(node, name),)
-        case _:
-            return attrgetter(*names)
+    apart = {f.name: f.default for f in fields(kind) if not f.compare}
+    return _Layout(
+        below, numbers, values_of(below), values_of(below[::-1]), values_of(names), apart
+    )
 
 
 def branches(kind: type) -> tuple[str, ...] | None:
@@ -114,25 +112,29 @@ def mapped(node: Any, change: Callable[[Any], Any]) -> Any:
     where that changes nothing."""
     kind = type(node)
     if kind is tuple:
-        new = tuple([_mapped(part, change) for part in node])
+        new = tuple(
+            [
+                mapped(part, change)
+                if (inner := type(part)) is tuple
+                else (part if _layouts[inner] is None else change(part))
+                for part in node
+            ]
+        )
         return node if all(map(is_, new, node)) else new
     layout = _layouts[kind]
-    if layout is None:
+    if layout is None or not layout.branches:
         return node
     found: dict[str, Any] = {}
     for name in layout.branches:
         value = getattr(node, name)
-        new = _mapped(value, change)
+        inner = type(value)
+        if inner is tuple:
+            new = mapped(value, change)
+        else:
+            new = value if _layouts[inner] is None else change(value)
         if new is not value:
             found[name] = new
     return with_fields(node, found) if found else node
-
-
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    kind = type(value)
-    if kind is tuple:
-        return mapped(value, change)
-    return value if _layouts[kind] is None else change(value)
 
 
 def with_fields(node: Any, found: dict[str, Any]) -> Any:
@@ -156,15 +158,16 @@ def nodes(root: object, beyond: tuple[type, ...] = ()) -> Iterator[Any]:
 
     Nodes of the types ``beyond`` are left out, with everything below them.
     """
-    todo = [root]
+    todo: list[Any] = [root]
     while todo:
         node = todo.pop()
-        layout = _layouts[type(node)]
-        if layout is not None and not isinstance(node, beyond):
+        kind = type(node)
+        if kind is tuple:
+            todo += node[::-1]
+        elif (layout := _layouts[kind]) is not None and kind not in beyond:
             yield node
-            todo.extend(layout.backwards(node))
-        elif isinstance(node, tuple):
-            todo.extend(reversed(node))
+            if layout.branches:
+                todo += layout.backwards(node)
 
 
 def statements(block: ir.Block) -> Iterator[ir.Stmt]:
@@ -188,8 +191,22 @@ def loop_carried(loop: ir.While) -> frozenset[str]:
     return frozenset(assigned - {s.name for s in inside if isinstance(s, ir.Declare)})
 
 
+_placeless = analysis_table()
+
+
 @in_an_analysis
 def placeless(node: Any) -> Any:
-    """Returns ``node`` without source locations, so that it can be compared."""
+    """Returns ``node`` without source locations and without fields that are not compared.
+
+    In an analysis equal nodes become one, so that what is kept by identity is computed once for
+    them all.
+    """
+    layout = _layouts[type(node)]
+    if layout is not None and layout.apart:
+        node = with_fields(node, layout.apart)
     found = mapped(node, placeless)
-    return found if getattr(found, "place", None) is None else with_fields(found, {"place": None})
+    if getattr(found, "place", None) is not None:
+        found = with_fields(found, {"place": None})
+    if isinstance(found, Node) and is_in_analysis():
+        return _placeless.setdefault(found, found)
+    return found

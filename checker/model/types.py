@@ -28,17 +28,18 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from checker.model.memo import in_a_run
+from checker.model.node import Hashed
 
 Value = object
 
 
 @dataclass(frozen=True, slots=True)
-class BoolT:
+class BoolT(Hashed):
     """Truth values."""
 
 
 @dataclass(frozen=True, slots=True)
-class IntT:
+class IntT(Hashed):
     """Integers ``lo..hi``, both ends included."""
 
     lo: int
@@ -47,7 +48,7 @@ class IntT:
 
 
 @dataclass(frozen=True, slots=True)
-class AtomT:
+class AtomT(Hashed):
     """A named finite type without arithmetic; values are ``first`` upwards, one for each label."""
 
     name: str
@@ -56,7 +57,7 @@ class AtomT:
 
 
 @dataclass(frozen=True, slots=True)
-class TupleT:
+class TupleT(Hashed):
     """A product; ``names`` is empty for plain tuples and parallel to ``items`` for records."""
 
     items: tuple[Type, ...]
@@ -64,21 +65,21 @@ class TupleT:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionT:
+class OptionT(Hashed):
     """Nothing, or one value of ``item``."""
 
     item: Type
 
 
 @dataclass(frozen=True, slots=True)
-class SetT:
+class SetT(Hashed):
     """Subsets of the universe of ``item`` (dense: one bit for each possible item)."""
 
     item: Type
 
 
 @dataclass(frozen=True, slots=True)
-class MapT:
+class MapT(Hashed):
     """Total functions from ``key`` to ``value``."""
 
     key: Type
@@ -86,7 +87,7 @@ class MapT:
 
 
 @dataclass(frozen=True, slots=True)
-class SeqT:
+class SeqT(Hashed):
     """Sequences of at most ``cap`` items."""
 
     item: Type
@@ -95,7 +96,7 @@ class SeqT:
 
 
 @dataclass(frozen=True, slots=True)
-class BagT:
+class BagT(Hashed):
     """Multisets of at most ``cap`` items (also used, without duplicates, for very large sets)."""
 
     item: Type
@@ -104,7 +105,7 @@ class BagT:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Hashed):
     """One constructor of a variant with its named fields."""
 
     name: str
@@ -112,7 +113,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class VariantT:
+class VariantT(Hashed):
     """A tagged union: messages."""
 
     name: str

@@ -18,7 +18,7 @@ KINDS: Final = {
     "broadcast": "a client asks for the broadcast of `msg`",
     "deliver": "`msg` of `sender` is delivered to the client",
     "perform": "an act on the environment: `name`",
-    "send": "`message` with `fields` is sent to the processes `to`",
+    "send": "`message` with `fields` is sent to the processes `receivers`",
     "receive": "`message` with `fields` is received from `from`",
     "handler": "the handler `name` is taken, with `arguments`",
     "timeout": "the timer `name` expires",

@@ -187,7 +187,7 @@ class Recorder:
     ) -> int:
         """``message`` with ``fields`` is sent to the processes ``to``."""
         who = [to] if isinstance(to, str) else to
-        return self.record("send", message=message, to=who, fields=fields, state=state)
+        return self.record("send", message=message, receivers=who, fields=fields, state=state)
 
     def receive(
         self,

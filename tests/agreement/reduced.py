@@ -77,7 +77,7 @@ class Reduced:
         assert len(ways) == 1, "what rests has a choice"
         way = ways[0]
         assert not isinstance(way, RunFault), "a run-time error where something rests"
-        return interpreter._state_of(self.system, way[0])
+        return interpreter.state_of(self.system, way[0])
 
     def least(self, state: State) -> State:
         """The one that stands for ``state`` and what it is renamed to."""
@@ -152,7 +152,7 @@ class Reduced:
                     if isinstance(way, RunFault):
                         self.found.fault = True
                         continue
-                    after = interpreter._state_of(self.system, way[0])
+                    after = interpreter.state_of(self.system, way[0])
                     steps.append(Transition(action, params, after, way[1]))
                 steps = self._dominating(state, steps, eager.adds) if eager.adds else steps
                 if any(self.rest(s.successor) != state for s in steps if s.successor):
@@ -200,7 +200,7 @@ class Reduced:
                     kind = ir.fairness_of(action).kind
                     for way in interpreter._ways(action.body + system.monitor, scope):
                         assert not isinstance(way, RunFault)
-                        after = self.rest(interpreter._state_of(system, way[0]))
+                        after = self.rest(interpreter.state_of(system, way[0]))
                         if after == state:
                             continue
                         after = self.least(after)

@@ -211,7 +211,7 @@ SAMPLE = random.Random(2).sample(LIBRARY, len(LIBRARY))
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("path", first_by_default(SAMPLE, 12), ids=[path.stem for path in SAMPLE])
+@pytest.mark.parametrize("path", first_by_default(SAMPLE, 6), ids=[path.stem for path in SAMPLE])
 def test_the_library(editor: Editor, path: Path) -> None:
     """Every request is answered, and what is told is what a fresh check says."""
     text = path.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from checker.language.load import load
 from checker.model import ir, names, types
 from checker.model.ir import FALSE, TRUE, Local, Read
 from checker.model.memo import an_analysis
+from checker.model.node import Node
 from checker.model.tree import fold
 from checker.model.types import BOOL, IntT, SetT
 from checker.properties import ask
@@ -176,7 +177,7 @@ def test_kept_names_are_no_part_of_a_node() -> None:
 
 
 def test_each_node_computes_its_names_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert all(issubclass(kind, ir.Node) for kind in names.ROLES)
+    assert all(issubclass(kind, Node) for kind in names.ROLES)
     node = ir.Apply(BOOL, ir.Op.IN, (ir.Local(DIGIT, "x"), ir.Read(SET.type, "v")))
     first = names.names_of(node)
     monkeypatch.setattr(names, "_own_names", None)

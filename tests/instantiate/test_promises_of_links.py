@@ -59,7 +59,13 @@ whose faults are not those of the two processes; a lossy link, or a split networ
 
 
 @pytest.mark.parametrize(("engine", "fine"), NATIVE)
-@pytest.mark.parametrize("case", REPEATED, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.every] * ("lossy" in case.name))
+        for case in REPEATED
+    ],
+)
 def test_what_is_sent_again_and_again(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
     compare(tmp_path, case, engine, fine)
 

@@ -34,10 +34,10 @@ def test_lines_are_numbered_and_have_what_was_said(tmp_path: Path) -> None:
         "run": "r", "process": "p1", "pos": 2, "kind": "broadcast", "msg": "a", "ts": 12.5,
     }  # fmt: skip
     assert found[2]["sender"] == "p1"
-    assert found[3]["to"] == ["p2"]
+    assert found[3]["receivers"] == ["p2"]
     assert found[3]["state"] == {"sent": ["a", "b"]}
     assert found[4]["fields"] == {"key": "01"}
-    assert "to" not in found[4]
+    assert "receivers" not in found[4]
 
 
 def test_many_threads_write_whole_lines_in_the_order_of_their_positions(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_what_may_be_early_again_is_not_dead(monkeypatch: pytest.MonkeyPatch) ->
         and disagreement(flags(), dead_variables.find_dead(flags())[0], 99) is None
     )
     assert not dead_variables.find_dead(again)[0]
-    monkeypatch.setattr(dead_monotone_variables, "_keeps", lambda store, up: up)
+    monkeypatch.setattr(dead_monotone_variables, "keeps", lambda store, up: up)
     wrong, _ = dead_variables.find_dead(again)
     assert disagreement(again, wrong, 99) is not None
 

@@ -99,6 +99,7 @@ def test_a_run_that_stays_where_something_still_happens() -> None:
     assert told == [("it comes to 3", "weak", "taken", ())]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("of", "places", "loop", "value", "why"),
     [

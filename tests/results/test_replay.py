@@ -60,6 +60,7 @@ def test_fates_copies_and_messages_in_flight() -> None:
     assert "DATA(p1, a) from p1 to p3" in [m.text for m in trace.in_flight]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("path", "says"),
     [

@@ -59,7 +59,7 @@ from checker.model.ir import Block, Expr, TransitionSystem, VariableKind
 from checker.model.large_sets import adds_only, is_finite_set
 from checker.model.memo import an_analysis, by_identity
 from checker.model.names import reads_in
-from checker.model.tree import nodes, placeless
+from checker.model.tree import nodes, placeless, statements
 from checker.model.types import (
     BOOL,
     AtomT,
@@ -98,7 +98,7 @@ WIDE = 256
 @an_analysis()
 def find_dead(system: TransitionSystem) -> tuple[Block, tuple[str, ...]]:
     """The statements that reset dead parts; and what prevents more."""
-    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
+    if any(isinstance(s, ir.Emit) for a in system.actions for s in statements(a.body)):
         return (), ("effects are still to be lowered",)
     return DeadVariableAnalysis(placeless(system)).block()
 
@@ -123,8 +123,17 @@ class DeadVariableAnalysis:
         for site in self.sites:
             for reading in uses_in(site):
                 self.readings[reading.variable].append(reading)
+        self._assignments: dict[str, list[tuple[ProgramPoint, ir.Assign]]] = {}
+        self._points: dict[int | None, list[ProgramPoint]] = {}
+        for site in self.sites:
+            if isinstance(site.node, ir.Assign):
+                self._assignments.setdefault(site.node.target.name, []).append((site, site.node))
+                self._points.setdefault(site.action, []).append(site)
         self._alone = by_identity(lambda action: alone(self.system, action))
+        self._blockers = {False: Blockers(self.trends), True: Blockers(self.later)}
+        self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
         self._met: dict[tuple[str, int], Meeting] = {}
+        self._reached: dict[object, Meeting] = {}
         self._stores: dict[str, list[Meeting]] = {}
 
     def block(self) -> tuple[Block, tuple[str, ...]]:
@@ -188,9 +197,8 @@ class DeadVariableAnalysis:
         here = ir.Read(variable.type, variable.name)
         actions = self.system.actions
         stores = (
-            site.node
-            for site in self.sites
-            if isinstance(site.node, ir.Assign) and site.node.target.name == variable.name
+            node
+            for site, node in self._assignments.get(variable.name, ())
             if site.action is None or actions[site.action].promised != ir.FALSE
         )
         return all(not stmt.target.path and adds_only(stmt.value, here) for stmt in stores)
@@ -199,10 +207,7 @@ class DeadVariableAnalysis:
         """Whether steps with fairness constraints assign it only together with one of finitely many
         steps, or have a constraint of their own.
         """
-        for site in self.sites:
-            node = site.node
-            if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
-                continue
+        for site, node in self._assignments.get(variable.name, ()):
             if site.action is None:
                 return False
             action = self.system.actions[site.action]
@@ -210,7 +215,7 @@ class DeadVariableAnalysis:
                 continue
             if receiving and self._consumes_parameter(site, node):
                 continue
-            if not progresses(self.sites, self.trends, site):
+            if not progresses(self._points[site.action], self.trends, site):
                 return False
         return True
 
@@ -252,12 +257,25 @@ class DeadVariableAnalysis:
         return {name for clause in clauses or () for part in clause for name in reads_in(part)}
 
     def _clauses(self, variable: ir.Variable, hidden: frozenset[str]) -> list[list[Expr]] | None:
+        """The conditions that all have to hold for a part of the variable to be dead, each with its
+        alternatives, which do without what is ``hidden``; ``None``: never.
+        """
+        every = self._blockers[variable.name in self.links]
+        if variable.name not in self._plain:
+            blockers = every.hiding(frozenset())
+            found = self._find_clauses(variable, blockers)
+            self._plain[variable.name] = found, blockers.mentioned
+        found, mentioned = self._plain[variable.name]
+        if found is None or hidden.isdisjoint(mentioned):
+            return found
+        return self._find_clauses(variable, every.hiding(hidden))
+
+    def _find_clauses(self, variable: ir.Variable, blockers: Blockers) -> list[list[Expr]] | None:
         items = (
             variable.name in self.links or self.trends.variables[variable.name].way is Direction.UP
         )
         part = cell(variable, items)
-        blockers = Blockers(self.later if variable.name in self.links else self.trends, hidden)
-        effects = MessageEffects(self.system, self.sites, blockers)
+        effects = MessageEffects(self.system, self.sites, blockers, self._reached)
 
         def clauses_of(reading: VariableUse) -> list[list[Expr]] | None:
             if reading.among is not None and part.item is not None:
@@ -274,7 +292,7 @@ class DeadVariableAnalysis:
         clauses = simplest(clause for one in readings for clause in found[id(one)])
         if clauses is None:
             return None
-        idle = self._freezing_conditions(part, blockers)
+        idle = self._freezing_conditions(part, blockers, clauses)
         return simplest([p for p in clause if p not in idle] for clause in clauses)
 
     def _meeting(self, part: VariablePart, reading: VariableUse) -> Meeting:
@@ -284,27 +302,30 @@ class DeadVariableAnalysis:
             self._met[at] = Meeting(part, reading)
         return self._met[at]
 
-    def _freezing_conditions(self, part: VariablePart, blockers: Blockers) -> set[Expr]:
-        """Conditions that never change and under which the part never does: they gain nothing."""
+    def _freezing_conditions(
+        self, part: VariablePart, blockers: Blockers, clauses: list[list[Expr]]
+    ) -> set[Expr]:
+        """Conditions in ``clauses`` that never change and under which the part never does: they
+        gain nothing.
+        """
+        common = {
+            p
+            for clause in clauses
+            for p in clause
+            if self.trends.way(p) is Direction.STILL
+            and not any(isinstance(n, ir.IsCase) for n in nodes(p))
+        }
+        if not common:
+            return common
         if part.variable not in self._stores:
             self._stores[part.variable] = list(self._stores_to(part))
-        common: set[Expr] | None = None
         for stored in self._stores[part.variable]:
-            found = blockers.of(stored)
-            common = set(found) if common is None else common & set(found)
-        still = self.trends.way
-        return {
-            p
-            for p in common or ()
-            if still(p) is Direction.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
-        }
+            common &= set(blockers.of(stored))
+        return common if self._stores[part.variable] else set()
 
     def _stores_to(self, part: VariablePart) -> Iterator[Meeting]:
         """The assignments to a part, as readings of what is stored."""
-        for site in self.sites:
-            node = site.node
-            if not (isinstance(node, ir.Assign) and node.target.name == part.variable):
-                continue
+        for site, node in self._assignments.get(part.variable, ()):
             keys = tuple(k.key for k in node.target.path if isinstance(k, ir.Key))
             item: ir.Local | None = None
             path = site.path

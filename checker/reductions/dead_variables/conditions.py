@@ -14,7 +14,7 @@ from checker.model.run_errors import fits, risky
 from checker.model.tree import nodes
 from checker.model.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
 from checker.reductions.dead_variables.monotonicity import Trends
-from checker.reductions.dead_variables.terms import conjuncts, replace_all, same, simple
+from checker.reductions.dead_variables.terms import conjuncts, replace_all, replacing, same, simple
 from checker.reductions.dead_variables.uses import VariableUse
 
 
@@ -112,11 +112,11 @@ class Meeting:
             if not (isinstance(narrow, AtomT) and isinstance(wide, AtomT) and fits(narrow, wide)):
                 return
             self.apart.append(negation(within_type(ours, narrow)))
-        names = free_in(theirs)
+        names, replaced = free_in(theirs), replacing(theirs, ours)
         for exprs in (self.path, self.around):
-            open_ = (expr for expr in exprs if not bound_in(expr) & names)
-            exprs[:] = [replace_all(e, theirs, ours) if names <= free_in(e) else e for e in open_]
-        pairs[:] = [(replace_all(t, theirs, ours), o) for t, o in pairs]
+            open_ = [expr for expr in exprs if bound_in(expr).isdisjoint(names)]
+            exprs[:] = [replaced(e) if names <= free_in(e) else e for e in open_]
+        pairs[:] = [(replaced(t), o) for t, o in pairs]
 
     def _equations(self) -> Iterator[tuple[Expr, Expr]]:
         """The equations for a name that the path implies."""
@@ -141,19 +141,38 @@ def within_type(expr: Expr, type_: Type) -> Expr:
     return member(expr, ir.Const(SetT(expr.type), frozenset(universe(type_))))
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A disjunct of what is decided: ``blocker``, unless one of ``sides`` holds."""
+
+    blocker: Blocker
+    part: Expr
+    sides: tuple[Expr, ...]
+
+
 class Blockers:
     """Conditions under which a reading makes no difference, now and forever.
 
-    ``hidden``: variables that they must not mention.
+    ``hidden``: variables that they must not mention; ``mentioned``: those of which that would have
+    made a difference so far.
     """
 
-    def __init__(self, trends: Trends, hidden: Iterable[str] = ()) -> None:
-        self.trends, self.hidden = trends, frozenset(hidden)
+    def __init__(self, trends: Trends) -> None:
+        self.trends, self.hidden = trends, Names()
+        self.mentioned: set[str] = set()
+        self._known: dict[tuple[int, str, bool], tuple[Expr, list[_Candidate]]] = {}
+
+    def hiding(self, hidden: Names) -> Blockers:
+        """The same with other hidden variables."""
+        other = Blockers(self.trends)
+        other.hidden, other._known = hidden, self._known
+        return other
 
     def of(self, meeting: Meeting) -> list[Expr]:
         """Sufficient conditions, one of which has to hold."""
         if meeting.blockers is None:
             meeting.blockers = list(self._find(meeting))
+        self.mentioned.update(*(one.reads for one in meeting.blockers))
         hidden = self.hidden | {meeting.cell.variable}
         found = [
             one.holds
@@ -174,26 +193,38 @@ class Blockers:
 
     def _usable(self, meeting: Meeting, decided: Expr, tested: bool) -> Iterator[Blocker]:
         """The disjuncts that can be evaluated for the cell alone."""
+        at = id(decided), meeting.cell.variable, tested
+        if at not in self._known:
+            self._known[at] = decided, list(self._candidates(meeting.cell, decided, tested))
+        for one in self._known[at][1]:
+            if not one.sides or self._lasts(meeting, one):
+                yield one.blocker
+
+    def _candidates(self, cell: VariablePart, decided: Expr, tested: bool) -> Iterator[_Candidate]:
+        own, names = _own(cell), cell.names
         for part in _simple_disjuncts(decided):
-            if part in (ir.TRUE, ir.FALSE):
+            if isinstance(part, ir.Const):
                 if part == ir.TRUE:
-                    yield Blocker(part, frozenset(), tested)
+                    yield _Candidate(Blocker(part, frozenset(), tested), part, ())
                 continue
-            if free_in(part) - meeting.cell.names:
+            if not free_in(part) <= names:
                 continue
             sides = self.trends.sides(part)
-            if sides is None or (sides and self._ending(meeting, part)):
-                continue
-            if not all(any(same(negation(test), side) for test in meeting.path) for side in sides):
+            if sides is None:
                 continue
             onces = self.trends.onces(part)
             if onces is None:
                 continue
             begun = conj(*onces, part)
             guarded = in_range(disj(begun, *sides) if sides else begun)
-            own = _own(meeting.cell)
             if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
-                yield Blocker(guarded, reads_in(begun), tested)
+                yield _Candidate(Blocker(guarded, reads_in(begun), tested), part, sides)
+
+    def _lasts(self, meeting: Meeting, one: _Candidate) -> bool:
+        """Whether what a disjunct derives holds when the reading is reached, and from then on."""
+        return not self._ending(meeting, one.part) and all(
+            any(same(negation(test), side) for test in meeting.path) for side in one.sides
+        )
 
     def _ending(self, meeting: Meeting, part: Expr) -> bool:
         """Whether what ``part`` derives may no longer hold when the reading is reached."""

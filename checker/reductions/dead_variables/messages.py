@@ -23,12 +23,20 @@ from checker.reductions.dead_variables.uses import VariableUse, now
 
 
 class MessageEffects:
-    """The effects of steps besides taking an item from a collection."""
+    """The effects of steps besides taking an item from a collection.
+
+    ``reached``: what of them is known of all collections, whatever is hidden.
+    """
 
     def __init__(
-        self, system: TransitionSystem, sites: list[ProgramPoint], blockers: Blockers
+        self,
+        system: TransitionSystem,
+        sites: list[ProgramPoint],
+        blockers: Blockers,
+        reached: dict[object, Meeting],
     ) -> None:
         self.system, self.sites, self.blockers = system, sites, blockers
+        self._reached = reached
         self._groups: dict[str, list[ir.Action]] = {}
         for action in system.actions:
             if action.promised != ir.FALSE:
@@ -127,8 +135,11 @@ class MessageEffects:
         changes anything.
         """
         path = (*reading.path, *site.path, *way, *(negation(test) for test in self._idle(site)))
-        there = replace(reading, path=path, around=(), site=site)
-        return self.blockers.of(Meeting(cell, there))
+        at = id(reading), site.body, *map(id, path)  # the meeting keeps what is in its path
+        if at not in self._reached:
+            there = replace(reading, path=path, around=(), site=site)
+            self._reached[at] = Meeting(cell, there)
+        return self.blockers.of(self._reached[at])
 
     def _idle(self, site: ProgramPoint) -> tuple[Expr, ...]:
         """The condition that an assignment stores the value that is there already."""

@@ -7,6 +7,7 @@ forever blocks the site, whenever it is evaluated), and its *facts*, those that 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -25,7 +26,7 @@ from checker.model.names import (
     stored_in,
 )
 from checker.model.run_errors import risky
-from checker.model.tree import mapped, nodes
+from checker.model.tree import mapped, statements
 from checker.model.types import BOOL
 from checker.reductions.dead_variables.terms import conjuncts
 
@@ -205,7 +206,7 @@ def program_points(system: TransitionSystem) -> list[ProgramPoint]:
     numbers = count()
     for number, action in enumerate(system.actions):
         _action(number, action, numbers, found)
-    watch = PointWalk(None, numbers, found, mutable=_mutable(system.monitor))
+    watch = PointWalk(None, numbers, found, mutable=_mutable(_stores(system.monitor)))
     watch.block(system.monitor)
     for prop in system.properties:
         asked = PointWalk(None, numbers, found)
@@ -223,33 +224,40 @@ def program_points(system: TransitionSystem) -> list[ProgramPoint]:
     return found
 
 
-def _mutable(block: Block) -> frozenset[str]:
+def _stores(block: Block) -> list[ir.Assign | ir.Declare]:
+    return [stmt for stmt in statements(block) if isinstance(stmt, ir.Assign | ir.Declare)]
+
+
+def _mutable(stores: list[ir.Assign | ir.Declare]) -> frozenset[str]:
     """The local names that are given more than one value."""
-    stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
-    names = [
-        n.name if isinstance(n, ir.Declare) else n.target.name
-        for n in stores
-        if isinstance(n, ir.Declare) or not n.target.is_state
-    ]
-    return frozenset(name for name in names if names.count(name) > 1)
+    names = Counter(
+        one.name if isinstance(one, ir.Declare) else one.target.name
+        for one in stores
+        if isinstance(one, ir.Declare) or not one.target.is_state
+    )
+    return frozenset(name for name, times in names.items() if times > 1)
 
 
-def _flags(block: Block) -> Iterator[str]:
+def _flags(stores: list[ir.Assign | ir.Declare]) -> Iterator[str]:
     """The locals that are declared once, as false, and are only ever assigned true."""
-    stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
-    declared = [n for n in stores if isinstance(n, ir.Declare)]
-    assigned = [n for n in stores if isinstance(n, ir.Assign) and not n.target.is_state]
-    names = [n.name for n in declared]
-    lowered = {n.target.name for n in assigned if n.target.path or n.value != ir.TRUE}
+    declared = [one for one in stores if isinstance(one, ir.Declare)]
+    names = [one.name for one in declared]
+    lowered = {
+        one.target.name
+        for one in stores
+        if isinstance(one, ir.Assign) and not one.target.is_state
+        if one.target.path or one.value != ir.TRUE
+    }
     for one in declared:
         if one.value == ir.FALSE and names.count(one.name) == 1 and one.name not in lowered:
             yield one.name
 
 
 def _action(number: int, action: Action, numbers: Iterator[int], found: list[ProgramPoint]) -> None:
-    walk = PointWalk(number, numbers, found, mutable=_mutable(action.body),
+    stores = _stores(action.body)
+    walk = PointWalk(number, numbers, found, mutable=_mutable(stores),
                      parameters=frozenset(p.name for p in action.params),
-                     raised={name: [] for name in _flags(action.body)})  # fmt: skip
+                     raised={name: [] for name in _flags(stores)})  # fmt: skip
     tests = [
         condition
         for param in action.params

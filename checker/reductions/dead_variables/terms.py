@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import Apply, Expr, Op
-from checker.model.memo import in_an_analysis, in_an_analysis_with
+from checker.model.memo import analysis_table, by_identity, in_an_analysis, is_in_analysis
 from checker.model.names import locals_in, reads_in
 from checker.model.run_errors import can_fault
 from checker.model.tree import mapped
 
+_replacing = analysis_table()
 
-@in_an_analysis_with
+
 def replace_all(expr: Expr, pattern: Expr, value: Expr) -> Expr:
     """``expr`` with ``value`` for every ``pattern``."""
+    return replacing(pattern, value)(expr)
+
+
+def replacing(pattern: Expr, value: Expr) -> Callable[[Expr], Expr]:
+    """The function that gives an expression with ``value`` for every ``pattern``."""
+    known: Callable[[Expr], Expr] | None = _replacing.get((pattern, value))
+    if known is not None:
+        return known
     kind, names, reads = type(pattern), locals_in(pattern), reads_in(pattern)
 
     def change(node: Any) -> Any:
+        if not names <= locals_in(node) or (reads and not reads <= reads_in(node)):
+            return node
         if type(node) is kind and node == pattern:
             return value
-        return mapped(node, change) if _has(node, names, reads) else node
+        return mapped(node, changed)
 
-    result: Expr = change(expr)
-    return result
-
-
-def _has(node: Any, names: frozenset[str], reads: frozenset[str]) -> bool:
-    return names <= locals_in(node) and (not reads or reads <= reads_in(node))
+    changed: Callable[[Any], Any] = by_identity(change)
+    if is_in_analysis():
+        _replacing[pattern, value] = changed
+    return changed
 
 
 def same(left: Expr | None, right: Expr) -> bool:
@@ -40,8 +50,10 @@ def same(left: Expr | None, right: Expr) -> bool:
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     """The operands of a conjunction."""
-    if isinstance(expr, Apply) and expr.op is Op.AND:
-        return tuple(inner for part in expr.args for inner in conjuncts(part))
+    if isinstance(expr, Apply):
+        if expr.op is Op.AND:
+            return tuple([inner for part in expr.args for inner in conjuncts(part)])
+        return (expr,)
     return () if expr == ir.TRUE else (expr,)
 
 

@@ -7,7 +7,7 @@ from its own target is no use: if the new value is never read, neither is the ol
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
 
@@ -53,11 +53,11 @@ class _At:
 
     def assuming(self, *conditions: Expr) -> _At:
         more = tuple(c for condition in conditions for c in conjuncts(condition))
-        return replace(self, path=(*self.path, *more))
+        return _At(self.site, (*self.path, *more), self.around)
 
     def inside(self, expr: Expr) -> _At:
         if isinstance(expr.type, BoolT) and not risky(expr, self.path):
-            return replace(self, around=(*self.around, expr))
+            return _At(self.site, self.path, (*self.around, expr))
         return self
 
 

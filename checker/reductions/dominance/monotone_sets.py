@@ -24,8 +24,9 @@ from checker.model.build import member
 from checker.model.ir import TRUE, Apply, Block, Expr, Op, PropertyKind, TransitionSystem, Variable
 from checker.model.large_sets import adds_only, adds_to_itself, is_finite_set
 from checker.model.memo import an_analysis
+from checker.model.names import reads_in
 from checker.model.run_errors import can_fault
-from checker.model.tree import nodes, placeless
+from checker.model.tree import nodes, placeless, statements
 from checker.model.types import SetT
 from checker.reductions.partial_order.access_sets import accesses_of
 from checker.reductions.reduction_plan import AmpleAction
@@ -51,7 +52,7 @@ def find_adding(system: TransitionSystem) -> tuple[AmpleAction, ...]:
 
 
 def _adds_to(block: Block, name: str) -> bool:
-    found = [n for n in nodes(block) if isinstance(n, ir.Assign) and n.target.name == name]
+    found = [s for s in statements(block) if isinstance(s, ir.Assign) and s.target.name == name]
     return bool(found) and all(adds_to_itself(stmt) for stmt in found)
 
 
@@ -150,4 +151,6 @@ def _grows_with(value: Expr, here: ir.Read) -> bool:
 
 def _reads(tree: object, name: str) -> int:
     """How often a variable is read in ``tree``."""
+    if name not in reads_in(tree):
+        return 0
     return sum(isinstance(node, ir.Read) and node.variable == name for node in nodes(tree))

@@ -47,6 +47,12 @@ class Access:
     binders: tuple[Binder, ...] = ()
     sure: bool = False
 
+    def reached(self, path: tuple[Expr, ...], how: AccessKind) -> Access:
+        """The same access, of a kind, under the conditions of ``path``."""
+        return Access(
+            self.variable, how, self.keys, self.item, self.up, path, self.binders, self.sure
+        )
+
     @property
     def writes(self) -> bool:
         return self.how not in (AccessKind.LOOK, AccessKind.TEST)

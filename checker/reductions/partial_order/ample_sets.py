@@ -57,7 +57,13 @@ from checker.reductions.partial_order.logic import (
     size,
     some,
 )
-from checker.reductions.partial_order.may_enable import Future, clash, may_change, rename_bound
+from checker.reductions.partial_order.may_enable import (
+    Future,
+    Writes,
+    clash,
+    may_change,
+    rename_bound,
+)
 from checker.reductions.reduction_plan import AmpleAction
 
 LARGEST = 3_000
@@ -140,6 +146,7 @@ class _Search:
         self.seen = [a for b in bad for a in accesses_of(b, None if can_fault(b) else True)]
         self.may_progress = by_identity(may_progress)
         self.others = [rename_bound(one, f"~{tag}") for tag, one in enumerate(known, 1)]
+        self.writes = Writes(known, self.others)
 
     def eager(self, number: int) -> tuple[Expr, str]:
         """The condition under which instances of an action are eager; and why they never are."""
@@ -160,7 +167,7 @@ class _Search:
         if self.live:
             parts = conjuncts(mine.action.promised)
         accesses = [*mine.accesses, *self._promise(mine)]
-        future = Future(self.system, self.known, mine, accesses)
+        future = Future(self.system, self.writes, mine, accesses)
         others = [
             self._meeting(mine, accesses, theirs, other)
             for theirs, other in zip(self.known, self.others, strict=True)

@@ -8,7 +8,7 @@ so that a path is implied by the conditions of the body, never stronger.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from checker.model import ir
@@ -61,11 +61,11 @@ class EffectWalk:
                 faulty = can_fault(part)
                 for access in accesses_of(part, None if faulty else True, bound):
                     how = AccessKind.LOOK if faulty else AccessKind.TEST
-                    self.found.append(replace(access, how=how, path=path))
+                    self.found.append(access.reached(path, how))
 
     def look(self, expr: Expr, path: tuple[Expr, ...], bound: tuple[Binder, ...]) -> None:
         for access in accesses_of(expr, None, bound):
-            self.found.append(replace(access, path=path))
+            self.found.append(access.reached(path, access.how))
 
     def before_step(self, node: Expr) -> Expr:
         """``node`` over the state before the step, where that is known."""
@@ -121,7 +121,7 @@ class EffectWalk:
                         way = None if can_fault(expr) else True
                         for access in accesses_of(substitute(expr, self.meaning), way, bound):
                             how = AccessKind.LOOK if way is None else AccessKind.TEST
-                            self.found.append(replace(access, how=how, path=path))
+                            self.found.append(access.reached(path, how))
                     self.tests([substitute(where, self.meaning)], path, bound)
                     more = (*self.membership(name, domain), self.before_step(where))
                     path = (*path, *(part for part in more if is_known(part)))
@@ -252,7 +252,10 @@ def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
     walk.tests([action.guard], (), binders)
     enabling += conjuncts(action.guard)
     there = tuple(enabling)
-    walk.found = [replace(a, path=there) if a.how is AccessKind.TEST else a for a in walk.found]
+    walk.found = [
+        access.reached(there, access.how) if access.how is AccessKind.TEST else access
+        for access in walk.found
+    ]
     walk.block(action.body + system.monitor, there, binders, True)
     return Effects(action, binders, there, tuple(walk.found), walk.single, walk.clear)
 

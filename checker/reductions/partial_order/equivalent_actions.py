@@ -8,15 +8,22 @@ from typing import Any
 from checker.model import ir
 from checker.model.memo import in_an_analysis
 from checker.model.names import ROLES
+from checker.model.tree import statements
 from checker.reductions.partial_order.effects import Effects
 
 
 def are_equivalent(a: Effects, b: Effects) -> bool:
     """Whether instances with the same parameters have the same effect, however they are enabled."""
     types_a, types_b = ([type_ for _, type_ in e.binders] for e in (a, b))
-    if types_a != types_b:
+    if types_a != types_b or _kinds(a) != _kinds(b):
         return False
     return bool(_shape(a) == _shape(b))
+
+
+@in_an_analysis
+def _kinds(one: Effects) -> list[type]:
+    """The kinds of its statements: where they differ, so do the shapes."""
+    return [type(stmt) for stmt in statements(one.action.body) if not isinstance(stmt, ir.Mark)]
 
 
 @in_an_analysis

@@ -205,8 +205,10 @@ def conjuncts(expr: Expr) -> list[Expr]:
             return [part for arg in args for part in conjuncts(arg)]
         case Apply(op=Op.NOT, args=(Apply(op=Op.OR, args=args),)):
             return [part for arg in args for part in conjuncts(negation(arg))]
-        case _:
+        case Const():
             return [] if expr == TRUE else [expr]
+        case _:
+            return [expr]
 
 
 def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count, product
 from typing import Any
 
@@ -153,14 +153,59 @@ class _Renaming:
         return made, renamed
 
     def access(self, access: Access) -> Access:
+        _, renamed = self.of(access.binders)
+        return replace(self.entry(access), path=renamed(access.path))
+
+    def entry(self, access: Access) -> Access:
+        """``access`` without its path."""
         binders, renamed = self.of(access.binders)
-        return replace(
-            access,
-            keys=renamed(access.keys),
-            item=None if access.item is None else renamed(access.item),
-            path=renamed(access.path),
-            binders=binders,
-        )
+        item = None if access.item is None else renamed(access.item)
+        keys = renamed(access.keys)
+        return Access(access.variable, access.how, keys, item, access.up, (), binders, access.sure)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of the action ``one``; ``apart``: with bound names that no other action has."""
+
+    one: Effects
+    access: Access
+    apart: Access
+
+
+class Writes:
+    """All writes of all actions, by their variables; ``renamed``: the actions with bound names of
+    their own.
+    """
+
+    def __init__(self, everyone: list[Effects], renamed: list[Effects]) -> None:
+        self.actions = len(everyone)
+        self._to: dict[str, list[Write]] = {}
+        for one, other in zip(everyone, renamed, strict=True):
+            for access, apart in zip(one.accesses, other.accesses, strict=True):
+                if access.writes:
+                    self._to.setdefault(access.variable, []).append(Write(one, access, apart))
+        self.is_open = by_identity(self._is_open)
+        """Tells whether a literal may become true, as far as is known; how bound names are called
+        makes no difference.
+        """
+
+    def to(self, variable: str) -> list[Write]:
+        return self._to.get(variable, [])
+
+    def helping(self, literal: Expr) -> Iterator[tuple[Access, Write]]:
+        """The writes that may make ``literal`` true, each with the access that it changes."""
+        for look in accesses_of(literal, True):
+            for write in self.to(look.variable):
+                grows = write.access.grows
+                same_way = look.up is None or grows is None or grows == look.up
+                if same_way and not _sets_otherwise(literal, write.access):
+                    yield look, write
+
+    def _is_open(self, literal: Expr) -> bool:
+        if not is_known(literal) or can_fault(literal):
+            return True
+        return next(self.helping(literal), None) is not None
 
 
 class Future:
@@ -174,16 +219,11 @@ class Future:
     def __init__(
         self,
         system: TransitionSystem,
-        everyone: list[Effects],
+        writes: Writes,
         mine: Effects,
         accesses: list[Access],
     ) -> None:
-        self.system, self.mine = system, mine
-        self.writes: dict[str, list[tuple[Effects, Access]]] = {}
-        for one in everyone:
-            for access in one.accesses:
-                if access.writes:
-                    self.writes.setdefault(access.variable, []).append((one, access))
+        self.system, self.mine, self.writes = system, mine, writes
         own = {name for name, _ in mine.binders}
         enabling = frozenset(key_of(part) for part in mine.enabling)
         self._fixed = [
@@ -195,7 +235,7 @@ class Future:
             and all(key_of(part) in enabling for part in a.path)
         ]
         self._pairs: dict[int, list[_Pair]] = {}
-        self._numbers = count(len(everyone) + 1)  # those before are of `everyone`, renamed
+        self._numbers = count(writes.actions + 1)  # those before are of all actions, renamed
         self.left = EFFORT
 
     def tag(self) -> str:
@@ -208,14 +248,7 @@ class Future:
         for literal in path:
             if self.left <= 0:
                 break
-            more = self.may(literal, depth)
-            if len(cases) * len(more) > MOST:
-                continue
-            cases = [
-                Case((*a.binders, *b.binders), (*a.parts, *b.parts))
-                for a, b in product(cases, more)
-            ]
-            self.left -= len(cases)
+            cases = self._product(cases, self.may(literal, depth))
         return cases
 
     def may(self, literal: Expr, depth: int) -> list[Case]:
@@ -226,8 +259,7 @@ class Future:
             case Apply(op=Op.OR, args=args):
                 found = [case for arg in args for case in self.all((arg,), depth)]
                 return [ANYTHING] if ANYTHING in found else found
-        helping = self._helping(literal)
-        if not helping:
+        if not self.writes.is_open(literal):
             return [Case((), (literal,))]
         if depth == 0:
             return [ANYTHING]
@@ -235,40 +267,60 @@ class Future:
         if counted is not None:
             return [Case((), (counted,))]
         found = [Case((), (literal,))]
-        for one, look, write in helping:
-            found += self._comes(one, look, write, depth)
+        for look, write in self.writes.helping(literal):
+            found += self._comes(look, write, depth)
             if len(found) > MOST:
                 return [ANYTHING]
         return [ANYTHING] if ANYTHING in found else found
 
-    def _helping(self, literal: Expr) -> list[tuple[Effects, Access, Access]]:
-        """The writes that may make ``literal`` true, each with its action and the access that it
-        changes.
-        """
-        found = []
-        for look in accesses_of(literal, True):
-            for one, write in self.writes.get(look.variable, []):
-                same_way = look.up is None or write.grows is None or write.grows == look.up
-                if same_way and not _sets_otherwise(literal, write):
-                    found.append((one, look, write))
-        return found
-
-    def _comes(self, one: Effects, look: Access, write: Access, depth: int) -> list[Case]:
+    def _comes(self, look: Access, write: Write, depth: int) -> list[Case]:
         """The cases in which ``write`` may happen to the entry that ``look`` reads."""
         tag = self.tag()
-        look = _Renaming(tag + "l").access(look)
-        now, others = _Renaming(tag).access(write), self._apart(one, write, tag)
+        look, renaming = _Renaming(tag + "l").access(look), _Renaming(tag)
+        now, others = renaming.entry(write.access), self._apart(write, tag)
         parts = (*overlap(look, now), *others)
         return [
             Case((*look.binders, *now.binders, *case.binders), (*parts, *case.parts))
-            for case in self.all(now.path, depth - 1)
+            for case in self._enabling(write, renaming, depth - 1)
         ]
 
-    def _apart(self, one: Effects, write: Access, tag: str) -> list[Expr]:
+    def _enabling(self, write: Write, renaming: _Renaming, depth: int) -> list[Case]:
+        """The cases in which all of the path of ``write``, renamed, may hold at once; at the end of
+        the search only those of its literals are renamed that are closed.
+        """
+        _, renamed = renaming.of(write.access.binders)
+        if depth:
+            return self.all(renamed(write.access.path), depth)
+        cases = [ANYTHING]
+        for literal, alike in zip(write.access.path, write.apart.path, strict=True):
+            if self.left <= 0:
+                break
+            if isinstance(alike, Apply) and alike.op is Op.OR:
+                more = self.may(renamed(literal), depth)
+            elif self.writes.is_open(alike):
+                more = [ANYTHING]
+            else:
+                more = [Case((), (renamed(literal),))]
+            cases = self._product(cases, more)
+        return cases
+
+    def _product(self, cases: list[Case], more: list[Case]) -> list[Case]:
+        """The cases of both, which takes effort; ``cases`` alone where these are too many."""
+        if len(cases) * len(more) > MOST:
+            return cases
+        if more != [ANYTHING]:
+            cases = [
+                Case((*a.binders, *b.binders), (*a.parts, *b.parts))
+                for a, b in product(cases, more)
+            ]
+        self.left -= len(cases)
+        return cases
+
+    def _apart(self, write: Write, tag: str) -> list[Expr]:
         """The conditions on a step that commutes with the instance, and does ``write``."""
         at = id(write)
         if at not in self._pairs:
-            self._pairs[at] = list(self._clashing(one, write))
+            self._pairs[at] = list(self._clashing(write.one, write.access))
         found = []
         for mine, binders, theirs in self._pairs[at]:
             keys = _Renaming(tag).of(binders)[1](theirs)
@@ -332,7 +384,8 @@ class Future:
         found = accesses_of(source, True)
         if not isinstance(source, ir.Read | ir.Index) or len(found) != 1:
             return None
-        for _, write in self.writes.get(found[0].variable, []):
+        for one in self.writes.to(found[0].variable):
+            write = one.access
             if write.grows is not False and (write.how is not AccessKind.ADD or write.item is None):
                 return None
         joins = self._joining(found[0], inner, where, item, x, depth)
@@ -350,16 +403,17 @@ class Future:
     ) -> Expr:
         """The condition that ``x`` may join."""
         cases: list[Case] = []
-        for one, write in self.writes.get(look.variable, []):
-            if write.how is not AccessKind.ADD:
+        for write in self.writes.to(look.variable):
+            if write.access.how is not AccessKind.ADD:
                 continue
             tag = self.tag()
-            now, others = _Renaming(tag).access(write), self._apart(one, write, tag)
+            renaming = _Renaming(tag)
+            now, others = renaming.entry(write.access), self._apart(write, tag)
             assert now.item is not None
             joined = now.item if not inner else substitute(item, {inner: now.item})
             fits = TRUE if not inner else substitute(where, {inner: now.item})
             parts = (*overlap(look, now), may_be_same(joined, x), fits, *others)
-            for case in self.all(now.path, depth - 1):
+            for case in self._enabling(write, renaming, depth - 1):
                 cases.append(Case((*now.binders, *case.binders), (*parts, *case.parts)))
         self.left -= 10 * len(cases)
         return TRUE if self.left <= 0 else some(cases)

@@ -14,7 +14,7 @@ rings, whose processes can only be rotated together, are not reduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checker.diagnostics.english import listing
@@ -48,7 +48,8 @@ PAYLOADS = "Msg"
 @an_analysis()
 def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str, ...]]:
     """The group, or ``None`` where there is none but the identity; and why it is not larger."""
-    sorts = sorts_of(system)
+    conditions = conditions_of(system)
+    sorts = conditions.sorts
     initial: dict[State, None] = {}
     try:
         for state, _ in starts(system):
@@ -58,7 +59,7 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
                 return None, (why,)
     except RunFault:
         return None, ("the initial state is a run-time error",)
-    group = _Group(system, sorts, list(initial))
+    group = _Group(system, conditions, list(initial))
     classes = group.classes()
     unused = tuple(group.reasons(classes))
     if not classes:
@@ -66,14 +67,22 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
     return Symmetry(sorts, classes, _text(sorts, classes)), unused
 
 
-def sorts_of(system: TransitionSystem) -> Sorts:
-    """The sorts of the types of a system's variables and of what its actions range over."""
-    labels = {system.processes: None}
-    probe = Sorts((system.processes,))
-    for type_ in Conditions(system, probe).types:
+def conditions_of(system: TransitionSystem) -> Conditions:
+    """The conditions on renamings of the sorts of a system: those of the types of its variables and
+    of what its actions range over."""
+    sorts = _sorts_of(system, [variable.type for variable in system.variables])
+    found = Conditions(system, sorts)
+    more = _sorts_of(system, found.types)
+    return found if more == sorts else Conditions(system, more)
+
+
+def _sorts_of(system: TransitionSystem, types: Iterable[t.Type]) -> Sorts:
+    """The processes, and the other atoms in ``types``, in this order."""
+    labels, processes = {system.processes: None}, Sorts((system.processes,))
+    for type_ in types:
         for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and part.labels and not part.first:
-                if probe.of(part) is None:
+                if processes.of(part) is None:
                     labels[part.labels] = None
     return Sorts(tuple(labels))
 
@@ -81,10 +90,10 @@ def sorts_of(system: TransitionSystem) -> Sorts:
 class _Group:
     """Checks renamings of a system, and puts them together."""
 
-    def __init__(self, system: TransitionSystem, sorts: Sorts, initial: list[State]) -> None:
+    def __init__(self, system: TransitionSystem, found: Conditions, initial: list[State]) -> None:
+        sorts = found.sorts
         self.sorts, self.initial = sorts, initial
         self.types = [v.type for v in system.variables]
-        found = Conditions(system, sorts)
         self.fixed, self.still = list(found.fixed.values()), list(found.still.values())
         self.ranges = sorted(found.ranges)
         self.payloads = {

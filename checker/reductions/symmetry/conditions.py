@@ -77,15 +77,19 @@ class _Here:
     request: bool = False
 
     def at(self, place: SourceLocation | None) -> _Here:
-        return self if place is None else replace(self, place=place)
+        if place is None or place is self.place:
+            return self
+        return _Here(self.meant, self.known, place, self.request)
 
     def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
         return replace(self, meant=(*self.meant, (placeless(expr), atoms)))
 
     def without(self, names: frozenset[str]) -> _Here:
         """The context without knowledge of ``names``."""
+        if not names or not (self.meant or self.known):
+            return self
         kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
-        return replace(self, meant=kept, known=forget(self.known, names))
+        return _Here(kept, forget(self.known, names), self.place, self.request)
 
     def with_place(self, text: str) -> str:
         """``text``, with the place of the context where that is known."""
@@ -104,6 +108,8 @@ class Conditions:
         self.still: dict[frozenset[Atom], Still] = {}
         self.ranges: set[tuple[int, int, int]] = set()
         self.types: dict[Type, None] = {}
+        self._seen_types: dict[int, Type] = {}
+        self._seen: dict[tuple[int, int, int], object] = {}
         for variable in system.variables:
             self._type(variable.type)
         for action in system.actions:
@@ -135,6 +141,9 @@ class Conditions:
 
     def _type(self, type_: Type) -> None:
         """Notes the ranges of atoms in a type: a renamed value has to be of it, too."""
+        if id(type_) in self._seen_types:
+            return
+        self._seen_types[id(type_)] = type_
         if type_ in self.types:
             return
         self.types[type_] = None
@@ -290,6 +299,10 @@ class Conditions:
             self._expr(part, here)
 
     def _expr(self, expr: Expr, here: _Here) -> None:
+        at = id(expr), id(here.meant), id(here.known)
+        if at in self._seen:
+            return
+        self._seen[at] = expr, here.meant, here.known
         self._type(expr.type)
         match expr:
             case ir.Const(type_, value):

@@ -130,6 +130,7 @@ def assigning(seed: int) -> ir.TransitionSystem:
     )
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("seed", range(8))
 def test_expressions_of_every_kind(seed: int) -> None:
     system = assigning(seed)

@@ -56,7 +56,7 @@ class Worker(IntEnum):
     OVERFLOW = 16  # there was no room for a new state
     BACK = 17  # some successor is not in the next level
     FOUND = 18  # NEWCOMERS: some successor is not in the visited set
-    TARGET = 19  # PARENTS: address of the row looked for; WALK: of the record of the walks
+    TARGET = 19  # PARENTS: address of the row looked for; WALK, STEPS: of a record
     SOURCE = 20  # address of the state under expansion
     TAPE = 21  # more nested choices than there is room for
     LOST = 22  # a property could not be evaluated
@@ -99,6 +99,7 @@ class Mode(IntEnum):
     ASK = 5  # all of them to the shard that owns them, with their sources
     ENDS = 6  # nothing: only fairness constraints are checked (see admissible_ends.py)
     WALK = 7  # one of them is drawn (see walk_loop.py)
+    STEPS = 8  # all of one state are kept (see steps_loop.py)
 
 
 @dataclass(frozen=True, slots=True)

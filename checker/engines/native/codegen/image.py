@@ -24,6 +24,7 @@ from checker.engines.native.codegen.state_predicates import (
     emit_some,
 )
 from checker.engines.native.codegen.statements import chooses
+from checker.engines.native.codegen.steps_loop import StepsLoop
 from checker.engines.native.codegen.too_wide import describe
 from checker.engines.native.codegen.visited_set import VisitedSet
 from checker.engines.native.codegen.walk_loop import WalkLoop
@@ -54,7 +55,8 @@ class KernelImage:
     them, whose violations show in single states.  ``plan``: the fairness constraints where there is
     liveness; ``has_justice``: whether there are justice conditions; ``reductions``: the plan of
     reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
-    words); ``begins``: it makes the initial states, too; ``walks``: it makes random walks.
+    words); ``begins``: it makes the initial states, too; ``walks``: it makes random walks;
+    ``steps``: it gives the steps of single states.
     """
 
     text: str
@@ -71,6 +73,7 @@ class KernelImage:
     compact: int = 0
     begins: bool = False
     walks: bool = False
+    steps: bool = False
 
 
 def build(
@@ -78,20 +81,22 @@ def build(
     reductions: Reductions = NOTHING,
     compact: int = 0,
     walks: bool = False,
+    steps: bool = False,
 ) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it.
 
     ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
-    than a word.  ``walks``: it makes random walks, too.
+    than a word.  ``walks``: it makes random walks, too; ``steps``: it gives the steps of
+    single states.
     """
     try:
-        return _build(system, reductions, compact, walks)
+        return _build(system, reductions, compact, walks, steps)
     except TooWide as why:
         raise Unsupported(describe(system, why)) from None
 
 
 def _build(
-    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool
+    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool, steps: bool
 ) -> KernelImage:
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
@@ -124,7 +129,8 @@ def _build(
         functions.append(question(layout, "just", _all(system)))
         functions.append(emit_enabled_fairness(layout, system))
     seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact, _mask(system, layout))
-    runtime = (WalkLoop if walks else SearchLoop)(system, shape, seen, reductions.ample_actions)
+    loop = WalkLoop if walks else StepsLoop if steps else SearchLoop
+    runtime = loop(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
     text = module_text(functions)
     digest = digest_of(text)
@@ -142,7 +148,7 @@ def _build(
         reductions,
         seen.compact,
     )
-    return KernelImage(text, digest, *parts, bool(begins), walks)
+    return KernelImage(text, digest, *parts, bool(begins), walks, steps)
 
 
 def _starting(
@@ -189,6 +195,7 @@ EXPORTED = {
     "normal",
     "weigh",
     "walk",
+    "steps",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

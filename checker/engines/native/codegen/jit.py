@@ -60,6 +60,7 @@ class Kernel:
     rekey: Callable[..., None] | None
     locate: Callable[..., None] | None
     walk: Callable[..., int] | None
+    steps: Callable[..., int] | None
     cached: bool
     engine: object
 
@@ -285,6 +286,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         rekey=function("rekey", None, 1) if image.plan is not None else None,
         locate=function("locate", None, 4) if image.plan is not None else None,
         walk=function("walk", word, 2) if image.walks else None,
+        steps=function("steps", word, 3) if image.steps else None,
         cached=cached,
         engine=engine,
     )

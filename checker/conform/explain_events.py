@@ -1,0 +1,198 @@
+"""Which lines a step explains: its events against what the logs say next.
+
+A step of a process is atomic, so its events that are logged are the next lines of its log, in
+order.  Where a log has a gap, events may be missing; what is not logged is free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from checker.conform.lines import EventPattern, Gap, Item, Line, Logged, Timeline
+from checker.conform.patterns import matches, names_in
+from checker.model.interpreter import Event, State
+from checker.model.ir import MarkKind, TransitionSystem
+
+Cursors = tuple[int, ...]
+"""For each timeline the number of the item that is next."""
+
+OBSERVABLE = frozenset(
+    {
+        MarkKind.REQUEST,
+        MarkKind.INDICATION,
+        MarkKind.PERFORM,
+        MarkKind.SEND,
+        MarkKind.RECEIVE,
+        MarkKind.HANDLER,
+        MarkKind.TIMEOUT,
+        MarkKind.CRASH,
+        MarkKind.RECOVER,
+    }
+)
+"""The kinds of marks that a line of a log can be about."""
+
+_INNER = re.compile(r"^upon |\.")
+"""What the texts of handlers without a name have, and those of what happens between layers."""
+
+BY_MESSAGE = (MarkKind.SEND, MarkKind.RECEIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is logged: of which processes there are ``timelines``, and which events are in them.
+
+    ``logged``: kinds of events, or those of one name; ``unlogged``: what of them is not.  A kind
+    stands for requests and indications of the protocol, not of its layers, and for handlers that
+    have a name of their own: of others the message or the request that they take is logged.
+    """
+
+    system: TransitionSystem
+    timelines: tuple[Timeline, ...]
+    logged: frozenset[Logged]
+    unlogged: frozenset[Logged] = frozenset()
+
+    @property
+    def start(self) -> Cursors:
+        """The cursors before any line."""
+        return (0,) * len(self.timelines)
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are to explain."""
+        return sum(timeline.lines for timeline in self.timelines)
+
+    def next_lines(self, cursors: Cursors) -> Iterator[Line]:
+        """Yields the next line of each process that has one."""
+        for timeline, cursor in zip(self.timelines, cursors, strict=True):
+            line = next((i for i in timeline.items[cursor:] if isinstance(i, Line)), None)
+            if line is not None:
+                yield line
+
+    def is_observed(self, event: Event) -> bool:
+        """Returns whether an event is one of those that are logged."""
+        info = self.system.marks[event.mark]
+        if info.kind not in OBSERVABLE:
+            return False
+        names = frozenset({info.text})
+        if info.kind in BY_MESSAGE:
+            names = names_in(info.types[2], event.args[2])
+        if any(Logged(info.kind, name) in self.unlogged for name in (*names, "")):
+            return False
+        if any(Logged(info.kind, name) in self.logged for name in names):
+            return True
+        return Logged(info.kind) in self.logged and (
+            info.kind in BY_MESSAGE or not _INNER.search(info.text)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """Events of a step that are not explained yet; ``sent_to``: the receivers of the first one, a
+    multicast, that earlier lines have named."""
+
+    events: tuple[Event, ...]
+    sent_to: frozenset[object] = frozenset()
+
+
+class EventExplainer:
+    """Finds the lines that the events of a step are, for one :class:`Observation`."""
+
+    def __init__(self, observation: Observation) -> None:
+        self.observation = observation
+        self._items = [timeline.items for timeline in observation.timelines]
+        ranks = {name: rank for rank, name in enumerate(observation.system.processes)}
+        self._of_process = {
+            ranks[timeline.process]: number for number, timeline in enumerate(observation.timelines)
+        }
+        self._known: dict[tuple[int, Event], bool] = {}
+
+    def relevant(self, events: Iterable[Event]) -> tuple[Event, ...]:
+        """Returns those of ``events`` that are logged, by processes that have a log; and their
+        crashes, which a log rarely says."""
+        marks = self.observation.system.marks
+        return tuple(
+            event
+            for event in events
+            if event.args
+            and (event.args[0] in self._of_process)
+            and (marks[event.mark].kind is MarkKind.CRASH or self.observation.is_observed(event))
+        )
+
+    def number_of(self, event: Event) -> int:
+        """Returns the number of the timeline of the process of a relevant event."""
+        return self._of_process[event.args[0]]  # type: ignore[index]
+
+    def after(
+        self, cursors: Cursors, events: tuple[Event, ...]
+    ) -> list[tuple[Cursors, list[Line]]]:
+        """Returns the cursors after a step with ``events``, as :meth:`relevant` returns them, with
+        the lines that are explained; empty where the logs say something else."""
+        if not events:
+            return [(cursors, [])]
+        found: dict[Cursors, list[Line]] = {}
+        for after, lines in self._ways(cursors, _Left(events), []):
+            found.setdefault(after, lines)
+        return list(found.items())
+
+    def _ways(
+        self, cursors: Cursors, left: _Left, lines: list[Line]
+    ) -> Iterator[tuple[Cursors, list[Line]]]:
+        if not left.events:
+            yield cursors, lines
+            return
+        event = left.events[0]
+        who = self.number_of(event)
+        at, items = cursors[who], self._items[who]
+        info = self.observation.system.marks[event.mark]
+        if info.kind is MarkKind.CRASH and self._may_crash(items, at):
+            yield from self._ways(cursors, _Left(left.events[1:]), lines)
+        here = items[at] if at < len(items) else None
+        if isinstance(here, Gap):
+            if info.kind is not MarkKind.CRASH:
+                yield from self._ways(cursors, _Left(left.events[1:]), lines)
+            at += 1
+            here = items[at] if at < len(items) else None
+        if isinstance(here, Line):
+            passed = (*cursors[:who], at + 1, *cursors[who + 1 :])
+            for rest in self._explained(here, event, left):
+                yield from self._ways(passed, rest, [*lines, here])
+
+    def _may_crash(self, items: tuple[Item, ...], at: int) -> bool:
+        """Returns whether a process may crash here although its log does not say so: where it may
+        say nothing more, or goes on with coming back up."""
+        return at >= len(items) or isinstance(items[at], Gap)
+
+    def _explained(self, line: Line, event: Event, left: _Left) -> Iterator[_Left]:
+        """Yields what is left of a step when ``line`` is about its first event, or about some of
+        the receivers of a multicast."""
+        for pattern in line.patterns:
+            if pattern.mark != event.mark or not self._matches(pattern, event):
+                continue
+            if pattern.to is None:
+                if not left.sent_to:
+                    yield _Left(left.events[1:])
+                continue
+            receivers = event.args[1]
+            receivers = receivers if isinstance(receivers, frozenset) else frozenset({receivers})
+            own, named = {event.args[0]}, pattern.to | left.sent_to
+            if not pattern.to <= receivers or pattern.to & left.sent_to:
+                continue
+            if receivers - own <= named:
+                yield _Left(left.events[1:])
+            else:
+                yield _Left(left.events, frozenset(named))
+
+    def _matches(self, pattern: EventPattern, event: Event) -> bool:
+        key = (id(pattern), event)
+        known = self._known.get(key)
+        if known is None:
+            known = all(map(matches, pattern.args, event.args))
+            self._known[key] = known
+        return known
+
+
+def says_state(lines: Iterable[Line], state: State) -> bool:
+    """Returns whether the variables of ``state`` have the values that ``lines`` say."""
+    return all(matches(pattern, state[number]) for line in lines for number, pattern in line.state)

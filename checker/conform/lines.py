@@ -1,0 +1,325 @@
+"""What the lines of a log say in terms of a system: the events that each may be, and the values of
+variables after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from checker.conform.mapping import NameMapping
+from checker.conform.patterns import (
+    ANYTHING,
+    Exactly,
+    NoValue,
+    Parts,
+    Pattern,
+    message_names,
+    messages,
+    parse,
+)
+from checker.conform.read_log import Log, Row
+from checker.diagnostics import Diagnostic, SpecError
+from checker.model import types as t
+from checker.model.ir import Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
+from checker.model.tree import statements
+
+MARKS: Mapping[str, MarkKind] = {
+    "request": MarkKind.REQUEST,
+    "broadcast": MarkKind.REQUEST,
+    "indicate": MarkKind.INDICATION,
+    "deliver": MarkKind.INDICATION,
+    "perform": MarkKind.PERFORM,
+    "send": MarkKind.SEND,
+    "receive": MarkKind.RECEIVE,
+    "handler": MarkKind.HANDLER,
+    "timeout": MarkKind.TIMEOUT,
+    "crash": MarkKind.CRASH,
+    "recover": MarkKind.RECOVER,
+}
+"""The kinds of lines that say that an event has happened, and of which kind its mark is."""
+
+MESSAGES = (MarkKind.SEND, MarkKind.RECEIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class EventPattern:
+    """An event that a line may be: ``args`` are patterns of its mark's arguments.
+
+    ``to``: of a line about sending, the processes of which it says that it is sent to them
+    (``None``: it does not say).
+    """
+
+    mark: int
+    args: tuple[Pattern, ...]
+    to: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a row says.
+
+    ``logged``: what kind of event it is, with its name; ``patterns``: the events that it may be;
+    ``state``: the numbers of variables, and patterns of their values after the step.
+    """
+
+    row: Row
+    logged: Logged
+    patterns: tuple[EventPattern, ...]
+    state: tuple[tuple[int, Pattern], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place in a log where any number of lines may be missing; ``row``: the one behind it."""
+
+    row: Row | None = None
+
+
+Item = Line | Gap
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A kind of event, and the name of the message, handler, request, indication or timer; an empty
+    name stands for all of them."""
+
+    kind: MarkKind
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """It in words: ``receive ASK``."""
+        return f"{self.kind.value} {self.name}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What is known of one process: ``items`` in order."""
+
+    process: str
+    items: tuple[Item, ...]
+
+    @property
+    def lines(self) -> int:
+        """The number of lines that say that something has happened."""
+        return sum(isinstance(item, Line) for item in self.items)
+
+
+def passed_marks(system: TransitionSystem) -> list[int]:
+    """Returns the numbers of the marks that some action passes."""
+    code = (action.body for action in system.actions)
+    return sorted({s.mark for body in code for s in statements(body) if isinstance(s, Mark)})
+
+
+class Resolver:
+    """Resolves rows by a system and a mapping."""
+
+    def __init__(self, system: TransitionSystem, mapping: NameMapping) -> None:
+        self.system, self.mapping = system, mapping
+        self._processes = {name: rank for rank, name in enumerate(system.processes)}
+        self._of_kind: dict[MarkKind, list[int]] = {}
+        self._known: dict[str, Line] = {}
+        for number in passed_marks(system):
+            self._of_kind.setdefault(system.marks[number].kind, []).append(number)
+        self._variables = {
+            variable.title or variable.name: number
+            for number, variable in enumerate(system.variables)
+            if variable.kind in (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+            and not variable.name.startswith("@")
+        }
+
+    def timelines(self, log: Log) -> tuple[Timeline, ...]:
+        """Returns what ``log`` says of each process, in the order of the system's.
+
+        Raises :class:`SpecError` (E074) where it names what there is not in the system.
+        """
+        unknown = [process for process in log.rows if process not in self._processes]
+        if unknown:
+            row = log.rows[unknown[0]][0]
+            raise self._wrong(row, _nearest("process", unknown[0], list(self._processes)))
+        return tuple(
+            Timeline(name, tuple(self._items(log.rows[name])))
+            for name in self.system.processes
+            if name in log.rows
+        )
+
+    def _items(self, rows: list[Row]) -> Iterator[Item]:
+        closed = False
+        before = ""
+        for row in rows:
+            closed = row.kind == "end"
+            if row.kind == "gap" or (row.kind == "recover" and before not in ("crash", "gap")):
+                yield Gap(row)
+            if row.kind in MARKS:
+                yield self.line(row)
+            before = row.kind
+        if not closed:
+            yield Gap()
+
+    # ---- one line -------------------------------------------------------------------------
+
+    def line(self, row: Row) -> Line:
+        """Returns what ``row`` says; raises :class:`SpecError` (E074)."""
+        kind = MARKS[row.kind]
+        said = {name: value for name, value in row.data.items() if name not in ("pos", "ts", "run")}
+        key = json.dumps([row.process, said], sort_keys=True)
+        known = self._known.get(key)
+        if known is not None:  # lines that say the same share what they say
+            return Line(row, known.logged, known.patterns, known.state)
+        found = self._known[key] = self._resolved(row, kind)
+        return found
+
+    def _resolved(self, row: Row, kind: MarkKind) -> Line:
+        try:
+            if kind in MESSAGES:
+                name, patterns = self._message(row, kind)
+            elif kind in (MarkKind.CRASH, MarkKind.RECOVER):
+                name, patterns = "", self._plain(row, kind)
+            elif kind is MarkKind.PERFORM:
+                name, patterns = "", tuple(self._act(row))
+            else:
+                name, patterns = self._operator(row, kind)
+            return Line(row, Logged(kind, name), patterns, tuple(self._state(row)))
+        except NoValue as problem:
+            raise self._wrong(row, str(problem)) from None
+
+    def _plain(self, row: Row, kind: MarkKind) -> tuple[EventPattern, ...]:
+        marks = self._of_kind.get(kind, [])
+        if not marks:
+            never = "crashes" if kind is MarkKind.CRASH else "comes back up"
+            raise NoValue(f"in this check no process {never}: its clause `faults` does not say so")
+        return tuple(EventPattern(mark, (self._self(row),)) for mark in marks)
+
+    def _message(self, row: Row, kind: MarkKind) -> tuple[str, tuple[EventPattern, ...]]:
+        said = row.data.get("message", row.data.get("name"))
+        if not isinstance(said, str):
+            raise NoValue("this line does not say which `message`")
+        name = self.mapping.messages.get(said, said)
+        found: list[EventPattern] = []
+        known: dict[str, None] = {}
+        for mark in self._of_kind.get(kind, []):
+            info = self.system.marks[mark]
+            assert isinstance(info.types[2], t.VariantT)
+            known |= dict.fromkeys(message_names(info.types[2]))
+            for pattern in messages(info.types[2], name, row.data.get("fields"), self._rename):
+                found += self._sent(row, mark, info, pattern)
+        if not found:
+            raise NoValue(_nearest("message", name, list(known)))
+        return name, tuple(found)
+
+    def _sent(
+        self, row: Row, mark: int, info: MarkInfo, message: Pattern
+    ) -> Iterator[EventPattern]:
+        if info.kind is MarkKind.RECEIVE:
+            sender = parse(info.types[1], row.data.get("from", "_"), self._rename)
+            yield EventPattern(mark, (self._self(row), sender, message))
+            return
+        to = row.data.get("receivers", row.data.get("to"))
+        if isinstance(to, str):
+            to = [to]
+        receivers = None
+        if to is not None:
+            found = parse(t.SetT(_item(info.types[1])), to, self._rename)
+            assert isinstance(found, Exactly)
+            assert isinstance(found.value, frozenset)
+            receivers = found.value
+        yield EventPattern(mark, (self._self(row), ANYTHING, message), receivers)
+
+    def _act(self, row: Row) -> Iterator[EventPattern]:
+        for mark in self._of_kind.get(MarkKind.PERFORM, []):
+            info = self.system.marks[mark]
+            act = parse(info.types[1], row.data.get("name", "_"), self._rename)
+            yield EventPattern(mark, (self._self(row), act))
+        if MarkKind.PERFORM not in self._of_kind:
+            raise NoValue("no process performs anything in this check")
+
+    def _operator(self, row: Row, kind: MarkKind) -> tuple[str, tuple[EventPattern, ...]]:
+        said = str(row.data.get("name", row.kind if row.kind in ("broadcast", "deliver") else ""))
+        name = self.mapping.names.get(said, said)
+        marks = self._of_kind.get(kind, [])
+        named = [mark for mark in marks if self.system.marks[mark].text == name]
+        if not named:
+            texts = dict.fromkeys(self.system.marks[mark].text for mark in marks)
+            raise NoValue(_nearest(kind.value, name, list(texts)))
+        return name, tuple(self._called(row, mark) for mark in named)
+
+    def _called(self, row: Row, mark: int) -> EventPattern:
+        info = self.system.marks[mark]
+        types, names = info.types[1:], [_shown(name) for name in info.names[1:]]
+        given = row.data.get("arguments")
+        if row.kind in ("broadcast", "deliver") and given is None:
+            given = _shorthand(row, types)
+        if given is None:
+            args: list[Pattern] = [ANYTHING] * len(types)
+        elif isinstance(given, Mapping):
+            for name in given:
+                if name not in names:
+                    raise NoValue(_nearest("argument", str(name), names))
+            args = [
+                parse(type_, given.get(name, "_"), self._rename)
+                for name, type_ in zip(names, types, strict=True)
+            ]
+        elif isinstance(given, list) and len(given) == len(types):
+            args = [
+                parse(type_, each, self._rename) for type_, each in zip(types, given, strict=True)
+            ]
+        else:
+            raise NoValue(f"`{info.text}` has {len(types)} arguments: {', '.join(names)}")
+        return EventPattern(mark, (self._self(row), *args))
+
+    def _state(self, row: Row) -> Iterator[tuple[int, Pattern]]:
+        given = row.data.get("state")
+        if given is None:
+            return
+        if not isinstance(given, Mapping):
+            raise NoValue("`state` has to be an object: values by the names of variables")
+        for said, data in given.items():
+            name = self.mapping.variables.get(str(said), str(said))
+            if name not in self._variables:
+                raise NoValue(_nearest("variable", name, list(self._variables)))
+            number = self._variables[name]
+            type_ = self.system.variables[number].type
+            if self.system.variables[number].kind is VariableKind.SHARED:
+                yield number, parse(type_, data, self._rename)
+                continue
+            assert isinstance(type_, t.MapT)
+            own = parse(type_.value, data, self._rename)
+            keys = list(t.universe(type_.key))
+            rank = self._processes[row.process]
+            if rank not in keys:
+                raise NoValue(f"{row.process} has no variable `{name}`")
+            yield number, Parts(tuple(own if key == rank else ANYTHING for key in keys))
+
+    def _self(self, row: Row) -> Pattern:
+        return Exactly(self._processes[row.process])
+
+    @property
+    def _rename(self) -> Callable[[str], str]:
+        return self.mapping.value
+
+    def _wrong(self, row: Row, message: str) -> SpecError:
+        return SpecError((Diagnostic("E074", message, row.place),))
+
+
+def _shorthand(row: Row, types: tuple[t.Type, ...]) -> list[Any] | None:
+    """Returns the arguments of a line ``broadcast`` or ``deliver``, which has them as ``msg`` and
+    ``sender``."""
+    given = [row.data.get("sender", "_"), row.data.get("msg", "_")]
+    return given[-len(types) :] if 0 < len(types) <= len(given) else None
+
+
+def _nearest(what: str, name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, 1, 0.5)
+    hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known) or 'none'}"
+    return f"this check has no {what} `{name}`: {hint}"
+
+
+def _shown(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _item(type_: t.Type) -> t.Type:
+    return type_.item if isinstance(type_, t.SetT) else type_

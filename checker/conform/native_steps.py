@@ -1,0 +1,173 @@
+"""Steps in machine code.
+
+The system that is compiled notes in a variable of its own which logged events a step has; it is
+read, and emptied, between steps.  So a state is the number that its row is, and the lines that a
+step explains are found by the same code as for the interpreter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.conform.explain_events import OBSERVABLE, Cursors, EventExplainer
+from checker.conform.lines import Line, passed_marks
+from checker.conform.pattern_bits import Bits, bits_in_state
+from checker.conform.reference_steps import ReferenceSteps
+from checker.conform.search import Way
+from checker.engines.native.codegen.layout import Leaf, Wide
+from checker.engines.native.codegen.packing import decode, width
+from checker.engines.native.steps.stepper import NativeStepper
+from checker.model import ir
+from checker.model.interpreter import Event, State
+from checker.model.ir import Apply, Assign, Make, Mark, MarkKind, Op, Read, Target, TransitionSystem
+from checker.model.tree import rewritten
+from checker.model.types import Case, SeqT, VariantT
+from checker.results.answer import Unsupported
+
+EVENTS = "@events"
+"""The variable that has the events of the step that led to a state."""
+
+_SPECIAL = (MarkKind.SEND, MarkKind.CRASH)
+"""Events of which several lines may be about one, or none."""
+
+MOST = 16
+"""The largest number of events of a step; states that have larger steps are the interpreter's."""
+
+
+def noting_events(system: TransitionSystem, marks: list[int]) -> TransitionSystem:
+    """Returns ``system`` with a last variable to which each step appends its events of ``marks``:
+    a case for each of them, with the mark's arguments; without properties and fairness."""
+    cases = tuple(
+        Case(
+            f"mark {mark}", tuple((str(i), kind) for i, kind in enumerate(system.marks[mark].types))
+        )
+        for mark in marks
+    )
+    event = VariantT("Event", cases)
+    type_ = SeqT(event, MOST)
+
+    def note(node: object) -> object:
+        if not isinstance(node, Mark) or node.mark not in marks:
+            return None
+        said = Make(event, marks.index(node.mark), node.args)
+        now = Read(type_, EVENTS)
+        return Assign(Target(type_, EVENTS, True), Apply(type_, Op.APPEND, (now, said)))
+
+    actions = tuple(
+        replace(a, body=rewritten(a.body, note), promised=ir.FALSE, fairness=None)
+        for a in system.actions
+    )
+    variable = ir.Variable(EVENTS, type_, (), ir.VariableKind.WORLD)
+    variables = (*system.variables, variable)
+    return replace(
+        system, variables=variables, actions=actions, properties=(), justice=(), view=None
+    )
+
+
+class NativeSteps:
+    """The steps that the log of ``explainer`` admits, in machine code.
+
+    Raises :class:`Unsupported` where native code can't take the system.
+    """
+
+    def __init__(self, system: TransitionSystem, explainer: EventExplainer) -> None:
+        self.system, self.explainer = system, explainer
+        self._marks = [m for m in passed_marks(system) if system.marks[m].kind in OBSERVABLE]
+        noting = noting_events(system, self._marks)
+        self._stepper = NativeStepper(noting)
+        self._reference = ReferenceSteps(system, explainer)
+        self._type = noting.variables[-1].type
+        node = self._stepper.layout.nodes[-1]
+        if not isinstance(node, Leaf | Wide):
+            raise Unsupported("the events of a step have no place of their own")
+        self._shift = 64 * node.word + (node.shift if isinstance(node, Leaf) else 0)
+        self._mask = (1 << width(self._type)) - 1
+        self._rest = ~(self._mask << self._shift)
+        self._events: dict[int, tuple[Event, ...]] = {}
+        self._said: dict[int, tuple[Bits, ...]] = {}
+        self._items = [timeline.items for timeline in explainer.observation.timelines]
+        self._single: dict[int, int] = {}
+        self._explains: dict[tuple[int, int], bool] = {}
+
+    def starts(self) -> list[int]:
+        """Returns the initial states; may raise ``RunFault``."""
+        return [self._stepper.pack((*state, ())) for state in self._reference.starts()]
+
+    def ways(self, state: int, cursors: Cursors) -> list[Way[int]]:
+        """Returns the steps of ``state`` that what is logged admits.
+
+        Raises :class:`checker.conform.reference_steps.Outgrown`.
+        """
+        rows, faulted = self._stepper.successors(state)
+        if faulted:
+            return self._interpreted(state, cursors)
+        found = []
+        shift, mask, rest, known = self._shift, self._mask, self._rest, self._events
+        for row in rows:
+            code, successor = row >> shift & mask, row & rest
+            if not code:
+                found.append(Way(successor, cursors, 0))
+                continue
+            events = known.get(code)
+            if events is None:
+                events = self._decoded(code)
+            who = self._single.get(code)
+            if who is not None:
+                at = cursors[who]
+                item = self._items[who][at] if at < len(self._items[who]) else None
+                if isinstance(item, Line):
+                    if self._is_of(code, events, item, cursors) and self._says([item], successor):
+                        passed = (*cursors[:who], at + 1, *cursors[who + 1 :])
+                        found.append(Way(successor, passed, 1))
+                    continue
+            for now, lines in self.explainer.after(cursors, events):
+                if not lines or self._says(lines, successor):
+                    found.append(Way(successor, now, len(lines)))
+        return found
+
+    def _is_of(self, code: int, events: tuple[Event, ...], line: Line, cursors: Cursors) -> bool:
+        """Returns whether a step whose only logged event is no multicast explains ``line``, the
+        next one of its process; lines that say the same share the answer."""
+        key = (code, id(line.patterns))
+        known = self._explains.get(key)
+        if known is None:
+            known = self._explains[key] = bool(self.explainer.after(cursors, events))
+        return known
+
+    def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
+        """Returns the same by the interpreter, which knows what an error is about."""
+        ways = self._reference.ways(self.shown(state), cursors)
+        pack = self._stepper.pack
+        return [Way(pack((*way.state, ())), way.cursors, way.lines) for way in ways]
+
+    def shown(self, state: int) -> State:
+        """Returns a state as the interpreter has it."""
+        return self._stepper.unpack(state)[:-1]
+
+    def _decoded(self, code: int) -> tuple[Event, ...]:
+        value = decode(self._type, code)
+        assert isinstance(value, tuple)
+        events = [
+            Event(self._marks[case], args) for case, *given in value if (args := tuple(given))
+        ]
+        found = self._events[code] = self.explainer.relevant(events)
+        if len(found) == 1 and self.system.marks[found[0].mark].kind not in _SPECIAL:
+            self._single[code] = self.explainer.number_of(found[0])
+        return found
+
+    def _says(self, lines: list[Line], state: int) -> bool:
+        for line in lines:
+            if not line.state:
+                continue
+            said = self._said.get(id(line.state))
+            if said is None:
+                layout = self._stepper.layout
+                said = tuple(bits_in_state(layout, n, pattern) for n, pattern in line.state)
+                self._said[id(line.state)] = said
+            if any(state & mask != value for mask, value in said):
+                return False
+        return True
+
+    def close(self) -> None:
+        """Ends what is still being compiled."""
+        self._stepper.close()

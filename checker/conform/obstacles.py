@@ -1,0 +1,181 @@
+"""Why a log is not explained further: for the next line of each process, what keeps each step that
+could be it from being taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from checker.conform.explain_events import Cursors, EventExplainer, Observation, says_state
+from checker.conform.lines import Line
+from checker.conform.patterns import Exactly, OneCase, Parts, Pattern, is_exact, matches
+from checker.conform.replayed_run import ReplayedRun
+from checker.language.typecheck.clients import verbs
+from checker.model import interpreter
+from checker.model import types as t
+from checker.model.interpreter import Event, State, Transition
+from checker.model.ir import MarkKind, TransitionSystem
+from checker.results.conformance import LoggedLine, Obstacle
+from checker.results.events import tell
+from checker.results.show_values import show
+from checker.simulate.choices import phrases_of_transition
+from checker.simulate.why_not import why_not
+
+MOST = 6
+"""The largest number of reasons for one line."""
+
+
+def obstacles_at(
+    observation: Observation,
+    explainer: EventExplainer,
+    cursors: Cursors,
+    run: ReplayedRun,
+) -> tuple[Obstacle, ...]:
+    """Returns an obstacle for the next line of each process, at ``cursors``, to which ``run``
+    leads."""
+    at = _Place(observation, explainer, cursors, run)
+    return tuple(
+        Obstacle(
+            logged_line(observation.system, line), tuple(dict.fromkeys(at.reasons(line)))[:MOST]
+        )
+        for line in observation.next_lines(cursors)
+    )
+
+
+def logged_line(system: TransitionSystem, line: Line) -> LoggedLine:
+    """Returns ``line`` for a report."""
+    return LoggedLine(line.row.file, line.row.number, line.row.process, words_of(system, line))
+
+
+def words_of(system: TransitionSystem, line: Line) -> str:
+    """Returns what ``line`` says, in the words of the spec, as far as it says it."""
+    who, kind, name = line.row.process, line.logged.kind, line.logged.name
+    pattern = line.patterns[0]
+    types = system.marks[pattern.mark].types
+    given = [_shown(type_, arg) for type_, arg in zip(types, pattern.args, strict=True)]
+    match kind:
+        case MarkKind.RECEIVE:
+            sender = "" if given[1] == "_" else f" from {given[1]}"
+            return f"{who} receives {_message(given[2], name)}{sender}"
+        case MarkKind.SEND:
+            to = sorted(pattern.to or ())
+            receivers = f" to {', '.join(system.processes[int(r)] for r in to)}" if to else ""
+            return f"{who} sends {_message(given[2], name)}{receivers}"
+        case MarkKind.HANDLER:
+            return f"{who}: {name}"
+        case MarkKind.CRASH:
+            return f"{who} crashes"
+        case MarkKind.RECOVER:
+            return f"{who} comes back up"
+        case MarkKind.TIMEOUT:
+            return f"{who}'s timer {name} expires"
+        case MarkKind.PERFORM:
+            return f"{who} performs {given[1]}"
+        case _:
+            items = f" ({', '.join(given[1:])})" if len(given) > 2 else " ".join(["", *given[1:]])
+            return f"{who} {verbs(name)[0]}{items}"
+
+
+def _message(shown: str, name: str) -> str:
+    return shown if shown != "_" else name
+
+
+def _shown(type_: t.Type, pattern: Pattern) -> str:
+    """Returns what a pattern says of a value; what it leaves free is ``_``."""
+    if isinstance(pattern, Exactly):
+        return show(type_, pattern.value)
+    if isinstance(pattern, Parts) and isinstance(type_, t.TupleT):
+        return f"({', '.join(map(_shown, type_.items, pattern.parts))})"
+    if isinstance(pattern, OneCase) and isinstance(type_, t.VariantT):
+        case = type_.cases[pattern.case]
+        inner = [
+            _shown(kind, part) for (_, kind), part in zip(case.fields, pattern.fields, strict=True)
+        ]
+        return f"{case.name}({', '.join(inner)})" if inner else case.name
+    return "_"
+
+
+class _Place:
+    """The end of the longest explained prefix."""
+
+    def __init__(
+        self,
+        observation: Observation,
+        explainer: EventExplainer,
+        cursors: Cursors,
+        run: ReplayedRun,
+    ) -> None:
+        self.observation, self.explainer, self.cursors = observation, explainer, cursors
+        self.system, self.run, self.state = observation.system, run, run.states[-1]
+        self._transitions = [
+            transition
+            for transition in interpreter.successors(self.system, self.state)
+            if transition.successor is not None
+        ]
+
+    def reasons(self, line: Line) -> Iterator[str]:
+        """Yields why no step that could be ``line`` explains it."""
+        found = list(self._nearly(line))
+        yield from found
+        if not found:
+            words = words_of(self.system, line)
+            if line.logged.kind is not MarkKind.SEND:
+                asked = words.split("(")[0] if "_" in words else words
+                yield from why_not(asked, self.system, self.state, self.run.trace)
+            else:
+                yield f"no step that {line.row.process} can take now sends {line.logged.name}"
+
+    def _nearly(self, line: Line) -> Iterator[str]:
+        """Yields in what the steps that are possible, and are of the kind that ``line`` says,
+        differ from what the log says."""
+        process = self.system.processes.index(line.row.process)
+        for transition in self._transitions:
+            events = self.explainer.relevant(transition.events)
+            own = [event for event in events if event.args[0] == process]
+            if not own or not self._is_like(line, own[0]):
+                continue
+            phrase = phrases_of_transition(self.system, self.state, transition)[0]
+            said = self._difference(line, own, transition)
+            if said:
+                yield f"`{phrase}` is possible, {said}"
+
+    def _is_like(self, line: Line, event: Event) -> bool:
+        return any(pattern.mark == event.mark for pattern in line.patterns)
+
+    def _difference(self, line: Line, own: list[Event], transition: Transition) -> str:
+        first = own[0]
+        patterns = [p for p in line.patterns if p.mark == first.mark]
+        if not any(all(map(matches, p.args, first.args)) for p in patterns):
+            return f"the log says {words_of(self.system, line)}"
+        events = self.explainer.relevant(transition.events)
+        ways = self.explainer.after(self.cursors, events)
+        assert transition.successor is not None
+        if ways:
+            lines = [each for each in ways[0][1] if not says_state([each], transition.successor)]
+            return self._values(lines, transition.successor)
+        lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))
+        return f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+
+    def _explains(self, events: tuple[Event, ...]) -> bool:
+        return bool(self.explainer.after(self.cursors, events))
+
+    def _values(self, lines: list[Line], state: State) -> str:
+        """Returns which variables would have other values than the log says."""
+        said = []
+        for line in lines:
+            for number, pattern in line.state:
+                if matches(pattern, state[number]):
+                    continue
+                variable = self.system.variables[number]
+                name = variable.title or variable.name
+                rank = self.system.processes.index(line.row.process)
+                value: Any = state[number]
+                type_ = variable.type
+                if isinstance(pattern, Parts) and isinstance(type_, t.MapT):
+                    place = list(t.universe(type_.key)).index(rank)
+                    value, pattern, type_ = value[place], pattern.parts[place], type_.value
+                logged = _shown(type_, pattern) if is_exact(pattern) else "something else"
+                said.append(
+                    f"{name} would be {show(type_, value)} after it, and the log says {logged}"
+                )
+        return "but " + "; ".join(said) if said else ""

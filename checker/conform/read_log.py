@@ -1,0 +1,170 @@
+"""Reads logs: lines of JSON, one file or several, compressed or not, into the rows of each process.
+
+Only positions order rows, and only those of one process; files may be merged or apart.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+from checker.conform.mapping import NameMapping
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics.english import count
+from checker.record.kinds import GAP, KINDS
+
+OPENERS: Mapping[bytes, Callable[[str], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+"""How compressed files are opened, by the bytes that they begin with."""
+
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a log: ``number`` is that of the line in ``file``, counted from 1."""
+
+    file: str
+    number: int
+    process: str
+    pos: int
+    kind: str
+    data: Mapping[str, Any]
+
+    @property
+    def place(self) -> Span:
+        """Where it stands."""
+        return Span(self.file, self.number, 1, self.number, 2)
+
+
+@dataclass(slots=True)
+class Log:
+    """The rows of each process, in the order of their positions.
+
+    ``read``: lines that were read; ``ignored``: those that the mapping passes over; ``gaps``: the
+    places where something is missing, in words.
+    """
+
+    files: tuple[str, ...]
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    read: int = 0
+    ignored: int = 0
+    gaps: list[str] = field(default_factory=list)
+
+
+def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
+    """Reads the files ``paths`` as one log; raises :class:`SpecError`: E077 a line that can't be
+    read, E071 one without process or position, E072 a process that goes back, E073 two logs of one
+    process, E075 a file that can't be read."""
+    log = Log(tuple(paths))
+    begun: dict[str, str] = {}
+    for path in log.files:
+        for row in _rows(path, mapping, log):
+            if begun.setdefault(row.process, path) != path:
+                message = (
+                    f"there are two logs of {row.process}: the other one is {begun[row.process]}"
+                )
+                raise _wrong("E073", message, row.place)
+            if row.kind in mapping.ignored:
+                log.ignored += 1
+                row = Row(row.file, row.number, row.process, row.pos, "", row.data)
+            _append(log, row)
+    for process, rows in log.rows.items():
+        log.rows[process] = [row for row in rows if row.kind]
+    return log
+
+
+def _append(log: Log, row: Row) -> None:
+    rows = log.rows.setdefault(row.process, [])
+    if rows and row.pos <= rows[-1].pos:
+        last = rows[-1]
+        message = f"{row.process} goes back: position {row.pos} behind position {last.pos}"
+        hint = f"line {last.number} has that one; a process numbers its lines upwards"
+        raise _wrong("E072", message, row.place, hint)
+    before = rows[-1].pos if rows else min(row.pos, 1) - 1
+    if row.pos > before + 1:
+        missing = row.pos - before - 1
+        where = f"{row.file}:{row.number}: {count(missing, 'line')} of {row.process} missing here"
+        log.gaps.append(where)
+        rows.append(Row(row.file, row.number, row.process, row.pos - 1, GAP, {}))
+    elif row.kind == GAP:
+        what = "half a line" if "lost" in row.data else "a gap that it has recorded"
+        log.gaps.append(f"{row.file}:{row.number}: {row.process} has {what}")
+    rows.append(row)
+
+
+def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
+    last: Row | None = None
+    for number, line, whole in _lines(path):
+        if not line.strip():
+            continue
+        log.read += 1
+        place = Span(path, number, 1, number, 2)
+        try:
+            data = json.loads(line)
+        except ValueError as problem:
+            if not whole and last is not None:
+                yield Row(path, number, last.process, last.pos + 1, GAP, {"lost": line})
+                continue
+            raise _wrong("E077", f"this line is no JSON: {problem}", place) from None
+        if not isinstance(data, dict):
+            raise _wrong("E077", "this line is no JSON object", place)
+        last = _row(path, number, data, mapping)
+        yield last
+
+
+def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> Row:
+    place = Span(path, number, 1, number, 2)
+    named = {mapping.fields.get(name, name): value for name, value in data.items()}
+    for needed in ("process", "pos", "kind"):
+        if named.get(needed) in (None, ""):
+            near = get_close_matches(needed, [n for n in data if n not in ("process", "pos")], 1)
+            hint = f"is it `{near[0]}`? [fields] of a mapping renames" if near else ""
+            raise _wrong("E071", f"this line has no `{needed}`", place, hint)
+    if type(named["pos"]) is not int:
+        raise _wrong("E071", f"`{named['pos']}` is no position: it has to be a number", place)
+    kind = mapping.kinds.get(str(named["kind"]), str(named["kind"]))
+    if kind not in KINDS and kind not in mapping.ignored:
+        near = get_close_matches(kind, KINDS, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(KINDS)}"
+        raise _wrong("E077", f"there is no kind of line `{kind}`", place, hint)
+    process = str(named["process"])
+    process = mapping.processes.get(process, process)
+    return Row(path, number, process, named["pos"], kind, named)
+
+
+def _lines(path: str) -> Iterator[tuple[int, str, bool]]:
+    """Yields the lines of a file with their numbers, and whether they are whole."""
+    try:
+        with _open(path) as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8", "replace"), line.endswith(b"\n")
+    except (OSError, EOFError, lzma.LZMAError) as problem:
+        said = getattr(problem, "strerror", None) or str(problem)
+        raise _wrong("E075", f"{path} can't be read: {said}") from None
+
+
+def _open(path: str) -> IO[bytes]:
+    with Path(path).open("rb") as file:
+        head = file.read(6)
+    if head.startswith(ZSTANDARD):
+        raise OSError("it is compressed with zstd: decompress it first, or use gzip, bzip2 or xz")
+    for magic, opener in OPENERS.items():
+        if head.startswith(magic):
+            opened: IO[bytes] = opener(path)
+            return opened
+    return Path(path).open("rb")
+
+
+def _wrong(code: str, message: str, place: Span | None = None, hint: str = "") -> SpecError:
+    return SpecError((Diagnostic(code, message, place, hint=hint),))

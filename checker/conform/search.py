@@ -1,0 +1,156 @@
+"""The search for a run that a log is the log of.
+
+A node is a state of the system and a cursor in the log of each process; its successors are the
+steps of the state that explain the next lines, or none (silent steps).  The search is depth first,
+with steps that explain lines before silent ones, and remembers every node exactly; so what it does
+not find is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from checker.conform.explain_events import Cursors, Observation
+from checker.model.interpreter import State
+
+S = TypeVar("S", bound=Hashable)
+
+KEPT = 8
+"""So many nodes that explain the longest prefix are kept."""
+
+OFTEN = 256
+"""After so many nodes the listener is told."""
+
+
+class Way(NamedTuple, Generic[S]):
+    """A step to ``state`` after which ``cursors`` are next; ``lines``: how many it explains."""
+
+    state: S
+    cursors: Cursors
+    lines: int
+
+
+class Steps(Protocol[S]):
+    """The steps of a system, in some representation of its states."""
+
+    def starts(self) -> list[S]:
+        """Returns the initial states."""
+        ...
+
+    def ways(self, state: S, cursors: Cursors) -> list[Way[S]]:
+        """Returns the steps of ``state`` that what is logged admits."""
+        ...
+
+    def shown(self, state: S) -> State:
+        """Returns ``state`` as the interpreter has it."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Node(Generic[S]):
+    """A node on the way from ``before``; ``explained``: how many lines the way to it explains."""
+
+    state: S
+    cursors: Cursors
+    explained: int
+    before: Node[S] | None = None
+
+    def run(self) -> list[Node[S]]:
+        """Returns the way from the start to this node."""
+        found: list[Node[S]] = []
+        node: Node[S] | None = self
+        while node is not None:
+            found.append(node)
+            node = node.before
+        return found[::-1]
+
+
+@dataclass(slots=True)
+class Found(Generic[S]):
+    """What a search has found.
+
+    ``complete``: all lines are explained, by the way to the first of ``furthest``: the nodes that
+    explain most lines, at most ``KEPT``.  ``nodes`` and ``steps``: how many were visited, and
+    looked at.
+    """
+
+    complete: bool = False
+    furthest: list[Node[S]] = field(default_factory=list)
+    nodes: int = 0
+    steps: int = 0
+
+    @property
+    def explained(self) -> int:
+        """How many lines are explained."""
+        return self.furthest[0].explained if self.furthest else 0
+
+
+class Search(Generic[S]):
+    """A search by ``steps``; ``tell`` is called with what was found so far after each ``often``
+    nodes, and may raise."""
+
+    def __init__(
+        self,
+        steps: Steps[S],
+        observation: Observation,
+        tell: Callable[[Found[S]], None],
+        often: int = OFTEN,
+    ) -> None:
+        self.steps, self.observation, self.tell = steps, observation, tell
+        self.often, self._lines = often, observation.lines
+        self.found: Found[S] = Found()
+        self._seen: set[tuple[S, Cursors]] = set()
+
+    def run(self) -> Found[S]:
+        """Searches to the end, and returns what was found; raises what ``tell`` does, and leaves
+        what was found so far in ``found``."""
+        for state in self.steps.starts():
+            if self._from(Node(state, self.observation.start, 0)):
+                break
+        return self.found
+
+    def _from(self, start: Node[S]) -> bool:
+        """Searches from an initial state; returns whether all lines could be explained."""
+        path: list[tuple[Node[S], Iterator[Way[S]]]] = []
+        new: Node[S] | None = start
+        while True:
+            if new is not None and self._is_new(new):
+                if self.found.complete:
+                    return True
+                path.append((new, self._in_order(new)))
+            if not path:
+                return False
+            node, ways = path[-1]
+            way = next(ways, None)
+            if way is None:
+                path.pop()
+                new = None
+            else:
+                new = Node(way.state, way.cursors, node.explained + way.lines, node)
+
+    def _is_new(self, node: Node[S]) -> bool:
+        """Returns whether a node was not visited before, and notes it."""
+        key = (node.state, node.cursors)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        found = self.found
+        found.nodes += 1
+        if not found.furthest or node.explained > found.explained:
+            found.furthest = [node]
+        elif node.explained == found.explained and len(found.furthest) < KEPT:
+            found.furthest.append(node)
+        found.complete = node.explained == self._lines
+        if found.nodes % self.often == 0:
+            self.tell(found)
+        return True
+
+    def _in_order(self, node: Node[S]) -> Iterator[Way[S]]:
+        """Yields the ways from a node: those first that explain lines."""
+        ways = self.steps.ways(node.state, node.cursors)
+        self.found.steps += len(ways)
+        silent = [way for way in ways if not way.lines]
+        yield from (way for way in ways if way.lines)
+        yield from silent

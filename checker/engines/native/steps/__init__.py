@@ -1,0 +1,1 @@
+"""The steps of single states, in machine code."""

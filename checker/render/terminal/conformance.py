@@ -1,0 +1,92 @@
+"""Renders a report on conformance in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from checker.diagnostics.english import count, listing
+from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.spacetime import spacetime
+from checker.results.conformance import Conformance, Obstacle
+from checker.results.trace import Trace
+from checker.results.verdict import Word
+
+STYLES = {Word.HOLDS: "bold green", Word.VIOLATED: "bold red"}
+WORDS = {Word.HOLDS: "CONFORMS", Word.VIOLATED: "DOES NOT CONFORM"}
+MOST_DRAWN = 40
+"""The largest number of steps of a run that is drawn; of a longer one the end is told."""
+MOST_GAPS = 6
+
+
+def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableType:
+    """Renders the report; ``runs``: with the run that explains the log, or its longest prefix."""
+    parts: list[RenderableType] = [_verdict(report)]
+    if report.trace is not None and runs:
+        parts.append(_run(report, report.trace))
+    if report.obstacles:
+        parts.append(Group(*_obstacles(report.obstacles)))
+    parts.append(pairs([(Text(name), Text(said)) for name, said in _rows(report)], 2, 12))
+    return stack(parts)
+
+
+def conformance_line(report: Conformance) -> Text:
+    """Renders one of several reports in a line."""
+    said = _word(report).append(f"  {', '.join(report.logs)}", style="default not bold")
+    return said.append(f"  {report.explained:,} of {count(report.lines, 'line')}", style="dim")
+
+
+def _word(report: Conformance) -> Text:
+    word = WORDS.get(report.word, report.word.value.upper())
+    return Text(word, style=STYLES.get(report.word, "bold yellow"))
+
+
+def _verdict(report: Conformance) -> Text:
+    said = _word(report).append(f"  {report.check}: {report.sentence}", style="default not bold")
+    return said.append(f"\n{report.world}", style="dim not bold") if report.world else said
+
+
+def _run(report: Conformance, trace: Trace) -> RenderableType:
+    what = "The run" if report.word is Word.HOLDS else "The longest prefix that is explained"
+    steps = len(trace.steps) - 1
+    title = Text(f"{what}: {count(steps, 'step')}", style="bold")
+    if steps <= MOST_DRAWN:
+        return stack([title, spacetime(trace, "steps", None)])
+    last = trace.steps[-8:]
+    told = (Text(f"{step.number:>8}  {step.headline}") for step in last)
+    return Group(title, Text("     …", style="dim"), *told)
+
+
+def _obstacles(obstacles: tuple[Obstacle, ...]) -> Iterator[RenderableType]:
+    yield Text("What is logged next, and why no step explains it", style="bold")
+    for obstacle in obstacles:
+        line = obstacle.line
+        said = Text(f"  {line.text}", style="bold")
+        yield said.append(f"  {line.file}:{line.number}", style="dim not bold")
+        for reason in obstacle.reasons:
+            yield Text(f"      {reason}")
+
+
+def _rows(report: Conformance) -> Iterator[tuple[str, str]]:
+    """Yields what was read and searched."""
+    for one in report.processes:
+        yield one.process, f"{one.explained:,} of {count(one.lines, 'line')} explained"
+    ignored = f", {report.ignored:,} of them ignored" if report.ignored else ""
+    yield "read", f"{count(report.read, 'line')} of {count(len(report.logs), 'file')}{ignored}"
+    for gap in report.gaps[:MOST_GAPS]:
+        yield "gap", gap
+    if len(report.gaps) > MOST_GAPS:
+        yield "gap", f"and {len(report.gaps) - MOST_GAPS:,} more"
+    yield "logged", listing(report.logged)
+    if report.silent:
+        yield "not logged", f"{listing(report.silent)}: may happen at any time"
+    rate = f", {report.explained / report.seconds:,.0f} lines/s" if report.seconds > 0.01 else ""
+    yield (
+        "search",
+        f"{report.nodes:,} nodes, {count(report.steps, 'step')}, {report.engine},"
+        f" {report.seconds:.2f} s{rate}",
+    )
+    for note in report.notes:
+        yield "note", note

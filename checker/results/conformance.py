@@ -1,0 +1,102 @@
+"""A report on conformance: whether the log of an implementation is a run of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from checker.resources import version
+from checker.results.answer import INTERRUPTED
+from checker.results.domains import Amount, Natural, Positive
+from checker.results.trace import Trace
+from checker.results.verdict import Word, exit_code_of
+
+FORMAT = 1
+"""Version of the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedLine:
+    """A line of a log: ``number`` counts from 1 in ``file``; ``text``: what it says, in words."""
+
+    file: str
+    number: Positive
+    process: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogOfProcess:
+    """The log of one process: ``explained`` of its ``lines`` that say that something happened."""
+
+    process: str
+    lines: Natural
+    explained: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A line that is next where the longest explained prefix ends, and for each step that could be
+    it, why it can't be taken (``reasons``)."""
+
+    line: LoggedLine
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """Whether a log is a log of a run of the check.
+
+    ``word``: ``holds``, ``violated``, ``vacuous`` or ``unknown``; ``sentence``: that in words.
+    ``logs``: the files; ``read``: their lines; ``ignored``: those that a mapping passes over;
+    ``gaps``: where lines are missing, in words; ``processes``: those that have a log.
+    ``logged``: the kinds of events that are logged, and ``silent``: those of the check that are
+    not.  ``obstacles``: where it is not explained, for the next line of each process.
+    ``trace``: the run that explains the log, or its longest explained prefix; ``explaining``: how
+    many states explain that prefix (as far as was searched).  ``nodes`` and ``steps``: of the
+    search; ``stopped``: why it was not completed.
+    """
+
+    file: str
+    check: str
+    parameters: Mapping[str, str | int]
+    engine: str
+    word: Word
+    sentence: str
+    logs: tuple[str, ...]
+    read: Natural
+    processes: tuple[LogOfProcess, ...]
+    logged: tuple[str, ...]
+    silent: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
+    ignored: Natural = 0
+    obstacles: tuple[Obstacle, ...] = ()
+    explaining: Natural = 0
+    nodes: Natural = 0
+    steps: Natural = 0
+    seconds: Amount = 0.0
+    stopped: str | None = None
+    world: str = ""
+    notes: tuple[str, ...] = ()
+    trace: Trace | None = None
+    version: str = field(default_factory=version)
+
+    @property
+    def lines(self) -> int:
+        """The lines that say that something happened."""
+        return sum(one.lines for one in self.processes)
+
+    @property
+    def explained(self) -> int:
+        """The lines that are explained."""
+        return sum(one.explained for one in self.processes)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of its verdict."""
+        return exit_code_of(self.word)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the user ended it."""
+        return self.stopped == INTERRUPTED

@@ -1,0 +1,125 @@
+"""The command: verdicts, exit codes, reasons, documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from checker import resources
+from checker.cli.main import main
+
+RAFT = str(resources.specs() / "replication" / "raft.bcast") + "::two_terms"
+SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "conformance.schema.json"
+
+ENTRY = {"term": 1, "by": "p1"}
+P1: list[dict[str, Any]] = [
+    {"kind": "start"},
+    {"kind": "handler", "name": "stands", "state": {"term": 1}},
+    {"kind": "receive", "message": "VOTE", "from": "p2", "state": {"phase": "leader"}},
+    {"kind": "handler", "name": "takes"},
+    {"kind": "handler", "name": "replicates"},
+]
+P2: list[dict[str, Any]] = [
+    {"kind": "start"},
+    {"kind": "receive", "message": "ASK", "from": "p1", "fields": {"term": 1}},
+    {"kind": "receive", "message": "APPEND", "fields": {"entry": ENTRY}, "state": {"log": [ENTRY]}},
+]
+P3: list[dict[str, Any]] = [{"kind": "start"}, {"kind": "end"}]
+
+
+def written(folder: Path, **logs: list[dict[str, Any]]) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    for process, rows in logs.items():
+        lines = [{"process": process, "pos": n, **row} for n, row in enumerate(rows, 1)]
+        text = "".join(json.dumps(each) + "\n" for each in lines)
+        (folder / process).write_text(text, encoding="utf-8")
+    return [str(folder / process) for process in logs]
+
+
+def test_a_log_conforms_and_its_run_is_a_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = written(tmp_path, p1=P1, p2=P2, p3=P3)
+    out, trace = tmp_path / "o.json", tmp_path / "t.json"
+    assert main(["conform", RAFT, *files, "--json", str(out), "--trace-out", str(trace)]) == 0
+    said = capsys.readouterr().out
+    assert "CONFORMS" in said
+    assert "all 6 lines are explained" in said
+    report = json.loads(out.read_text(encoding="utf-8"))
+    schema = SCHEMA.read_text(encoding="utf-8").replace('"bivalence:trace:4"', '"#/$defs/any"')
+    loose = json.loads(schema)
+    loose["$defs"]["any"] = {}
+    jsonschema.validate(report, loose)
+    assert (report["lines"], report["explained"], report["read"]) == (6, 6, 10)
+    assert report["trace"]["steps"][0]["kind"] == "start"
+    assert json.loads(trace.read_text(encoding="utf-8"))["steps"] == report["trace"]["steps"]
+
+
+def test_a_value_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = [*P2[:2], {**P2[2], "state": {"log": [{"term": 2, "by": "p1"}]}}]
+    files = written(tmp_path, p1=P1, p2=other, p3=P3)
+    assert main(["conform", RAFT, *files]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "DOES NOT CONFORM" in said
+    assert f"{tmp_path}/p2:3" in said
+    assert (
+        "but log would be [(term: 1, by: p1)] after it, and the log says [(term: 2, by: p1)]"
+        in said
+    )
+
+
+def test_a_guard_that_is_false_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    early = [P1[0], P1[1], P1[3]]
+    files = written(tmp_path, p1=early, p2=P2[:2], p3=P3)
+    assert main(["conform", RAFT, *files]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "`phase == leader` is false: phase = candidate" in said
+
+
+def test_a_log_that_says_nothing_is_vacuous(tmp_path: Path) -> None:
+    assert main(["conform", RAFT, *written(tmp_path, p1=P3, p2=P3)]) == 4
+
+
+def test_what_a_budget_ends_is_unknown(tmp_path: Path) -> None:
+    files = written(tmp_path, p1=P1, p2=P2)
+    assert main(["conform", RAFT, *files, "--max-states", "1"]) == 3
+
+
+def test_folders_are_logs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path / "good", p1=P1, p2=P2, p3=P3)
+    written(tmp_path / "bad", p1=[P1[0], P1[3]], p2=P2[:2], p3=P3)
+    out = tmp_path / "o.json"
+    folders = [str(tmp_path / "good"), str(tmp_path / "bad")]
+    assert main(["conform", RAFT, *folders, "--json", str(out)]) == 1
+    said = capsys.readouterr().out
+    assert "CONFORMS" in said and "DOES NOT CONFORM" in said
+    assert [one["verdict"] for one in json.loads(out.read_text(encoding="utf-8"))] == [
+        "holds",
+        "violated",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"kind": "receive", "message": "VOTES"}, "no message `VOTES`: did you mean `VOTE`?"),
+        ({"kind": "receive", "message": "VOTE", "fields": {"trem": 1}}, "did you mean `term`?"),
+        ({"kind": "receive", "message": "VOTE", "fields": {"term": 7}}, "there are 1 to 2"),
+        ({"kind": "receive", "message": "VOTE", "from": "p9"}, "no Proc `p9`"),
+        ({"kind": "handler", "name": "stand"}, "did you mean `stands`?"),
+        ({"kind": "crash", "state": {"terms": 1}}, "did you mean `term`?"),
+        ({"kind": "perform", "name": "x"}, "no process performs anything"),
+    ],
+)
+def test_what_the_check_does_not_have_is_told_with_its_row(
+    row: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = written(tmp_path, p1=[P3[0], row])
+    assert main(["conform", RAFT, file]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"{file}:2" in told and "E074" in told
+    assert said in told

@@ -1,0 +1,134 @@
+"""What is wrong with a log is told with its file and row; clocks never matter."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.conform.mapping import NameMapping, read_mapping
+from checker.conform.read_log import Log, read_log
+from checker.diagnostics import Diagnostic, SpecError
+
+NOTHING = NameMapping()
+
+
+def line(pos: int, process: str = "p1", kind: str = "perform", **more: Any) -> str:
+    return json.dumps({"process": process, "pos": pos, "kind": kind, **more}) + "\n"
+
+
+def log_of(folder: Path, text: str, mapping: NameMapping = NOTHING, name: str = "log") -> Log:
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_log([str(folder / name)], mapping)
+
+
+def wrong(folder: Path, text: str) -> Diagnostic:
+    with pytest.raises(SpecError) as error:
+        log_of(folder, text)
+    (found,) = error.value.diagnostics
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "row", "said"),
+    [
+        (line(1) + "{oops}\n" + line(2), "E077", 2, "no JSON"),
+        (line(1) + "[1]\n", "E077", 2, "no JSON object"),
+        (line(1) + line(2, kind="recieve"), "E077", 2, "no kind of line `recieve`"),
+        ('{"process":"p1","kind":"end"}\n', "E071", 1, "no `pos`"),
+        ('{"pos":1,"kind":"end"}\n', "E071", 1, "no `process`"),
+        ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "no position"),
+        (line(1) + line(2) + line(2), "E072", 3, "p1 goes back"),
+        (line(5) + line(4), "E072", 2, "position 4 behind position 5"),
+    ],
+)
+def test_a_line_that_is_wrong_is_told(
+    text: str, code: str, row: int, said: str, tmp_path: Path
+) -> None:
+    found = wrong(tmp_path, text)
+    assert found.code == code
+    assert found.span is not None
+    assert (found.span.file, found.span.line) == (str(tmp_path / "log"), row)
+    assert said in found.message
+
+
+def test_the_nearest_kind_is_named(tmp_path: Path) -> None:
+    assert wrong(tmp_path, line(1, kind="recieve")).hint == "did you mean `receive`?"
+
+
+def test_two_logs_of_one_process_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(line(1), encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        read_log([str(tmp_path / "a"), str(tmp_path / "b")], NOTHING)
+    assert error.value.diagnostics[0].code == "E073"
+
+
+def test_lines_that_are_missing_are_gaps(tmp_path: Path) -> None:
+    log = log_of(tmp_path, line(2) + line(5) + line(6) + '{"process":"p1","po')
+    assert [row.kind for row in log.rows["p1"]] == [
+        "gap",
+        "perform",
+        "gap",
+        "perform",
+        "perform",
+        "gap",
+    ]
+    assert len(log.gaps) == 3
+    assert "2 lines of p1 missing" in log.gaps[1]
+    assert "p1 has half a line" in log.gaps[2]
+    assert log.read == 4
+
+
+def test_a_merged_log_is_taken_apart_and_clocks_do_not_matter(tmp_path: Path) -> None:
+    text = line(1, "p2", ts=9) + line(1, "p1", ts=5) + line(2, "p2", ts=1) + line(2, "p1", ts=-3)
+    log = log_of(tmp_path, text)
+    assert {p: [row.pos for row in rows] for p, rows in log.rows.items()} == {
+        "p2": [1, 2],
+        "p1": [1, 2],
+    }
+
+
+@pytest.mark.parametrize("module", [gzip, bz2, lzma])
+def test_compressed_files_are_read(module: Any, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(module.compress((line(1) + line(2)).encode()))
+    assert len(read_log([str(path)], NOTHING).rows["p1"]) == 2
+
+
+def test_a_file_that_is_not_there_and_one_that_is_cut_off(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as error:
+        read_log([str(tmp_path / "none")], NOTHING)
+    assert error.value.diagnostics[0].code == "E075"
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress("".join(map(line, range(1, 100))).encode())[:-10])
+    with pytest.raises(SpecError) as error:
+        read_log([str(path)], NOTHING)
+    assert error.value.diagnostics[0].code == "E075"
+
+
+def test_a_mapping_renames_and_leaves_out(tmp_path: Path) -> None:
+    path = tmp_path / "map.toml"
+    path.write_text(
+        'ignored = ["note"]\n[fields]\nnode = "process"\n[kinds]\nrecv = "receive"\n'
+        '[processes]\n"host:1" = "p1"\n',
+        encoding="utf-8",
+    )
+    text = '{"node":"host:1","pos":1,"kind":"note"}\n{"node":"host:1","pos":2,"kind":"recv"}\n'
+    log = log_of(tmp_path, text, read_mapping(str(path)))
+    assert [(row.process, row.kind) for row in log.rows["p1"]] == [("p1", "receive")]
+    assert (log.read, log.ignored, log.gaps) == (2, 1, [])
+
+
+@pytest.mark.parametrize("text", ["[fields", "colour = 1\n", "fields = 1\n", "logged = 1\n"])
+def test_a_mapping_that_is_wrong_is_told(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "map.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        read_mapping(str(path))
+    assert error.value.diagnostics[0].code == "E076"
