@@ -28,6 +28,7 @@ from checker.cli.show import show
 from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
+from checker.cli.test_cases import test_cases
 from checker.cli.valence import valence
 from checker.cli.view import view
 from checker.resources import version
@@ -99,6 +100,7 @@ for _command in (
     show,
     simulate,
     conform,
+    test_cases,
     explore,
     valence,
     audit,
