@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.tables import Table, number  # noqa: E402
+from checker.chance.digits import decimal  # noqa: E402
 from checker.chance.exact import exact_expectation, exact_probability  # noqa: E402
 from checker.chance.expectation import Infinite, expectation  # noqa: E402
 from checker.chance.graph import ProcessGraph  # noqa: E402
@@ -138,7 +139,7 @@ def answers(case: Case) -> Iterator[Answer]:
             found = exactly()
             _require_near(f"{case.name}: {name}, exactly", Interval(found, found), value)
             exact = str(found)
-        ends = f"{float(interval.lower):.9g}", f"{float(interval.upper):.9g}"
+        ends = decimal(interval.lower), decimal(interval.upper, up=True)
         took = seconds, cpu, time.process_time() - began if exact else 0.0
         yield Answer(case.name, *size, name, *ends, exact, *took)
 

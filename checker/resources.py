@@ -51,6 +51,12 @@ def grammar() -> Path:
     return _folder("grammar") / "bivalence.lark"
 
 
+def language_reference() -> Path:
+    """Returns the reference of the language, in Markdown; raises ``FileNotFoundError`` where it is
+    missing."""
+    return _folder("docs") / "language.md"
+
+
 def specs() -> Path:
     """Returns the folder of the protocol library; raises ``FileNotFoundError`` where it is
     missing."""

@@ -70,6 +70,12 @@ if TYPE_CHECKING:
     metavar="PROPERTY",
     help="Ask only this property, of the checks that ask it; can be given several times.",
 )
+@click.option(
+    "--cache",
+    "cached",
+    is_flag=True,
+    help="Answer what has not changed since the last time at once, and say so; keep what is found.",
+)
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option(
     "--audit-reductions", is_flag=True, help="Explore again with --reduce none, and compare."
@@ -96,6 +102,7 @@ def check(
     kinds: int,
     no_explain: bool,
     only: tuple[str, ...],
+    cached: bool,
     coverage: bool,
     audit_reductions: bool,
     compact: bool,
@@ -112,6 +119,7 @@ def check(
     from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
     from checker.proving.dispatch_check import answer_check
+    from checker.session import result_cache
     from checker.session.run_engine import shared_sessions
 
     options = options_of(settings, engine, coverage=coverage)
@@ -129,7 +137,11 @@ def check(
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)
-        return answer_check(spec, name, shows, meter)
+        if not cached:
+            return answer_check(spec, name, shows, meter)
+        return result_cache.cached(
+            spec, name, shows, lambda: answer_check(spec, name, shows, meter)
+        )
 
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)

@@ -19,6 +19,7 @@ from checker.cli.export import export
 from checker.cli.fmt import fmt
 from checker.cli.gallery import gallery
 from checker.cli.list_protocols import list_specs
+from checker.cli.lsp import lsp
 from checker.cli.main import UNKNOWN, UNREAD
 from checker.cli.option_groups import with_quiet
 from checker.cli.prove import prove
@@ -31,6 +32,7 @@ from checker.cli.test import test
 from checker.cli.test_cases import test_cases
 from checker.cli.valence import valence
 from checker.cli.view import view
+from checker.cli.watch import watch
 from checker.resources import version
 
 
@@ -107,6 +109,8 @@ for _command in (
     scenario,
     list_specs,
     fmt,
+    watch,
+    lsp,
     diagnostic,
     doctor,
 ):

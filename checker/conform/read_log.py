@@ -63,7 +63,7 @@ class Log:
 
 
 def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
-    """Reads the files ``paths`` as one log; raises :class:`SpecError`: E070 a line that can't be
+    """Reads the files ``paths`` as one log; raises :class:`SpecError`: E077 a line that can't be
     read, E071 one without process or position, E072 a process that goes back, E073 two logs of one
     process, E075 a file that can't be read."""
     log = Log(tuple(paths))
@@ -116,9 +116,9 @@ def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
             if not whole and last is not None:
                 yield Row(path, number, last.process, last.pos + 1, GAP, {"lost": line})
                 continue
-            raise _wrong("E070", f"this line is no JSON: {problem}", place) from None
+            raise _wrong("E077", f"this line is no JSON: {problem}", place) from None
         if not isinstance(data, dict):
-            raise _wrong("E070", "this line is no JSON object", place)
+            raise _wrong("E077", "this line is no JSON object", place)
         last = _row(path, number, data, mapping)
         yield last
 
@@ -137,7 +137,7 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
     if kind not in KINDS and kind not in mapping.ignored:
         near = get_close_matches(kind, KINDS, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(KINDS)}"
-        raise _wrong("E070", f"there is no kind of line `{kind}`", place, hint)
+        raise _wrong("E077", f"there is no kind of line `{kind}`", place, hint)
     process = str(named["process"])
     process = mapping.processes.get(process, process)
     return Row(path, number, process, named["pos"], kind, named)

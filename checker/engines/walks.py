@@ -84,7 +84,7 @@ class Inspection:
     by.
 
     ``ends``: each that might stay somewhere; ``cycles``: each so-many-th one (a power of two; 0:
-    none) that ends in a state where it was before.  ``judge`` returns the violating path and the
+    none).  ``judge`` returns the violating path and the
     property.
     """
 
@@ -92,9 +92,6 @@ class Inspection:
     cycles: int
     judge: Callable[[CompletedWalk], tuple[Path, str] | None]
 
-    def wants(self, number: int, ends: tuple[int, ...], recurs: Callable[[], bool]) -> bool:
-        """Returns whether a walk is to be looked at; ``recurs``: whether its last state occurred
-        before."""
-        if self.ends and ends:
-            return True
-        return bool(self.cycles) and number % self.cycles == 0 and recurs()
+    def wants(self, number: int, ends: tuple[int, ...]) -> bool:
+        """Returns whether a walk is to be looked at."""
+        return bool(self.ends and ends) or bool(self.cycles and number % self.cycles == 0)

@@ -113,6 +113,8 @@ def read(kind: Any, data: object) -> Any:
     kind = bare(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         return _record(kind, data)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(data)
     if is_union(kind):
         return _alternative(kind, data)
     if get_origin(kind) is tuple:

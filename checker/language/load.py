@@ -34,11 +34,11 @@ class Spec:
             self._source = open_source(text, Path(path))
             report = Reporter()
             self._library = Library(self._source, prelude(), report)
-            self.module = _module(self._source, self._library)
+            self.module = module_of(self._source, self._library)
             if report.found:
                 raise SpecError(tuple(report.found))
         except SpecError as error:
-            raise SpecError(_sort_diagnostics(error.diagnostics, str(Path(path)))) from None
+            raise SpecError(sort_diagnostics(error.diagnostics, str(Path(path)))) from None
         except RecursionError:
             message = "the modules of this file nest too deeply"
             raise SpecError(
@@ -114,7 +114,7 @@ class Spec:
         assert protocol is not None
         check = check_of(change(decl, protocol), protocol, library)
         if library.report.found:
-            raise SpecError(_sort_diagnostics(tuple(library.report.found), str(Path(self.path))))
+            raise SpecError(sort_diagnostics(tuple(library.report.found), str(Path(self.path))))
         return check
 
     def _replace_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
@@ -155,7 +155,7 @@ def load_text(text: str, path: Path | str) -> typed.Module:
     return Spec(text, str(path)).module
 
 
-def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
+def sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
     """Sorts diagnostics by location, those of ``file`` itself first."""
 
     def place(diagnostic: Diagnostic) -> tuple[bool, str, int, int, str]:
@@ -165,7 +165,8 @@ def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnos
     return tuple(sorted(found, key=place))
 
 
-def _module(source: Source, library: Library) -> typed.Module:
+def module_of(source: Source, library: Library) -> typed.Module:
+    """Returns what ``source`` declares, typed; its errors go to the library's ``report``."""
     _twice(source, library.report)
     library.around(source.spec.file)
     for decl in source.objects():

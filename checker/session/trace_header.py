@@ -76,6 +76,15 @@ def with_own_sources(trace: Trace) -> Trace:
     return replace(trace, header=replace(header, sources=(*_own(header.file), *header.sources)))
 
 
+def with_sources_of(trace: Trace) -> Trace:
+    """Returns ``trace`` with the texts of its spec as they are now, where it has any."""
+    header = trace.header
+    if not header.sources:
+        return trace
+    shipped = (source for source in header.sources if source.shipped)
+    return replace(trace, header=replace(header, sources=(*_own(header.file), *shipped)))
+
+
 def _own(path: str) -> tuple[Source, ...]:
     try:
         return tuple(_source(text) for text in own_texts(path))

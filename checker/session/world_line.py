@@ -123,13 +123,22 @@ def _clients(check: typed.Check) -> Iterator[str]:
     told = check.clients if len(check.clients) <= REQUESTS else check.clients[: REQUESTS - 1]
     for (process, op), requests in groupby(told, lambda client: (client.process, client.op)):
         verb = op if process == "all" else verbs(op)[op.endswith(("s", "sh", "ch", "x"))]
-        asked = [_arguments(client.args) for client in requests]
+        asked = [_requested(client) for client in requests]
         yield f"{process} {verb} {' and '.join(asked)}".rstrip()
     if len(told) < len(check.clients):
         yield f"and {count(len(check.clients) - len(told), 'more request')}"
     interface = check.protocol.implements
     if interface is not None and interface.requests and not check.clients:
         yield "no clients"
+
+
+def _requested(client: typed.Client) -> str:
+    """Returns the arguments of a request, or from what they are chosen when a run starts."""
+    if not client.is_choice:
+        return _arguments(client.args)
+    if client.domain is not None:
+        return f"any of {constant_text(client.domain)}"
+    return f"any of {{{', '.join(_arguments(args) for args in client.alternatives)}}}"
 
 
 def _arguments(args: tuple[typed.Expr, ...]) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from checker.engines.reference.liveness import counterexample, graph_of
 from checker.engines.walks import CompletedWalk, FoundWalk, Inspection
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
-from checker.model.interpreter import State
+from checker.model.interpreter import Moves, State
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.properties.persistence import persistence
 from checker.results.answer import Path
 from checker.simulate.judging import Truths, violated_properties, why_not_admitted
 
 CYCLES_EVERY = 256
-"""Each so-many-th walk is looked at for a cycle at its end: to judge one takes the interpreter."""
+"""Around each so-many-th walk it is looked for a cycle: that takes the interpreter."""
+AROUND = 200
+"""The states behind the end and the middle of a walk that are looked at, too."""
 
 
 @dataclass(slots=True)
@@ -33,6 +37,8 @@ class Finding:
 
 KEPT = 100_000
 """The largest number of truth values that are kept."""
+KEPT_MOVES = 10_000
+"""The largest number of states whose moves are kept."""
 
 
 class Judge:
@@ -43,27 +49,77 @@ class Judge:
     def __init__(self, system: TransitionSystem, before: tuple[State, ...] = ()) -> None:
         self.system, self.before = system, before
         self._truths = Truths(system)
+        self._moves: dict[State, Moves] = {}
 
     def inspection(self) -> Inspection:
         """Returns which walks it has to see: those that might stay where a violation does not show
-        in single states, and some that are long enough to repeat a state."""
+        in single states, and some of those that could go on."""
         live = [p for p in self.system.properties if p.kind is PropertyKind.LIVENESS]
         followed = any(persistence(prop) is None for prop in live)
         return Inspection(followed, CYCLES_EVERY if live else 0, self)
 
     def __call__(self, walk: CompletedWalk) -> tuple[Path, str] | None:
-        """Returns an admissible execution that ``walk`` is, or begins, and the property that it
-        violates: one that stays where it might, or repeats the cycle at its end."""
+        """Returns an admissible execution that violates a property, and its name: one that is
+        ``walk`` and stays where it might, or, around some walks, a lasso."""
         for end in walk.ends:
             found = self._lasso(walk.states[: end + 1], end)
             if found is not None:
                 return found
-        first = walk.states.index(walk.states[-1])
-        last = len(walk.states) - 1
-        return None if first == last else self._lasso(walk.states[:-1], first)
+        return self._around(walk.states) if walk.number % CYCLES_EVERY == 0 else None
+
+    def _around(self, walked: Sequence[State]) -> tuple[Path, str] | None:
+        """Looks for a fair lasso in the subgraph of the states of a walk and some behind them: what
+        is enabled is enabled in the whole graph, so a lasso that is fair there is fair."""
+        states = (*self.before, *walked)
+        graph = graph_of(
+            self.system, self._region(states), lambda: None, failing=True, moves_of=self._moves_of
+        )
+        graph.initial = [states[0]]
+        for prop in self.system.properties:
+            if prop.kind is PropertyKind.LIVENESS and prop.automaton is not None:
+                try:
+                    path = counterexample(graph, prop, lambda: None)
+                except RunFault:
+                    continue
+                if path is not None and path.loop is not None:
+                    found = self._judged(path.states, path.loop)
+                    if found is not None:
+                        return found
+        return None
+
+    def _region(self, states: Sequence[State]) -> list[State]:
+        """Returns these states, and next ones, breadth first: from the last of them on half of the
+        states, from the one in their middle on the others."""
+        found = dict.fromkeys(states)
+        for start in (states[-1], states[len(states) // 2]):
+            self._spread(found, start, len(found) + AROUND // 2)
+        return list(found)
+
+    def _spread(self, found: dict[State, None], start: State, most: int) -> None:
+        """Adds the states behind ``start`` until there are so many."""
+        queue, seen = deque([start]), {start}
+        while queue and len(found) < most:
+            try:
+                steps = self._moves_of(self.system, queue.popleft()).steps
+            except RunFault:
+                continue
+            queue.extend(state for state in steps if state not in seen)
+            seen.update(steps)
+            found.update(dict.fromkeys(steps))
+
+    def _moves_of(self, system: TransitionSystem, state: State) -> Moves:
+        moves = self._moves.get(state)
+        if moves is None:
+            if len(self._moves) >= KEPT_MOVES:
+                self._moves.clear()
+            moves = self._moves[state] = interpreter.moves(system, state)
+        return moves
 
     def _lasso(self, states: Sequence[State], loop: int) -> tuple[Path, str] | None:
-        whole, loop = (*self.before, *states), loop + len(self.before)
+        return self._judged((*self.before, *states), loop + len(self.before))
+
+    def _judged(self, whole: tuple[State, ...], loop: int) -> tuple[Path, str] | None:
+        """Returns the lasso, and a property that it violates, where it is fair and violates one."""
         if self._truths.count > KEPT:
             self._truths = Truths(self.system)
         broken = next(iter(violated_properties(self._truths, whole, loop)), None)

@@ -69,7 +69,7 @@ class ReferenceWalker:
         states, ends, found = self.walk(task, number, block)
         if found:
             return FoundWalk(number, states)
-        if not inspection.wants(number, ends, lambda: states[-1] in states[:-1]):
+        if not inspection.wants(number, ends):
             return None
         judged = inspection.judge(CompletedWalk(number, states, ends))
         return None if judged is None else FoundWalk(number, states, *judged)

@@ -10,8 +10,11 @@ OWNERS = {
     "jinja2": ("checker.render",),
     "lark": ("checker.language",),
     "llvmlite": ("checker.engines.native.codegen",),
+    "lsprotocol": ("checker.editor",),
     "markupsafe": ("checker.render",),
     "py4j": ("checker.engines.spark",),
+    "pygls": ("checker.editor",),
+    "pygments": ("checker.render",),
     "pyspark": (
         "checker.audit.spark_engine",
         "checker.audit.spark_log",

@@ -13,6 +13,8 @@ NOT_FOR_THE_TOOL = {
     "checker.chance.drn.write": "likewise",
     "checker.chance.exact.exact_expectation": "likewise",
     "checker.chance.expectation.expectation": "likewise",
+    "checker.editor.pytest_plugin.pytest_addoption": "pytest calls it",
+    "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
     "checker.language.load.load": "tests read specs with it",
     "checker.language.load.load_text": "tests read specs with it",
     "checker.api.simulate": "users of Python call it",

@@ -71,6 +71,11 @@ protocol Alone { state done = false  upon condition not done { done := true } }
         ),
         ("Alone", "n = 1", "1 process, no faults"),
         (
+            "Relay",
+            "clients { each broadcasts any of {a, b} }",
+            "3 processes, no faults, perfect links, all broadcast any of {a, b}",
+        ),
+        (
             "Votes",
             "faults crash <= 1 of voter, recover",
             "1 coordinator, 2 voters, at most 1 crash (at most 1 of voter) with recovery,"

@@ -37,9 +37,9 @@ def wrong(folder: Path, text: str) -> Diagnostic:
 @pytest.mark.parametrize(
     ("text", "code", "row", "said"),
     [
-        (line(1) + "{oops}\n" + line(2), "E070", 2, "no JSON"),
-        (line(1) + "[1]\n", "E070", 2, "no JSON object"),
-        (line(1) + line(2, kind="recieve"), "E070", 2, "no kind of line `recieve`"),
+        (line(1) + "{oops}\n" + line(2), "E077", 2, "no JSON"),
+        (line(1) + "[1]\n", "E077", 2, "no JSON object"),
+        (line(1) + line(2, kind="recieve"), "E077", 2, "no kind of line `recieve`"),
         ('{"process":"p1","kind":"end"}\n', "E071", 1, "no `pos`"),
         ('{"pos":1,"kind":"end"}\n', "E071", 1, "no `process`"),
         ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "no position"),

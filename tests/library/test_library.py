@@ -17,6 +17,7 @@ from checker.resources import specs
 from checker.results.verdict import Report
 from checker.session.pipeline import Options, run_check
 from tests.finite_checks import finite_checks
+from tests.library.manifest import difference
 from tests.render.every_view import draw_all
 from tests.shared_runs import sharing
 
@@ -393,6 +394,7 @@ def test_expectations(path: Path, name: str) -> None:
     assert report.expectations, "a check of the library expects something"
     assert [e for e in report.expectations if not e.met] == []
     assert report.exit_code == 0
+    assert difference(path, name, report) == {}, "python -m scripts.write_manifest"
     assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
     assert draw_all(report) >= list(_words(report).values()).count("violated")
 

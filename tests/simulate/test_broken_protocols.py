@@ -41,13 +41,22 @@ def test_what_breaks_it_is_found(file: str, check: str, asked: str) -> None:
     assert replay(opened.system, path, prop).word == "violated"
 
 
-def test_a_run_that_repeats_forever_is_judged_exactly() -> None:
-    """A detector that is impatient forever never stops to suspect: no walk ends anywhere."""
-    narrow = read_spec("specs/detectors/increasing_timeout.bcast").only(
-        ["eventual_strong_accuracy"]
-    )
-    opened = open_check(narrow, "impatient_for_ever", Options())
-    walks = simulate(opened, WalkPlan(1, 5000))
+REPEATED = (
+    ("detectors/increasing_timeout", "impatient_for_ever", ["eventual_strong_accuracy"]),
+    ("links/stubborn", "lossy", None),
+    ("consensus/flp/rounds", "no_coins", None),
+    ("consensus/paxos", "duel", None),
+)
+"""Walks close no fair cycle there by chance: there are messages to lose, or turns to take."""
+
+
+@pytest.mark.parametrize(("file", "check", "only"), REPEATED, ids=[f"{r[0]}" for r in REPEATED])
+def test_a_run_that_repeats_forever_is_looked_for_around_a_walk(
+    file: str, check: str, only: list[str] | None
+) -> None:
+    whole = read_spec(f"specs/{file}.bcast")
+    opened = open_check(whole if only is None else whole.only(only), check, Options())
+    walks = simulate(opened, WalkPlan(1, 1000))
     (path,) = walks.finding.violations.values()
     assert path.loop is not None and path.loop < len(path.states) - 1
     (prop,) = (p for p in opened.system.properties if p.name in walks.finding.violations)

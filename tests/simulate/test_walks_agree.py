@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -100,7 +99,7 @@ def first_check(path: str) -> str:
 class Everything(Inspection):
     """Every walk is looked at."""
 
-    def wants(self, number: int, ends: tuple[int, ...], recurs: Callable[[], bool]) -> bool:
+    def wants(self, number: int, ends: tuple[int, ...]) -> bool:
         return True
 
 

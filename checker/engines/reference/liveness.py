@@ -63,18 +63,19 @@ def graph_of(
     check: Callable[[], None],
     *,
     failing: bool = False,
+    moves_of: Callable[[TransitionSystem, State], Moves] = interpreter.moves,
 ) -> Graph:
-    """Builds the graph on ``states``, steps out of it left out.
+    """Builds the graph on ``states``, steps out of it left out; ``moves_of`` gives the moves.
 
     ``check`` is called for every state and may raise to end the work.  ``failing``: there may be
     states in which an expression can't be evaluated; elsewhere :class:`RunFault` is raised there.
     """
-    known = set(states)
+    known = dict.fromkeys(states)
     graph = Graph(system, [s for s in interpreter.initial_states(system) if s in known])
     for state in known:
         check()
         try:
-            moves = interpreter.moves(system, state)
+            moves = moves_of(system, state)
         except RunFault:
             if not failing:
                 raise

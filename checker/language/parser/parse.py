@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -44,23 +45,31 @@ def parse(text: str, file: str) -> ast_items.Spec:
 
     Raises :class:`SpecError` with up to 20 syntax errors, sorted by location.
     """
-    text = _plain(text)
+    text = plain_text(text)
     try:
         if not any(reserved_names(text, file)):
             tree = parser().parse(text)
             return ast_items.Spec(file, Builder(file, text).spec(tree))
     except (UnexpectedInput, TooDeep, NumberTooLarge):
         pass
+    raise SpecError(syntax_errors(text, file, pieces(text)))
+
+
+def syntax_errors(
+    text: str, file: str, wrong: Iterable[tuple[str, int, int]]
+) -> tuple[Diagnostic, ...]:
+    """Returns up to 20 syntax errors of ``text``, sorted by location; ``wrong``: those of its
+    :func:`pieces` that may have any."""
     found: list[Diagnostic] = []
     refused: set[str] = set()
-    for piece, line, column in pieces(text):
+    for piece, line, column in wrong:
         found.extend(_shift(one, line, column) for one in _wrong(piece, file, refused))
         if len(found) >= LIMIT:
             break
     else:
         found = found or _wrong(text, file, refused)
     found.sort(key=_place)
-    raise SpecError(tuple(found[:LIMIT]))
+    return tuple(found[:LIMIT])
 
 
 def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:
@@ -78,7 +87,7 @@ def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:
     return replace(found, span=moved)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Returns ``text`` with every line end a single newline, as locations count them."""
     if not _ODD.search(text):
         return text
@@ -130,11 +139,11 @@ def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
             message = f"this nests more than {DEPTH} levels deep"
             hint = "name a part of it with `let` or make it a handler of its own"
             found.append(Diagnostic("S004", message, deep.span, hint=hint))
-            offset = _offset(piece, deep.span)
+            offset = offset_of(piece, deep.span)
         except NumberTooLarge as large:
             message = f"this number is larger than {LARGEST}"
             found.append(Diagnostic("S005", message, large.span))
-            offset = _offset(piece, large.span)
+            offset = offset_of(piece, large.span)
         piece = blank_item(piece, offset)
     return [each for each in found if each.code == "S006"] or found
 
@@ -158,7 +167,7 @@ def _error_before(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic 
     return None
 
 
-def _offset(text: str, span: Span) -> int:
+def offset_of(text: str, span: Span) -> int:
     start = 0
     for _ in range(span.line - 1):
         start = text.find("\n", start) + 1

@@ -219,3 +219,27 @@ def _item(text: str, offset: int) -> tuple[int, int]:
                 open_items.append((at, depth))
         last = word
     return best
+
+
+def enclosing_words(text: str) -> list[str]:
+    """Returns the words that begin the lists with braces that ``text`` leaves open, outermost
+    first: ``protocol``, ``upon``; empty words for blocks inside of handlers and for sets."""
+    opened: list[str] = []
+    begins = ""
+    known = frozenset().union(*_INNER.values()) | _TOP | {"procedure", "operation", "clients"}
+    for offset, word in _tokens(text):
+        heads_line = not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
+        if word == "{":
+            opened.append(begins)
+            begins = ""
+        elif word == "}":
+            if opened:
+                opened.pop()
+            begins = ""
+        elif word in _TOP and (not opened or word not in ("type", "const", "define")):
+            if word in ("protocol", "variant", "interface", "object", "check"):
+                opened.clear()
+            begins = word
+        elif word in known and (heads_line or word in ("upon", "clients") or not begins):
+            begins = word
+    return opened

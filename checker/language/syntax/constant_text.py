@@ -29,6 +29,8 @@ def _text_and_precedence(expr: typed.Expr) -> tuple[str, int]:
             return str(value), 9
         case typed.Display(typed.Tuple(), items, _):
             return f"({', '.join(constant_text(item) for item in items)})", 9
+        case typed.Range(_, low, high, _):
+            return f"{_under(low, 9)}..{_under(high, 9)}", 8
         case typed.Param(_, name, _) | typed.Named(_, name, _):
             return name, 9
         case typed.Operation(_, "not", (part,), _):

@@ -11,12 +11,15 @@ is never part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
+from typing import get_args
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
+from checker.language.syntax.parts import parts
 from checker.language.typecheck.scope import Home, Reporter
 
+_CLOSED = (*get_args(typed.Type), Span)
 _HINT = "only properties, and what is assigned to ghosts, may depend on a ghost"
 
 
@@ -76,9 +79,9 @@ def _reads(node: object, seen: set[int]) -> Iterator[tuple[str, Span]]:
         case tuple():
             for part in node:
                 yield from _reads(part, seen)
-        case _ if is_dataclass(node) and not isinstance(node, typed.Type | type | Span):
-            for field in fields(node):
-                yield from _reads(getattr(node, field.name), seen)
+        case _ if not isinstance(node, _CLOSED):
+            for part in parts(node):
+                yield from _reads(part, seen)
 
 
 def refuse_choices(choices: tuple[typed.InitChoice, ...], role: str | None, home: Home) -> None:

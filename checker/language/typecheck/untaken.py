@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.syntax import typed
+from checker.language.syntax.parts import field_names
 
 CODE = "C023"
+_CLOSED = (Span, typed.Interface, typed.Layer)
 
 
 def untaken_messages(
@@ -83,6 +84,8 @@ def _nodes(root: object) -> Iterator[object]:
         node = todo.pop()
         if isinstance(node, tuple):
             todo.extend(reversed(node))
-        elif is_dataclass(node) and not isinstance(node, Span | typed.Interface | typed.Layer):
+            continue
+        names = field_names(type(node))
+        if names and not isinstance(node, _CLOSED):
             yield node
-            todo.extend(getattr(node, f.name) for f in reversed(fields(node)) if f.name != "type")
+            todo.extend(getattr(node, name) for name in reversed(names) if name != "type")

@@ -14,6 +14,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, size_text
 from checker.render.terminal.lasso import fairness_view, repeating
 from checker.render.terminal.selection import Shown
+from checker.render.terminal.source import coloured_lines
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
@@ -112,10 +113,10 @@ def source_view(trace: Trace) -> RenderableType:
     parts: list[RenderableType] = []
     for source in trace.header.sources:
         tool = " (comes with the tool)" if source.shipped else ""
-        lines = source.text.splitlines()
+        lines = coloured_lines(source.text)
         margin = len(str(len(lines)))
         rows = [
-            (Text(f"{number:>{margin}}", style="dim"), Text(line.expandtabs(2)))
+            (Text(f"{number:>{margin}}", style="dim"), line)
             for number, line in enumerate(lines, start=1)
         ]
         parts.append(Group(Text(source.file + tool, style="bold"), pairs(rows, 0, margin)))

@@ -149,12 +149,7 @@ class NativeWalker:
         number, steps = control[Control.WALK] - 1, control[Control.LAST_STEP]
         ends = tuple(self._places.words()[: control[Control.PLACE_COUNT]])
 
-        def recurs() -> bool:
-            rows, width = self._path.bytes(), self.width
-            last = bytes(rows[steps * width : (steps + 1) * width])
-            return any(rows[at * width : (at + 1) * width] == last for at in range(steps))
-
-        if not inspection.wants(number, ends, recurs):
+        if not inspection.wants(number, ends):
             return None
         states = self._states(steps)
         found = inspection.judge(CompletedWalk(number, states, ends))

@@ -1,0 +1,29 @@
+"""``bivalence lsp``: the language server, for editors."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+
+@click.command()
+def lsp() -> int:
+    """Answer an editor: the Language Server Protocol over stdin and stdout.
+
+    Editors start it themselves (docs/editors.md). It needs the extra `editor`.
+    """
+    from checker.diagnostics import Diagnostic, SpecError
+
+    try:
+        from checker.editor.server import make_server
+    except ImportError as lacking:
+        message = f"the language server needs what is not installed: {lacking.name}"
+        hint = "pip install 'bivalence[editor]'"
+        raise SpecError((Diagnostic("E070", message, hint=hint),)) from None
+    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    try:
+        make_server().start_io(reader, writer)
+    except SystemExit as ended:  # as the client says: 0 behind `shutdown`, 1 without it
+        return ended.code if isinstance(ended.code, int) else 0
+    return 0

@@ -1,0 +1,1 @@
+"""What an editor asks of a spec, and the language server that answers (extra ``editor``)."""

@@ -1,0 +1,220 @@
+"""What a spec declares, and where each name is visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from checker import resources
+from checker.diagnostics import Span
+from checker.language.library import read
+from checker.language.parser.cache import parse
+from checker.language.syntax import ast, ast_items, ast_objects
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A name that is declared: ``kind``, such as ``state`` or ``message``; ``span``: of the name;
+    ``whole``: of all that declares it; ``document``: the sentence that belongs to it."""
+
+    name: str
+    kind: str
+    span: Span
+    whole: Span
+    document: str = ""
+
+
+@dataclass
+class Names:
+    """The names of a module or role: ``of``: what each declares; ``roles``: the roles in it;
+    ``behind``: those of the original of a variant and of the interface of a protocol."""
+
+    of: dict[str, Declaration] = field(default_factory=dict)
+    roles: dict[str, Names] = field(default_factory=dict)
+    behind: list[Names] = field(default_factory=list)
+
+    def find(self, name: str) -> Declaration | None:
+        """Returns the declaration of ``name`` here or behind; ``None`` where there is none."""
+        if name in self.of:
+            return self.of[name]
+        found = (names.find(name) for names in self.behind)
+        return next((each for each in found if each is not None), None)
+
+    def find_anywhere(self, name: str) -> Declaration | None:
+        """Returns the same, or what any of the roles calls so."""
+        inner = (names.find_anywhere(name) for names in self.every_role())
+        return self.find(name) or next((each for each in inner if each is not None), None)
+
+    def role(self, name: str) -> Names | None:
+        """Returns the names of a role, here or behind."""
+        found = self.roles.get(name)
+        return found or next((r for n in self.behind if (r := n.role(name)) is not None), None)
+
+    def every_role(self) -> Iterator[Names]:
+        """Yields the names of each role, here and behind."""
+        yield from self.roles.values()
+        for names in self.behind:
+            yield from names.every_role()
+
+    def every(self) -> dict[str, Declaration]:
+        """Returns all that is visible inside, by name."""
+        found: dict[str, Declaration] = {}
+        for names in (self, *self.behind, *self.every_role()):
+            inner = names.of if names is self else names.every()
+            found.update({name: each for name, each in inner.items() if name not in found})
+        return found
+
+
+class Visible:
+    """The modules that a file sees: its own, those of its imports, those of the tool."""
+
+    def __init__(self, specs: Iterable[ast_items.Spec]) -> None:
+        """``specs``: the file and all its imports, nearest first."""
+        self.top = Names()
+        self.modules: dict[str, Names] = {}
+        self._items: dict[str, ast_items.Item] = {}
+        for spec in (*specs, *shipped()):
+            for item in spec.items:
+                for one in of_item(item):
+                    self.top.of.setdefault(one.name, one)
+                if isinstance(item, _WITH_NAMES):
+                    self._items.setdefault(item.name.text, item)
+
+    def names(self, module: str) -> Names:
+        """Returns the names of a module; those of none where there is no such module."""
+        if module not in self.modules:
+            self.modules[module] = found = Names()
+            item = self._items.get(module)
+            if item is not None:
+                self._collect(item, found)
+        return self.modules[module]
+
+    def items(self) -> Iterable[ast_items.Item]:
+        """Returns the modules as syntax trees."""
+        return self._items.values()
+
+    def _collect(self, item: ast_items.Item, found: Names) -> None:
+        _collect(item, found)
+        match item:
+            case ast_items.Protocol(implements=ast.Name(text, _)):
+                found.behind.append(self.names(text))
+            case ast_items.Variant(of=ast.Name(text, _)):
+                found.behind.append(self.names(text))
+            case ast_items.Interface(items=items):
+                lists = (i for i in items if isinstance(i, ast_items.PropertyList))
+                for one in (name for each in lists for name in each.names):
+                    declared = self.property(one.text)
+                    if declared is not None:
+                        found.of.setdefault(one.text, declared)
+            case _:
+                pass
+
+    def property(self, name: str) -> Declaration | None:
+        """Returns the property ``name`` of any interface."""
+        for item in self._items.values():
+            if isinstance(item, ast_items.Interface):
+                for inner in item.items:
+                    if isinstance(inner, ast_items.PropertyDecl) and inner.name.text == name:
+                        return next(of_item(inner))
+        return None
+
+
+_WITH_NAMES = ast_items.Interface | ast_items.Protocol | ast_items.Variant | ast_objects.Object
+
+
+@cache
+def shipped() -> tuple[ast_items.Spec, ...]:
+    """Returns the syntax trees of the interfaces and protocols that every file sees."""
+    return tuple(parse(read(f), str(f)) for f in sorted(resources.interfaces().glob("*.bcast")))
+
+
+def of_item(item: object) -> Iterator[Declaration]:
+    """Yields what an item declares in the list that it stands in."""
+
+    def made(kind: str, name: ast.Name, document: str = "") -> Declaration:
+        return Declaration(name.text, kind, name.span, getattr(item, "span", name.span), document)
+
+    match item:
+        case ast_items.OperatorDecl(kind=kind, name=name, returns=returned):
+            yield made(kind, name)
+            if returned is not None:
+                yield Declaration(returned.name.text, "indication", returned.name.span, item.span)
+        case ast_items.State(name=name, shared=shared, stable=stable, ghost=ghost):
+            words = ("ghost" * ghost, "stable" * stable, "shared" * shared, "state")
+            yield made(" ".join(word for word in words if word), name)
+        case ast_items.PropertyDecl(name=name, document=document, lemma=lemma):
+            yield made("invariant" if lemma else "property", name, document)
+        case ast_items.Handler(name=name) if name is not None:
+            yield made("handler", name)
+        case ast_items.RoleChange(name=name, size=size):
+            yield made("role" if size is not None else "", name)
+        case _ if type(item) in _KINDS:
+            yield made(_KINDS[type(item)], item.name)  # type: ignore[attr-defined]
+    if type(item) in _TYPED:
+        for label in _labels(item):
+            yield Declaration(label.text, "label", label.span, getattr(item, "span", label.span))
+
+
+_TYPED = (ast_items.State, ast_items.TypeAlias, ast_items.Message, ast_items.Parameter)
+_KINDS: dict[type, str] = {
+    ast_items.Interface: "interface",
+    ast_objects.Object: "object",
+    ast_items.Protocol: "protocol",
+    ast_items.Variant: "variant",
+    ast_items.Check: "check",
+    ast_items.TypeAlias: "type",
+    ast_items.Constant: "constant",
+    ast_items.Definition: "definition",
+    ast_items.Procedure: "procedure",
+    ast_items.Parameter: "parameter",
+    ast_items.Message: "message",
+    ast_items.Uses: "layer",
+    ast_items.Role: "role",
+    ast_objects.Operation: "operation",
+}
+
+
+def _labels(node: object) -> Iterator[ast.Name]:
+    """Yields the labels of the enumerations in a type."""
+    if isinstance(node, ast.EnumType):
+        yield from node.labels
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _labels(part)
+    elif hasattr(type(node), "__dataclass_fields__") and not isinstance(node, Span):
+        for name in type(node).__dataclass_fields__:  # type: ignore[attr-defined]
+            yield from _labels(getattr(node, name))
+
+
+def _collect(item: object, found: Names) -> None:
+    """Adds what stands inside of a module or role to its names."""
+    for parameter in getattr(item, "parameters", ()):
+        _add(parameter, found)
+    for name in getattr(item, "types", ()):
+        found.of[name.text] = Declaration(name.text, "type", name.span, name.span)
+    for inner in getattr(item, "items", ()):
+        if isinstance(inner, ast_items.Role | ast_items.RoleChange):
+            _collect(inner, found.roles.setdefault(inner.name.text, Names()))
+        _add(inner, found)
+        _add_timers(inner, found)
+
+
+def _add(item: object, found: Names) -> None:
+    for one in of_item(item):
+        if one.kind:
+            found.of.setdefault(one.name, one)
+
+
+def _add_timers(item: object, found: Names) -> None:
+    """Adds the timers of a handler: they are declared by their first use."""
+    match item:
+        case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span))):
+            found.of.setdefault(text, Declaration(text, "timer", span, item.head))
+        case ast_items.Handler(body=body) | ast_items.Procedure(body=body):
+            for each in ast.statements_in(body):
+                if isinstance(each, ast.Timer):
+                    timer = Declaration(each.name.text, "timer", each.name.span, each.span)
+                    found.of.setdefault(each.name.text, timer)
+        case _:
+            pass

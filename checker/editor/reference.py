@@ -1,0 +1,46 @@
+"""What the words of the language mean, as ``docs/language.md`` says it in its tables."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from checker import resources
+
+_CODE = re.compile(r"`([^`]+)`")
+_SPLIT = re.compile(r"(?<!\\)\|")
+_FIRST = re.compile(r"[A-Za-z_]\w*")
+
+
+@cache
+def rows() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Returns the rows of the tables: what is written, and what it means; nothing where the
+    reference is not installed."""
+    try:
+        text = resources.language_reference().read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    found = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in _SPLIT.split(line.strip().strip("|"))]
+        if line.startswith("| `") and len(cells) >= 2 and cells[-1]:
+            meaning = "; ".join(cell for cell in cells[1:] if cell)
+            found.append((tuple(_CODE.findall(cells[0])), meaning.replace("\\|", "|")))
+    return tuple(found)
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """Returns what each word means that a table explains: the row that it begins, or the clause
+    with it, as Markdown."""
+    found: dict[str, str] = {}
+    for codes, meaning in rows():
+        for code in codes:
+            said = f"`{code}`\n\n{meaning}"
+            first = _FIRST.match(code)
+            for word in (code, *([first.group()] if first else ())):
+                found.setdefault(word, said)
+            clause = re.match(r"(?:links|faults|timing|detector|upon) ([A-Za-z_]\w*)", code)
+            if clause is not None:
+                found.setdefault(clause[1], said)
+    return found

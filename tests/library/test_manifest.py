@@ -1,0 +1,77 @@
+"""``specs/manifest.json`` and what assistants read: complete, and true of the library.
+
+What its entries say of verdicts and states is compared where the checks are run
+(``tests/library/test_library.py``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from checker.proving.dispatch_check import answer_check
+from checker.resources import specs
+from checker.session.pipeline import Options
+from scripts.write_manifest import entry_of, problems, read_manifest
+from tests.library.manifest import difference
+
+ROOT = specs().parent
+PAGES = [ROOT / "llms.txt", ROOT / "docs" / "skill" / "SKILL.md"]
+
+
+def test_every_check_has_an_entry_and_every_entry_a_check() -> None:
+    assert [*problems(read_manifest())] == []
+
+
+def test_what_follows_from_the_text_is_so() -> None:
+    """Protocol, interface, variant, scenarios: everything that needs no run."""
+    from checker.language.load import open_spec
+    from scripts.write_manifest import ladder_of
+
+    for file, known in list(read_manifest()["files"].items())[::4]:
+        for check in open_spec(specs() / file).module.checks:
+            entry = known["checks"][check.name]
+            assert entry["protocol"] == check.protocol.name
+            assert entry["scenarios"] == [scenario.name for scenario in check.scenarios]
+            assert entry["ladder"] == ladder_of(file, check.name)
+            assert set(entry["verdicts"]) >= {prop.name for prop in check.prove}
+
+
+def test_a_difference_is_found() -> None:
+    path = specs() / "total_order" / "sequencer_takeover.bcast"
+    report = answer_check(str(path), "no_fault", Options(engine="native"))
+    assert difference(path, "no_fault", report) == {}
+    entry = read_manifest()["files"]["total_order/sequencer_takeover.bcast"]["checks"]["no_fault"]
+    entry["states"] += 1
+    assert entry != entry_of_now(path, report)
+
+
+def entry_of_now(path: Path, report: object) -> object:
+    from checker.language.load import open_spec
+
+    return entry_of(open_spec(path), "no_fault", report)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_example_of_the_skill_does_what_it_says(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```bivalence\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "a.bcast"
+    path.write_text(shown, encoding="utf-8")
+    assert answer_check(str(path), None, Options()).exit_code == 0
+    from checker.language.formatting.layout import format_text
+
+    assert format_text(shown, "a") == shown
+
+
+def test_the_manifest_is_small_data() -> None:
+    text = (specs() / "manifest.json").read_text(encoding="utf-8")
+    assert json.loads(text)["format"] == 1
