@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from checker.conform.driving import Difference as Difference
+from checker.conform.driving import Implementation as Implementation
+from checker.conform.driving import drive as drive
+
 if TYPE_CHECKING:
     from checker.results.verdict import Report
 

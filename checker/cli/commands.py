@@ -29,6 +29,7 @@ from checker.cli.show import show
 from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
+from checker.cli.test_cases import test_cases
 from checker.cli.valence import valence
 from checker.cli.view import view
 from checker.cli.watch import watch
@@ -101,6 +102,7 @@ for _command in (
     show,
     simulate,
     conform,
+    test_cases,
     explore,
     valence,
     audit,

@@ -70,7 +70,7 @@ def test_the_commands_end_as_expected(path: str) -> None:
 def test_every_command_and_option_exists() -> None:
     table = PAGE[PAGE.index("| command |") :].partition("\n\n")[0]
     for row in table.splitlines()[2:]:
-        name = re.search(r"`bivalence (\w+)", row)
+        name = re.search(r"`bivalence ([\w-]+)", row)
         assert name is not None
         command = cli.commands[name[1]]
         known = {option for param in command.params for option in param.opts}

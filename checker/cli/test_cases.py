@@ -1,0 +1,94 @@
+"""``bivalence test-cases``: few and short runs that drive an implementation through a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+from checker.cli.settings import SET
+
+if TYPE_CHECKING:
+    from checker.conform.covering_runs import CoveringSet
+
+
+@click.command("test-cases")
+@click.argument("name", metavar="FILE::CHECK")
+@SET
+@click.option(
+    "--cover",
+    default="transitions",
+    show_default=True,
+    metavar="WHAT",
+    help="transitions, handlers, pairs (of handlers in a row), or K of them in a row.",
+)
+@click.option("--out", metavar="FOLDER", required=True, help="For a trace (JSON, ITF) of each run.")
+@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), default=5000, show_default=True, metavar="N",
+    help="Explore so many states; what lies beyond is not covered.",
+)  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+def test_cases(
+    name: str,
+    settings: tuple[str, ...],
+    cover: str,
+    out: str,
+    fine_steps: bool,
+    max_states: int,
+    timeout: float | None,
+) -> int:
+    """Write runs of a check that together cover it, to drive an implementation with.
+
+    Each is written as a trace of JSON and in the Informal Trace Format; `checker.api.drive` lets an
+    implementation take its steps, and compares. Exits 0, or 3 where there are more states.
+    """
+    from checker.cli.progress import Count
+    from checker.cli.settings import one_target, settings_of
+    from checker.cli.signals import interrupting_on_signals
+    from checker.conform.covering_runs import COVER, TRANSITIONS, covering_set
+    from checker.engines import budgets
+    from checker.session.pipeline import Options, open_check
+
+    if cover not in (*COVER, TRANSITIONS) and not (cover.isdigit() and 1 <= int(cover) <= 6):
+        raise click.UsageError(f"--cover {cover}: write transitions, handlers, pairs or 1 to 6")
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise click.UsageError(f"{out}: {problem.strerror}") from problem
+    spec, check = one_target(name)
+    options = Options(settings=settings_of(settings), fine_steps=fine_steps)
+    with (
+        Count(f"{spec}::{check}", max_states) as meter,
+        interrupting_on_signals(),
+        budgets.within(timeout),
+        budgets.raising_when_exhausted(),
+    ):
+        opened = open_check(spec, check, options)
+        found = covering_set(opened, cover, max_states, lambda done: meter.count(done, []))
+    _write(found, folder)
+    console.print_line(_said(found, cover, out))
+    return 0 if found.complete else 3
+
+
+def _write(found: CoveringSet, folder: Path) -> None:
+    from checker.cli.console import write_file
+    from checker.formats import itf, json_format
+
+    for number, run in enumerate(found.runs, 1):
+        write_file(str(folder / f"run-{number:03}.json"), json_format.trace_to_text(run))
+        write_file(str(folder / f"run-{number:03}.itf.json"), itf.trace_to_text(run))
+
+
+def _said(found: CoveringSet, cover: str, out: str) -> str:
+    from checker.diagnostics.english import count
+
+    what = cover if not cover.isdigit() else f"sequences of {cover} handlers"
+    said = (
+        f"{count(len(found.runs), 'run')} of {count(found.steps, 'step')} in {out}: they cover"
+        f" {found.covered:,} of {found.targets:,} {what}, in {count(found.states, 'state')}"
+    )
+    return said if found.complete else f"{said}; there are more states (--max-states)"
