@@ -173,7 +173,8 @@ def _without_trace(
         return Word.VACUOUS, vacuous
     word, where = _held(system, answer, prop, within)
     if vacuous:
-        where += f"; perhaps vacuous: as far as was looked, {vacuous}; {answer.unseen}"
+        perhaps = f"perhaps vacuously: as far as was looked, {vacuous}; {answer.unseen}"
+        return Word.UNKNOWN, f"it holds {where}, but {perhaps}"
     return word, where
 
 
