@@ -19,12 +19,13 @@ from checker.model.node import Node, values_of
 
 R = TypeVar("R")
 
-_PLAIN = {
-    k.__name__
-    for k in (str, int, bool, tuple, frozenset, Span, ir.SourceLocation, ir.Op, ir.Quantifier)
-}
-_PLAIN |= {"None", "Type", "Value"}
+_PLAIN = {k.__name__ for k in (str, int, bool, tuple, frozenset, Span, ir.SourceLocation)}
+_PLAIN.add("None")
 """Fields annotated with nothing else contain no node."""
+
+_PLAIN_IN_THE_MODEL = {"Type", "Value", ir.Op.__name__, ir.Quantifier.__name__}
+"""Names that in nodes of the model mean what contains no node.  In those of the language a type may
+contain expressions: the bounds of a range."""
 
 Values = Callable[[Any], tuple[Any, ...]]
 
@@ -63,7 +64,8 @@ _layouts = _Layouts()
 def _layout(kind: Any) -> _Layout:
     names = tuple(f.name for f in fields(kind))
     words = {f.name: set(re.findall(r"\w+", str(f.type))) for f in fields(kind)}
-    below = tuple(name for name in names if not words[name] <= _PLAIN)
+    plain = _PLAIN | _PLAIN_IN_THE_MODEL if kind.__module__ == ir.__name__ else _PLAIN
+    below = tuple(name for name in names if not words[name] <= plain)
     numbers = {name: i for i, name in enumerate(names)}
     apart = {f.name: f.default for f in fields(kind) if not f.compare}
     return _Layout(
