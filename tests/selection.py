@@ -42,9 +42,10 @@ SHARE, RARELY = 0.4, 0.25
 
 SELDOM = (
     "tests/benchmarks/", "tests/cli/test_broken_folders.py", "tests/cli/test_cache_folders.py",
-    "tests/cli/test_exits.py", "tests/cli/test_keeping.py",
-    "tests/cli/test_side_by_side.py", "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
-    "tests/library/test_library.py::test_fine", "tests/library/test_library.py::test_reference",
+    "tests/cli/test_exits.py", "tests/cli/test_keeping.py", "tests/cli/test_side_by_side.py",
+    "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
+    "tests/language/test_words_as_names.py", "tests/library/test_library.py::test_fine",
+    "tests/library/test_library.py::test_reference",
 )  # fmt: skip
 """Tests of which one in four is in the default run: no verdict depends on what they are about (full
 disks, folders of others, Ctrl-C in each phase), or other tests with random systems ask the same."""

@@ -36,7 +36,8 @@ COLUMNS: Mapping[str, Holds] = {
     "status": Holds.NAME,
     "effect": Holds.BOOLEAN,
     **dict.fromkeys(
-        ("name", "arguments", "state", "message", "fields", "from", "lost"), Holds.ANYTHING
+        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost"),
+        Holds.ANYTHING,
     ),
 }
 """The columns that a log may have."""

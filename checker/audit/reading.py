@@ -93,7 +93,9 @@ class Reader:
             elif theirs in table.column_names:
                 columns[name] = _typed(file, name, table[theirs], first)
         for name in REQUIRED:
-            if name not in columns:
+            if not table.column_names:  # no row of it was written yet
+                columns.setdefault(name, pa.array([], pa.string()))
+            elif name not in columns:
                 message = f"it has no column `{self.mapping.name_of(name)}`"
                 hint = "a column of another name is named by --mapping"
                 listed = ", ".join(f"`{n}`" for n in table.column_names)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from checker.results.trace import Json, Step, Trace
+if TYPE_CHECKING:
+    from checker.results.trace import Json, Step, Trace
 
 
 class Implementation(Protocol):

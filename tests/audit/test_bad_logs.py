@@ -203,3 +203,11 @@ def test_what_is_no_log_or_interface_is_told(tmp_path: Path) -> None:
     assert problem(tmp_path / "none.ndjson").code == "E080"
     assert problem(lines(tmp_path, "x", name="log.txt")).code == "E080"
     assert problem(write(tmp_path, GOOD), interface="Reliable").code == "E087"
+
+
+def test_a_log_without_a_line_is_empty(tmp_path: Path) -> None:
+    """Who has not written anything yet has done nothing that is known."""
+    (tmp_path / "p1.ndjson").write_text("", encoding="utf-8")
+    found = audit(Request((str(tmp_path),), "TotalOrderBroadcast", ()))
+    assert set(words(found).values()) == {"vacuous"}
+    assert found.warnings == []

@@ -27,7 +27,7 @@ STRANGER = 65_534
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The tool's folder in an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    parsing._parser.cache_clear()
+    parsing.parser.cache_clear()
     resources.take_refused_folders()
     return tmp_path / "cache" / "bivalence"
 
@@ -41,7 +41,7 @@ def checked(path: str = SPEC) -> int:
     from checker.language.library import prelude
 
     prelude.cache_clear()
-    parsing._parser.cache_clear()
+    parsing.parser.cache_clear()
     return main(["check", path])
 
 
@@ -181,8 +181,8 @@ def test_what_was_parsed_comes_back(home: Path, monkeypatch: pytest.MonkeyPatch)
     for _ in range(2):
         assert [parse_cache.parse(file.read_text(), str(file)) for file in files] == parsed
         monkeypatch.setattr(parsing, "parse", None)
-    parsing._parser.cache_clear()
-    parsing._parser.__wrapped__()
+    parsing.parser.cache_clear()
+    parsing.parser.__wrapped__()
 
 
 @pytest.mark.parametrize(

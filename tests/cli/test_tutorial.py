@@ -66,6 +66,7 @@ def test_a_page(
 ) -> None:
     (tmp_path / "specs").symlink_to(specs())
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     blocks = saved_and_typed(page)
     assert blocks, "a page of the tutorial has something to try"

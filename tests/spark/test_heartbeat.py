@@ -23,6 +23,7 @@ from checker.engines.spark.heartbeat import (
     HeartbeatMonitor,
     Overdue,
     SilentTask,
+    told_to_end,
 )
 from checker.results.answer import Limits
 from tests.native.models import two_phase
@@ -241,3 +242,12 @@ def test_what_is_left_of_an_earlier_attempt_can_not_commit(tmp_path: Path) -> No
     refused(lambda: stale.commit(found, []))
     folder.latest()
     folder.commit(found, [])
+
+
+def test_what_a_task_is_told_is_not_told_to_the_next_one(tmp_path: Path) -> None:
+    run = RunFolder(str(tmp_path), 1)
+    run.claim()
+    with Heartbeat(run, 0.05, end="end").of(0):
+        run.say("end", {"end": True})
+        eventually(told_to_end, "it looks for the message")
+    assert not told_to_end()

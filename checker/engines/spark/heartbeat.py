@@ -81,6 +81,7 @@ class Heartbeat:
         finally:
             over.set()
             thread.join()
+            _told.clear()
 
     def _beat(self, task: int, turn: int, over: threading.Event) -> None:
         said = {"turn": turn, "pid": os.getpid(), "host": socket.gethostname(), "over": False}

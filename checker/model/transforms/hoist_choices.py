@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import assert_never
 
 from checker.model import build, ir
 from checker.model.build import conj
@@ -122,6 +123,8 @@ def _member(name: ir.Local, domain: ir.Domain) -> Expr:
             return build.member(name, of)
         case ir.Subsets(of):
             return Apply(BOOL, Op.SUBSET, (name, of))
+        case _:
+            assert_never(domain)
 
 
 def _never_empty(stmt: ir.Choose) -> bool:
