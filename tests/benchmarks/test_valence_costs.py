@@ -22,7 +22,7 @@ def test_what_is_over_the_bounds_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     row = valence.Row(SMALL, 240, 392, 1.0, 1.0, 2, 48, 0)
     given = iter([replace(row, valence=3.0), replace(row, bytes=8), row])
     monkeypatch.setattr(valence, "measured", lambda *_: next(given))
-    with pytest.raises(WrongAnswer, match="3.0 times the search, 2 bytes.*1.0 times.*8 bytes"):
+    with pytest.raises(WrongAnswer, match=r"3.0 times the search, 2 bytes.*1.0 times.*8 bytes"):
         list(valence.rows([SMALL] * 3, 1))
 
 
