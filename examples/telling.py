@@ -23,6 +23,7 @@ from checker.cli.main import main as command
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options
 from checker.results.conformance import Conformance
+from checker.results.verdict import Word
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Story:
     """``play`` plays a scene in a folder, and its logs are in the folder's ``logs`` then.
 
     ``interface``: whose properties are asked of the logs of each of the ``scenes``; ``over``: what
-    else; ``clients``: processes that nothing is meant to be delivered to; ``specs``: checks to
-    which the logs are held (`FILE::CHECK`).
+    else; ``clients``: processes that nothing is meant to be delivered to; ``crashed``: those that
+    are killed for good; ``specs``: checks to which the logs are held (`FILE::CHECK`).
     """
 
     scenes: Sequence[str]
@@ -39,6 +40,7 @@ class Story:
     interface: str = ""
     over: tuple[str, ...] = ()
     clients: tuple[str, ...] = ()
+    crashed: tuple[str, ...] = ()
     specs: tuple[str, ...] = ()
 
 
@@ -98,9 +100,8 @@ def _line(story: Story, folder: Path, scene: str) -> int:
 
 def conforms(held: Conformance) -> str:
     """Returns the verdict in words."""
-    return {"holds": "conforms", "violated": "does not conform"}.get(
-        held.word.value, held.word.value
-    )
+    words = {Word.HOLDS: "conforms", Word.VIOLATED: "does not conform"}
+    return words.get(held.word, held.word.value)
 
 
 def conformance(spec: str, folder: Path) -> Conformance:
@@ -119,5 +120,6 @@ def audited(story: Story, folder: Path) -> Audit:
 def _manifest(story: Story, folder: Path) -> str:
     file = folder / "manifest.toml"
     silent = "".join(f"[processes.{name}]\ndelivers = false\n" for name in story.clients)
-    file.write_text(silent, encoding="utf-8")
+    down = "".join(f"[processes.{name}]\ncrashed = true\n" for name in story.crashed)
+    file.write_text(silent + down, encoding="utf-8")
     return str(file)
