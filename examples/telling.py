@@ -21,6 +21,7 @@ from checker.audit.audit import audit as ask
 from checker.audit.mapping import read_manifest
 from checker.cli.main import main as command
 from checker.conform.conform_log import Asked, conform
+from checker.conform.mapping import NOTHING_RENAMED, read_mapping
 from checker.engines.options import Options
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
@@ -32,7 +33,8 @@ class Story:
 
     ``interface``: whose properties are asked of the logs of each of the ``scenes``; ``over``: what
     else; ``clients``: processes that nothing is meant to be delivered to; ``crashed``: those that
-    are killed for good; ``specs``: checks to which the logs are held (`FILE::CHECK`).
+    are killed for good; ``specs``: checks to which the logs are held (`FILE::CHECK`), with a mapping
+    in the file ``names``.
     """
 
     scenes: Sequence[str]
@@ -42,6 +44,7 @@ class Story:
     clients: tuple[str, ...] = ()
     crashed: tuple[str, ...] = ()
     specs: tuple[str, ...] = ()
+    names: str | None = None
 
 
 def tell(story: Story, arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +79,7 @@ def _whole(story: Story, folder: Path) -> int:
     """Prints the reports with their pictures; returns the exit code of the last."""
     logs, code = str(folder / "logs"), 0
     for spec in story.specs:
-        code = command(["conform", spec, logs])
+        code = command(["conform", spec, logs, *(["--map", story.names] if story.names else [])])
     if story.interface:
         asked = ["--as", story.interface, "--manifest", _manifest(story, folder)]
         code = command(["audit", logs, *asked, *(f"--over={each}" for each in story.over)])
@@ -87,7 +90,7 @@ def _line(story: Story, folder: Path, scene: str) -> int:
     """Prints a line; returns the exit code of the audit, or else of the last spec."""
     said, code = [], 0
     for spec in story.specs:
-        held = conformance(spec, folder)
+        held = conformance(story, spec, folder)
         said.append(f"{spec.rpartition('::')[2]} {conforms(held)}")
         code = held.exit_code
     if story.interface:
@@ -104,11 +107,12 @@ def conforms(held: Conformance) -> str:
     return words.get(held.word, held.word.value)
 
 
-def conformance(spec: str, folder: Path) -> Conformance:
+def conformance(story: Story, spec: str, folder: Path) -> Conformance:
     """Returns whether the logs of a scene in ``folder`` are those of a run of ``spec``."""
     file, _, check = spec.rpartition("::")
     logs = sorted(str(log) for log in (folder / "logs").glob("*.ndjson"))
-    return conform(Asked(file, check, Options()), logs)
+    mapping = read_mapping(story.names) if story.names else NOTHING_RENAMED
+    return conform(Asked(file, check, Options(), mapping), logs)
 
 
 def audited(story: Story, folder: Path) -> Audit:

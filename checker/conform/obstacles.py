@@ -3,13 +3,14 @@ could be it from being taken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from checker.conform.explain_events import Cursors, EventExplainer, Observation, says_state
 from checker.conform.lines import Line
 from checker.conform.patterns import Exactly, OneCase, Parts, Pattern, is_exact, matches
 from checker.conform.replayed_run import ReplayedRun
+from checker.diagnostics.english import count
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model import types as t
@@ -35,11 +36,16 @@ def obstacles_at(
     leads."""
     at = _Place(observation, explainer, cursors, run)
     return tuple(
-        Obstacle(
-            logged_line(observation.system, line), tuple(dict.fromkeys(at.reasons(line)))[:MOST]
-        )
+        Obstacle(logged_line(observation.system, line), _at_most(dict.fromkeys(at.reasons(line))))
         for line in observation.next_lines(cursors)
     )
+
+
+def _at_most(reasons: Iterable[str]) -> tuple[str, ...]:
+    """Returns the first of ``reasons``, and how many more there are."""
+    said = tuple(reasons)
+    left = len(said) - MOST
+    return said if left <= 0 else (*said[:MOST], f"and {count(left, 'step')} more")
 
 
 def logged_line(system: TransitionSystem, line: Line) -> LoggedLine:
@@ -127,7 +133,8 @@ class _Place:
 
     def _nearly(self, line: Line) -> Iterator[str]:
         """Yields in what the steps that are possible, and are of the kind that ``line`` says,
-        differ from what the log says."""
+        differ from what the log says: first those that are the event of the line."""
+        of_another_event = []
         process = self.system.processes.index(line.row.process)
         for transition in self._transitions:
             events = self.explainer.relevant(transition.events)
@@ -135,18 +142,21 @@ class _Place:
             if not own or not self._is_like(line, own[0]):
                 continue
             phrase = phrases_of_transition(self.system, self.state, transition)[0]
-            said = self._difference(line, own, transition)
-            if said:
+            if not self._is_event(line, own[0]):
+                said = f"the log says {words_of(self.system, line)}"
+                of_another_event.append(f"`{phrase}` is possible, {said}")
+            elif said := self._difference(line, transition):
                 yield f"`{phrase}` is possible, {said}"
+        yield from of_another_event
 
     def _is_like(self, line: Line, event: Event) -> bool:
         return any(pattern.mark == event.mark for pattern in line.patterns)
 
-    def _difference(self, line: Line, own: list[Event], transition: Transition) -> str:
-        first = own[0]
-        patterns = [p for p in line.patterns if p.mark == first.mark]
-        if not any(all(map(matches, p.args, first.args)) for p in patterns):
-            return f"the log says {words_of(self.system, line)}"
+    def _is_event(self, line: Line, event: Event) -> bool:
+        patterns = [p for p in line.patterns if p.mark == event.mark]
+        return any(all(map(matches, p.args, event.args)) for p in patterns)
+
+    def _difference(self, line: Line, transition: Transition) -> str:
         events = self.explainer.relevant(transition.events)
         ways = self.explainer.after(self.cursors, events)
         assert transition.successor is not None

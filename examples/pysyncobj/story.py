@@ -65,11 +65,11 @@ def run(folder: Path, seconds: float) -> str:
     try:
         for name, address in addresses.items():
             command = [sys.executable, str(HERE / "node.py"), address]
-            command += [str(folder / f"{name}.ndjson"), "--names", names, "--adds", "5"]
+            command += [str(folder / f"{name}.ndjson"), "--names", names, "--adds", "2"]
             servers[name] = subprocess.Popen(command)
         killed = wait_for_leader(folder)
         time.sleep(seconds)
-        servers[killed].kill()
+        servers[killed].send_signal(signal.SIGUSR1)
         wait_for_leader(folder, without=killed)
         time.sleep(seconds)
     finally:
@@ -85,10 +85,11 @@ def play(_name: str, folder: Path) -> None:
     run(folder / "logs", 1.0)
 
 
-ELECTIONS = f"{HERE / 'election.bcast'}::long"
-KEEPS_ITS_TERM = f"{HERE / 'election.bcast'}::keeps_its_term"
+RAFT = f"{HERE / 'replication.bcast'}::of_raft"
+KEEPS_ITS_TERM = f"{HERE / 'replication.bcast'}::keeps_its_term"
+NAMES_FILE = HERE / "names.toml"
 SCENES = ("leader_dies",)
-STORY = Story(SCENES, play, specs=(ELECTIONS, KEEPS_ITS_TERM))
+STORY = Story(SCENES, play, specs=(RAFT, KEEPS_ITS_TERM), names=str(NAMES_FILE))
 
 if __name__ == "__main__":
     sys.exit(tell(STORY))
