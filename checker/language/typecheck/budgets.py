@@ -39,7 +39,8 @@ def budgets_of(
                 bound = check(item.bound, Scope(home, "constant"), INT)
             except Hole:
                 continue
-            made[name, item.per_process] = typed.HandlerBudget(name, bound, item.per_process, item.span)
+            budget = typed.HandlerBudget(name, bound, item.per_process, item.span)
+            made[name, budget.per_process] = budget
     return tuple(made.values())
 
 
