@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,7 @@ def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
     return found
 
 
+OTHER_TOOLS = FOLDER / "for_users_of_other_tools.md"
 LONG = {"crash_inside_a_multicast", "exactly_once"}
 """Pages whose commands take long; they are in the full run."""
 
@@ -94,3 +97,30 @@ def test_a_line_that_is_not_printed_is_found() -> None:
 def test_the_lessons_are_in_the_table() -> None:
     table = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in PAGES]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("macros", "options", "errors"),
+    [
+        pytest.param([], ["-f"], 1, id="telling"),
+        pytest.param(["-DRELAY"], ["-f"], 0, id="relaying"),
+        pytest.param(["-DRELAY"], [], 0, id="relaying_without_fairness"),
+    ],
+)
+def test_the_model_for_spin(
+    macros: list[str], options: list[str], errors: int, tmp_path: Path
+) -> None:
+    if not (shutil.which("spin") and shutil.which("cc")):
+        pytest.skip("SPIN or a C compiler is not installed")
+    model = re.search(r"```promela\n(.*?)```", OTHER_TOOLS.read_text(encoding="utf-8"), re.DOTALL)
+    assert model is not None
+    (tmp_path / "relay.pml").write_text(model[1], encoding="utf-8")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    run("spin", *macros, "-a", "relay.pml")
+    run("cc", "-DNFAIR=4", "-o", "pan", "pan.c")
+    assert f"errors: {errors}\n" in run("./pan", "-a", *options)
