@@ -1,4 +1,5 @@
-"""What the tutorial tells a reader to save and to type works as it stands there, and prints it."""
+"""What the tutorial and the pages on limits tell a reader to save and to type works as it stands
+there, and prints it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from checker.cli.main import main
 from checker.resources import specs
 
 FOLDER = specs().parent / "docs" / "tutorial"
-PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+LESSONS = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+LIMITS = sorted(
+    page for page in (FOLDER.parent / "limits").glob("*.md") if page.name != "README.md"
+)
 BLOCK = re.compile(r"^```(bivalence|console|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 """A line of a block that stands for any lines of what is printed."""
@@ -62,7 +66,10 @@ LONG = {"crash_inside_a_multicast", "exactly_once"}
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in LONG), id=p.stem) for p in PAGES],
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (page.stem in LONG), id=page.stem)
+        for page in (*LESSONS, *LIMITS)
+    ],
 )
 def test_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -72,7 +79,7 @@ def test_a_page(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     blocks = saved_and_typed(page)
-    assert blocks, "a page of the tutorial has something to try"
+    assert blocks, "there is something to try on each page"
     for kind, what, lines in blocks:
         if kind == "save" and what:
             (tmp_path / what).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -82,8 +89,9 @@ def test_a_page(
                 runpy.run_path(*words)
                 continue
             assert program == "./bivalence", what
-            assert main(words) in (0, 1), what
-            assert printed_in_order(lines, capsys.readouterr().out) is None, what
+            assert main(words) in ((0, 1, 2) if page in LIMITS else (0, 1)), what
+            printed = capsys.readouterr()
+            assert printed_in_order(lines, printed.out + printed.err) is None, what
 
 
 def test_a_line_that_is_not_printed_is_found() -> None:
@@ -94,9 +102,10 @@ def test_a_line_that_is_not_printed_is_found() -> None:
     assert printed_in_order(["  b holds", "  a holds"], printed) == "  a holds"
 
 
-def test_the_lessons_are_in_the_table() -> None:
-    table = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in PAGES]
+def test_the_pages_are_in_their_tables() -> None:
+    for pages in (LESSONS, LIMITS):
+        table = (pages[0].parent / "README.md").read_text(encoding="utf-8")
+        assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in pages]
 
 
 @pytest.mark.peers
