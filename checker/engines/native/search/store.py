@@ -100,8 +100,7 @@ Make = Callable[[str, int], Buffer]
 
 
 def private_memory(name: str, size: int) -> Buffer:
-    """Memory of this process; rows have addresses to grow into, more than there is memory: rows of
-    old levels keep theirs when they go to the disk."""
+    """Memory of this process; rows have addresses to grow into, and keep theirs on the disk."""
     reserved = min(ROWS_ON_DISK * installed_memory(), RESERVED)
     return Buffer(size, reserved if name.startswith("rows") else 0)
 
