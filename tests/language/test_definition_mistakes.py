@@ -138,8 +138,8 @@ def test_definitions_stand_in_roles_too() -> None:
 
 def test_constants_and_types_stand_in_any_order() -> None:
     """A label stands behind what it is a value of; a field may be called as a type is."""
-    top = "const K = red\nconst A = B + 1\ntype R = record { S: C, t: S }\ntype S = 0..A\nconst B = 1\n"
-    top += "type C = enum { red, green }"
+    top = "const K = red\nconst A = B + 1\ntype R = record { S: C, t: S }\ntype S = 0..A\n"
+    top += "const B = 1\ntype C = enum { red, green }"
     load_text(PROTOCOL.format(top=top, items="  state r : C = K", body="skip"), "spec.bcast")
 
 
