@@ -33,8 +33,8 @@ class Story:
 
     ``interface``: whose properties are asked of the logs of each of the ``scenes``; ``over``: what
     else; ``clients``: processes that nothing is meant to be delivered to; ``crashed``: those that
-    are killed for good; ``specs``: checks to which the logs are held (`FILE::CHECK`), with a mapping
-    in the file ``names``.
+    are killed for good; ``specs``: checks to which the logs are held (`FILE::CHECK`), with the
+    mapping in the file ``names``.
     """
 
     scenes: Sequence[str]
