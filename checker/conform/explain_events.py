@@ -124,6 +124,13 @@ class EventExplainer:
         """Returns the number of the timeline of the process of a relevant event."""
         return self._of_process[event.args[0]]  # type: ignore[index]
 
+    def may_be(self, line: Line, event: Event) -> bool:
+        """Returns whether ``line`` may be about ``event``, as far as these two say."""
+        return any(
+            pattern.mark == event.mark and self._matches(pattern, event)
+            for pattern in line.patterns
+        )
+
     def after(
         self, cursors: Cursors, events: tuple[Event, ...]
     ) -> list[tuple[Cursors, list[Line]]]:

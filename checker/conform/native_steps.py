@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.conform.explain_events import OBSERVABLE, Cursors, EventExplainer
-from checker.conform.lines import Line, passed_marks
+from checker.conform.lines import Item, Line, passed_marks
 from checker.conform.pattern_bits import Bits, bits_in_state
 from checker.conform.reference_steps import ReferenceSteps
 from checker.conform.search import Way
@@ -26,9 +26,6 @@ from checker.results.answer import Unsupported
 
 EVENTS = "@events"
 """The variable that has the events of the step that led to a state."""
-
-_SPECIAL = (MarkKind.SEND, MarkKind.CRASH)
-"""Events of which several lines may be about one, or none."""
 
 MOST = 16
 """The largest number of events of a step; states that have larger steps are the interpreter's."""
@@ -86,8 +83,8 @@ class NativeSteps:
         self._events: dict[int, tuple[Event, ...]] = {}
         self._said: dict[int, tuple[Bits, ...]] = {}
         self._items = [timeline.items for timeline in explainer.observation.timelines]
-        self._single: dict[int, int] = {}
-        self._explains: dict[tuple[int, int], bool] = {}
+        self._first: dict[int, int | None] = {}
+        self._begins: dict[tuple[int, int], bool] = {}
 
     def starts(self) -> list[int]:
         """Returns the initial states; may raise ``RunFault``."""
@@ -111,27 +108,25 @@ class NativeSteps:
             events = known.get(code)
             if events is None:
                 events = self._decoded(code)
-            who = self._single.get(code)
+            who = self._first[code]
             if who is not None:
-                at = cursors[who]
-                item = self._items[who][at] if at < len(self._items[who]) else None
-                if isinstance(item, Line):
-                    if self._is_of(code, events, item, cursors) and self._says([item], successor):
-                        passed = (*cursors[:who], at + 1, *cursors[who + 1 :])
-                        found.append(Way(successor, passed, 1))
+                at, items = cursors[who], self._items[who]
+                if at < len(items) and not self._may_begin(code, events, items[at]):
                     continue
             for now, lines in self.explainer.after(cursors, events):
                 if not lines or self._says(lines, successor):
                     found.append(Way(successor, now, len(lines)))
         return found
 
-    def _is_of(self, code: int, events: tuple[Event, ...], line: Line, cursors: Cursors) -> bool:
-        """Returns whether a step whose only logged event is no multicast explains ``line``, the
-        next one of its process; lines that say the same share the answer."""
-        key = (code, id(line.patterns))
-        known = self._explains.get(key)
+    def _may_begin(self, code: int, events: tuple[Event, ...], item: Item) -> bool:
+        """Returns whether the first event of a step may be what the log of its process says next;
+        lines that say the same share the answer."""
+        if not isinstance(item, Line):
+            return True
+        key = (code, id(item.patterns))
+        known = self._begins.get(key)
         if known is None:
-            known = self._explains[key] = bool(self.explainer.after(cursors, events))
+            known = self._begins[key] = self.explainer.may_be(item, events[0])
         return known
 
     def _interpreted(self, state: int, cursors: Cursors) -> list[Way[int]]:
@@ -151,8 +146,8 @@ class NativeSteps:
             Event(self._marks[case], args) for case, *given in value if (args := tuple(given))
         ]
         found = self._events[code] = self.explainer.relevant(events)
-        if len(found) == 1 and self.system.marks[found[0].mark].kind not in _SPECIAL:
-            self._single[code] = self.explainer.number_of(found[0])
+        crashes = not found or self.system.marks[found[0].mark].kind is MarkKind.CRASH
+        self._first[code] = None if crashes else self.explainer.number_of(found[0])
         return found
 
     def _says(self, lines: list[Line], state: int) -> bool:

@@ -9,6 +9,7 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -32,7 +33,10 @@ ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a log: ``number`` is that of the line in ``file``, counted from 1."""
+    """A line of a log: ``number`` is that of the line in ``file``, counted from 1.
+
+    ``data``: what it says, without its position and time; lines that say the same may share it.
+    """
 
     file: str
     number: int
@@ -105,10 +109,16 @@ def _append(log: Log, row: Row) -> None:
 
 def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
     last: Row | None = None
+    templates = Templates(mapping)
     for number, line, whole in _lines(path):
         if not line.strip():
             continue
         log.read += 1
+        known = templates.row(path, number, line)
+        if known is not None:
+            last = known
+            yield known
+            continue
         place = Span(path, number, 1, number, 2)
         try:
             data = json.loads(line)
@@ -120,7 +130,58 @@ def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
         if not isinstance(data, dict):
             raise _wrong("E077", "this line is no JSON object", place)
         last = _row(path, number, data, mapping)
+        templates.note(line, data, last)
         yield last
+
+
+class Templates:
+    """Lines that differ in their position and time only are parsed once.
+
+    A template is a line without the numbers of these two: where one line with it has them at the
+    top, all lines with it do, and say the same.
+    """
+
+    def __init__(self, mapping: NameMapping) -> None:
+        self._names = {name: name for name in ("pos", "ts") if name not in mapping.fields}
+        self._names |= {
+            name: ours for name, ours in mapping.fields.items() if ours in ("pos", "ts")
+        }
+        names = "|".join(map(re.escape, self._names))
+        self._numbers = re.compile(
+            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)'
+        )
+        self._known: dict[tuple[str, ...], Row] = {}
+
+    def row(self, path: str, number: int, line: str) -> Row | None:
+        """Returns what ``line`` says, where one with its template was noted."""
+        parts = self._numbers.split(line)
+        known = self._known.get(_template(parts))
+        if known is None:
+            return None
+        pos = next(value for name, value in _numbers(parts) if self._names[name] == "pos")
+        if not pos.isdecimal():
+            return None
+        return Row(path, number, known.process, int(pos), known.kind, known.data)
+
+    def note(self, line: str, data: Mapping[str, Any], row: Row) -> None:
+        """Notes what ``line`` says, where its position and time are numbers at its top, and no
+        others have these names."""
+        if "\\" in line:  # names can be written otherwise
+            return
+        parts = self._numbers.split(line)
+        found = [(name, float(value)) for name, value in _numbers(parts)]
+        ours = [self._names[name] for name, _ in found]
+        if "pos" in ours and len(set(ours)) == len(ours):
+            if all(data.get(name) == value for name, value in found):
+                self._known[_template(parts)] = row
+
+
+def _template(parts: list[str]) -> tuple[str, ...]:
+    return (*parts[::3], *parts[1::3])
+
+
+def _numbers(parts: list[str]) -> Iterable[tuple[str, str]]:
+    return zip(parts[1::3], parts[2::3], strict=True)
 
 
 def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> Row:
@@ -140,7 +201,8 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
         raise _wrong("E077", f"there is no kind of line `{kind}`", place, hint)
     process = str(named["process"])
     process = mapping.processes.get(process, process)
-    return Row(path, number, process, named["pos"], kind, named)
+    said = {name: value for name, value in named.items() if name not in ("pos", "ts")}
+    return Row(path, number, process, named["pos"], kind, said)
 
 
 def _lines(path: str) -> Iterator[tuple[int, str, bool]]:
