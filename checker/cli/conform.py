@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     default=2000,
     show_default=True,
     metavar="K",
-    help="The interpreter replays a run of up to K steps; that is the trace.",
+    help="The interpreter replays the last K steps of a run; they are the trace.",
 )
 @click.option("--max-states", type=click.IntRange(min=1), metavar="N")
 @click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
@@ -157,11 +157,13 @@ def _write(reports: list[Conformance], given: dict[str, Any]) -> None:
             console.print_line(text)
         else:
             write_file(given["json_out"], text + "\n")
-    trace = next((report.trace for report in reports if report.trace is not None), None)
+    found = next((report for report in reports if report.trace is not None), None)
+    trace = None if found is None or found.omitted else found.trace
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):
         if given[option] is None:
             continue
         if trace is None:
-            print_note(f"{given[option]} was not written: there is no run that was replayed")
+            why = "there is no run that was replayed from its start"
+            print_note(f"{given[option]} was not written: {why}")
         else:
             write_file(given[option], write(trace))

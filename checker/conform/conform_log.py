@@ -38,15 +38,16 @@ if TYPE_CHECKING:
     from checker.language.load import Spec
 
 REPLAYED = 2_000
-"""Runs of at most so many steps are replayed and have a trace, unless another number is asked."""
+"""So many steps of a run, the last ones, are replayed and are the trace, unless another number is
+asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of a log.
 
-    ``replay``: the largest number of steps of a run that is replayed by the interpreter, and
-    becomes a trace.
+    ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
+    last ones.
     """
 
     spec: Spec | str
@@ -74,7 +75,8 @@ def _open(asked: Asked) -> PreparedCheck:
     """Returns the check without its properties: it is not asked whether they hold."""
     check = load_check(asked.spec, asked.check, asked.options.settings)
     whole = check
-    check = replace(check, prove=(), expect=())
+    points = "everywhere" if check.crash_points == "inside" else check.crash_points
+    check = replace(check, prove=(), expect=(), crash_points=points)
     return PreparedCheck(
         check,
         asked.options.settings,
@@ -100,6 +102,7 @@ class _Conforming:
         self.found: Found[Any] = Found()
         self.stopped: str | None = None
         self.notes: list[str] = []
+        self.omitted = 0
         self._shown: Callable[[Any], State] = lambda state: state
 
     def report(self) -> Conformance:
@@ -196,20 +199,21 @@ class _Conforming:
     # ---- what is said of it ---------------------------------------------------------------
 
     def _replay(self, observation: Observation) -> ReplayedRun | None:
-        """Returns the run to the first of the furthest nodes, replayed by the interpreter, unless
-        it is too long or there is no time left."""
+        """Returns the run to the first of the furthest nodes, its last steps replayed by the
+        interpreter, unless there is no time left."""
         run = self.found.furthest[0].run()
-        if len(run) - 1 > self.asked.replay:
+        before = max(len(run) - 1 - self.asked.replay, 0)
+        if before:
             self.notes.append(
-                f"the run of {count(len(run) - 1, 'step')} was not replayed by the interpreter:"
-                f" --replay {len(run) - 1} does"
+                f"the first {count(before, 'step')} of {len(run) - 1:,} were not replayed by the"
+                f" interpreter: --replay {len(run) - 1} does"
             )
-            return None
+            self.omitted, run = before, run[before:]
         try:
             with budgets.raising_when_exhausted():
                 states = {state: self._shown(state) for state in {node.state for node in run}}
                 nodes = [(states[node.state], node.cursors) for node in run]
-                return replayed(observation, nodes, self.opened)
+                return replayed(observation, nodes, self.opened, from_start=not before)
         except KeyboardInterrupt as error:
             self.stopped = stop_reason(error)
             self.notes.append(f"the run was not replayed: {self.stopped}")
@@ -247,6 +251,7 @@ class _Conforming:
                 load_check(self.asked.spec, self.asked.check, options.settings), made.sizes
             ),
             notes=tuple(self.notes),
+            omitted=self.omitted,
             trace=_trace(run),
         )
 

@@ -124,6 +124,12 @@ class EventExplainer:
         """Returns the number of the timeline of the process of a relevant event."""
         return self._of_process[event.args[0]]  # type: ignore[index]
 
+    def need_not_be_logged(self, event: Event) -> bool:
+        """Returns whether an event that is logged may have no line: a crash, and what a process
+        that crashes has sent to nobody."""
+        kind = self.observation.system.marks[event.mark].kind
+        return kind is MarkKind.CRASH or (kind is MarkKind.SEND and event.args[1] == frozenset())
+
     def may_be(self, line: Line, event: Event) -> bool:
         """Returns whether ``line`` may be about ``event``, as far as these two say."""
         return any(
@@ -154,6 +160,8 @@ class EventExplainer:
         at, items = cursors[who], self._items[who]
         info = self.observation.system.marks[event.mark]
         if info.kind is MarkKind.CRASH and self._may_crash(items, at):
+            yield from self._ways(cursors, _Left(left.events[1:]), lines)
+        if info.kind is MarkKind.SEND and event.args[1] == frozenset():
             yield from self._ways(cursors, _Left(left.events[1:]), lines)
         here = items[at] if at < len(items) else None
         if isinstance(here, Gap):

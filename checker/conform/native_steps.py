@@ -19,7 +19,7 @@ from checker.engines.native.codegen.packing import decode, width
 from checker.engines.native.steps.stepper import NativeStepper
 from checker.model import ir
 from checker.model.interpreter import Event, State
-from checker.model.ir import Apply, Assign, Make, Mark, MarkKind, Op, Read, Target, TransitionSystem
+from checker.model.ir import Apply, Assign, Make, Mark, Op, Read, Target, TransitionSystem
 from checker.model.tree import rewritten
 from checker.model.types import Case, SeqT, VariantT
 from checker.results.answer import Unsupported
@@ -146,8 +146,8 @@ class NativeSteps:
             Event(self._marks[case], args) for case, *given in value if (args := tuple(given))
         ]
         found = self._events[code] = self.explainer.relevant(events)
-        crashes = not found or self.system.marks[found[0].mark].kind is MarkKind.CRASH
-        self._first[code] = None if crashes else self.explainer.number_of(found[0])
+        free = not found or self.explainer.need_not_be_logged(found[0])
+        self._first[code] = None if free else self.explainer.number_of(found[0])
         return found
 
     def _says(self, lines: list[Line], state: int) -> bool:

@@ -1,4 +1,4 @@
-"""The run that a search has found, replayed by the interpreter: an ordinary trace."""
+"""The run that a search has found, or its last part, replayed by the interpreter: a trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from itertools import pairwise
 from checker.conform.explain_events import Cursors, EventExplainer, Observation
 from checker.conform.reference_steps import ReferenceSteps
 from checker.model import interpreter
-from checker.model.interpreter import State, Transition
+from checker.model.interpreter import Event, State, Transition
+from checker.model.ir import TransitionSystem
 from checker.results.narrate import narrate
 from checker.results.rerun import Moment, ReplayMismatch, Run
 from checker.results.trace import Trace
@@ -25,24 +26,32 @@ class ReplayedRun:
 
 
 def replayed(
-    observation: Observation, nodes: Sequence[tuple[State, Cursors]], opened: PreparedCheck
+    observation: Observation,
+    nodes: Sequence[tuple[State, Cursors]],
+    opened: PreparedCheck,
+    from_start: bool = True,
 ) -> ReplayedRun:
     """Returns the run through ``nodes``: states, each with the cursors there.
 
-    Raises :class:`ReplayMismatch` where it is none of the system, or explains other lines.
+    ``from_start``: whether the first state has to be initial; it is believed otherwise.  Raises
+    :class:`ReplayMismatch` where it is none of the system, or explains other lines.
     """
     system = observation.system
     steps = ReferenceSteps(system, EventExplainer(observation))
-    started = dict(interpreter.initial_events(system))
     first = nodes[0][0]
-    if first not in started:
-        raise ReplayMismatch("the first state is not initial")
-    moments = [Moment(first, None, started[first])]
+    moments = [Moment(first, None, _events_before(system, first) if from_start else ())]
     for before, node in pairwise(nodes):
         transition = _between(steps, before, node)
         moments.append(Moment(node[0], transition, transition.events))
     trace = narrate(system, Run(tuple(moments), False), None, opened.header)
     return ReplayedRun(tuple(state for state, _ in nodes), trace)
+
+
+def _events_before(system: TransitionSystem, first: State) -> tuple[Event, ...]:
+    started = dict(interpreter.initial_events(system))
+    if first not in started:
+        raise ReplayMismatch("the first state is not initial")
+    return started[first]
 
 
 def _between(

@@ -153,6 +153,6 @@ def _draft(made: World) -> None:
     crashes.recoveries(made)
     yields.go_on(made)
     crashes.crashes(made)
-    if made.check.crash_points == "inside":
+    if made.check.crash_points in ("inside", "everywhere"):
         crash_points.add(made)
     made.init.extend(start_order.starts(made))

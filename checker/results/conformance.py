@@ -52,7 +52,8 @@ class Conformance:
     ``gaps``: where lines are missing, in words; ``processes``: those that have a log.
     ``logged``: the kinds of events that are logged, and ``silent``: those of the check that are
     not.  ``obstacles``: where it is not explained, for the next line of each process.
-    ``trace``: the run that explains the log, or its longest explained prefix; ``explaining``: how
+    ``trace``: the run that explains the log, or its longest explained prefix, without the first
+    ``omitted`` steps, which were not replayed by the interpreter; ``explaining``: how
     many states explain that prefix (as far as was searched).  ``nodes`` and ``steps``: of the
     search; ``stopped``: why it was not completed.
     """
@@ -78,6 +79,7 @@ class Conformance:
     stopped: str | None = None
     world: str = ""
     notes: tuple[str, ...] = ()
+    omitted: Natural = 0
     trace: Trace | None = None
     version: str = field(default_factory=version)
 

@@ -219,8 +219,9 @@ class Check:
     ``partitions``: how often (``None``: any number of times); ``links``: the kinds as written,
     the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
     check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
-    or generated, as ``exactly_once over effects``); ``crash_points``: ``inside`` or
-    ``between_handlers``; ``allow_unused``: handlers that are never executed do not make a verdict
+    or generated, as ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere``
+    (also those that no property tells apart) or ``between_handlers``; ``allow_unused``: handlers
+    that are never executed do not make a verdict
     vacuous.  Properties that only ``expect`` names are in ``prove`` too. ``warnings``: what is
     legal, but probably not intended.  ``overridden``: clauses of the environment that settings have
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``

@@ -51,11 +51,12 @@ def _verdict(report: Conformance) -> Text:
 def _run(report: Conformance, trace: Trace) -> RenderableType:
     what = "The run" if report.word is Word.HOLDS else "The longest prefix that is explained"
     steps = len(trace.steps) - 1
-    title = Text(f"{what}: {count(steps, 'step')}", style="bold")
+    behind = f", behind {report.omitted:,} that are not shown" if report.omitted else ""
+    title = Text(f"{what}: {count(steps, 'step')}{behind}", style="bold")
     if steps <= MOST_DRAWN:
         return stack([title, spacetime(trace, "steps", None)])
     last = trace.steps[-8:]
-    told = (Text(f"{step.number:>8}  {step.headline}") for step in last)
+    told = (Text(f"{report.omitted + step.number:>8}  {step.headline}") for step in last)
     return Group(title, Text("     …", style="dim"), *told)
 
 
