@@ -39,8 +39,10 @@ def chance_verdicts(
     try:
         return _known(check, options, listener)
     except ImproperChance as wrong:
-        place = wrong.action.place
-        at = None if place is None else Span(place.file, place.line, place.column, place.line, 0)
+        at, place = None, wrong.place
+        if place is not None:
+            end = place.column + len("choose")  # as long as `flip()`
+            at = Span(place.file, place.line, place.column, place.line, end)
         hint = "put `require`, `when` and the adversary's choices in front of what chance chooses"
         raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
     except KeyboardInterrupt as error:
