@@ -14,6 +14,7 @@ import checker
 from checker.diagnostics import SpecError
 from checker.results.chance import Adversary
 from checker.results.verdict import PropertyVerdict, Report, Word
+from checker.session.pipeline import Options, run_check
 
 ROOT = Path(__file__).resolve().parents[2]
 COIN = """
@@ -254,3 +255,15 @@ def test_a_coin_that_is_taken_back_is_underlined(tmp_path: Path) -> None:
     (found,) = caught.value.diagnostics
     assert found.code == "E067" and found.span is not None
     assert (found.span.line, found.span.column, found.span.end_column) == (5, 5, 11)
+
+
+def test_the_decision_process_is_written_for_storm(tmp_path: Path) -> None:
+    out = tmp_path / "coin.drn"
+    asked = "prove almost surely all_heads prove chance of p1.side == tails until p1.side == heads"
+    path = tmp_path / "a.bcast"
+    path.write_text(f"{COIN}\ncheck c of Coin {{ n = 1 {asked} at most 1 }}\n", encoding="utf-8")
+    options = Options(drn_out=str(out))
+    assert run_check(str(path), "c", options).exit_code == 0
+    states = [line for line in out.read_text().splitlines() if line.startswith("state")]
+    assert states == ["state 0 init", "state 1 goal1 goal2", "state 2 until2"]
+    assert "\t\t1 : 1/3" in out.read_text().splitlines()
