@@ -136,7 +136,7 @@ def _known(
 
 def _write_process(questions: list[Asked], graph: ChanceGraph, path: str) -> None:
     """Writes the decision process with the goals of its questions as labels: of the first
-    goal of question 2 ``goal2``, of its second one ``goal2_2``, of what holds until then ``until2``.
+    goal of question 2 ``goal2``, of its second ``goal2_2``, of what holds until then ``until2``.
     """
     from checker.chance import drn
     from checker.chance.process import process_of
