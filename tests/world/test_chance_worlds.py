@@ -38,10 +38,14 @@ BY_DEFAULT = 16
 
 
 def in_a_variant(text: str) -> str:
-    """The same text with the check of a variant that changes nothing."""
+    """The same protocol, as a variant of one whose requests do nothing but deliver."""
     head, _, rest = text.rpartition("check c of ")
     name, _, clauses = rest.partition(" ")
-    return f"{head}variant Again of {name} {{ }}\n\ncheck c of Again {clauses}"
+    before, begin, top = head.rpartition(f"protocol {name} ")
+    (asked,) = (line for line in top.splitlines() if line.startswith("  upon request"))
+    opening = asked[: asked.index("{")]
+    idle = f"{before}{begin}{top.replace(asked, opening + '{ skip }')}"
+    return f"{idle}variant Again of {name} {{\n{asked}\n}}\n\ncheck c of Again {clauses}"
 
 
 def decided(position: int, seed: int, path: Path, most: int = 200) -> bool:
