@@ -53,7 +53,7 @@ class UndecidedRuns:
             self._question.code.quiet(self._question.task, begin, end)
 
     def first(self, waiting: Waiting) -> Path | None:
-        """An execution that ends, or else one that goes round, where it waits; the nearest."""
+        """The nearest execution that ends where it waits, or else a lasso."""
         states, question, words = self._states, self._question, self._numbers.words
         for level in self._levels:
             if staying := waiting(level, self._stays.address):
