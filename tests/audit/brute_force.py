@@ -45,9 +45,18 @@ class Process:
 
     @property
     def whole(self) -> bool:
-        return self.complete and not any(
-            e.status == "maybe" and e.kind != "request" for _, e in self.events
+        return (
+            self.complete
+            and not self.lacks_lines
+            and not any(e.status == "maybe" and e.kind != "request" for _, e in self.events)
         )
+
+    @property
+    def lacks_lines(self) -> bool:
+        """Whether it numbers its lines from 1 on one by one, and one is missing."""
+        positions = [pos for pos, _ in self.events]
+        started = any(e.kind == "start" and pos == 1 for pos, e in self.events)
+        return started and positions != list(range(1, len(positions) + 1))
 
 
 @dataclass
