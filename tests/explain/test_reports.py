@@ -59,7 +59,8 @@ def test_nothing_is_done_in_the_time_of_a_query_but_answering_it(
             return super().close(wait)
 
     monkeypatch.setattr(engine, "PendingOptimisation", Compiler)
-    monkeypatch.setattr(engine, "first_kernel", lambda image: (compile_image(image, Effort.QUICK), True))
+    quick = lambda image: (compile_image(image, Effort.QUICK), True)  # noqa: E731
+    monkeypatch.setattr(engine, "first_kernel", quick)
     found = pipeline.run_check(TWO, "crash_one", Options())
     assert set(done) == {"weights", "waits"}
     done.clear()
