@@ -78,9 +78,7 @@ def test_it_happens_so_often(clause: str, holds: str, mode: str, tmp_path: Path)
         ("at most 2 elects, 1 elects per process  at most 1 idles per process", "++++"),
     ],
 )
-def test_each_budget_of_a_clause_holds(
-    clause: str, holds: str, mode: str, tmp_path: Path
-) -> None:
+def test_each_budget_of_a_clause_holds(clause: str, holds: str, mode: str, tmp_path: Path) -> None:
     text = votes(clause).replace("  upon receive GO", IDLES + "  upon receive GO")
     assert held(report(tmp_path, text, mode)) == holds
 
