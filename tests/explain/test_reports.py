@@ -76,7 +76,7 @@ def test_no_query_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch, 
     """The clock goes on by a second whenever somebody looks at it."""
     looks = itertools.count()
     given: list[float] = []
-    explore = counterfactual_queries.native.explore
+    explore = engine.explore
 
     def in_time(system: TransitionSystem, limits: Limits, **how: Any) -> Answer:
         assert limits.timeout is not None and limits.timeout > 0
