@@ -66,8 +66,18 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
     reason = solver.reason_unknown()
     if reason == INTERRUPTED_BY_KEY:
         raise KeyboardInterrupt
+    if not solver.num_scopes():
+        _begin_anew(solver)
     clock.look()
     raise GaveUp(f"z3 gave up: {reason}")
+
+
+def _begin_anew(solver: z3.Solver) -> None:
+    """Makes ``solver`` forget all but its assertions: where z3 was ended in the midst of taking them
+    in, it would go on without some of them, and its next model may be none of them."""
+    assertions = solver.assertions()
+    solver.reset()
+    solver.add(assertions)
 
 
 def plain_solver() -> z3.Solver:
