@@ -73,8 +73,11 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
 
 
 def _begin_anew(solver: z3.Solver) -> None:
-    """Makes ``solver`` forget all but its assertions: where z3 was ended in the midst of taking them
-    in, it would go on without some of them, and its next model may be none of them."""
+    """Makes ``solver`` forget all but its assertions.
+
+    Where z3 was ended in the midst of taking them in, it goes on without some of them, and its next
+    model need not satisfy those.
+    """
     assertions = solver.assertions()
     solver.reset()
     solver.add(assertions)
