@@ -22,6 +22,7 @@ from checker.engines.native.checkpoint.journal import CannotKeep, Journal
 from checker.engines.native.codegen.fields import MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.codegen.visited_set import KEY_BITS
+from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.blowup import blowup_factors
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
@@ -213,26 +214,9 @@ def _searched_whole(
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])
             found = _as_explored(search)
-            return graph_of(found, _searched(found))
+            return graph_of(found, answer_of_states(NAME, found))
         finally:
             search.close()
-
-
-def _searched(search: Explored) -> Answer:
-    """Returns the answer about a system without properties."""
-    faulty = search.found.faulty
-    fault = None if faulty is None else replace(search.path_to(*faulty), then_fault=True)
-    return Answer(
-        engine=NAME,
-        distinct_states=search.states,
-        depth=search.depth,
-        exhaustive=search.exhaustive,
-        seconds=search.seconds,
-        transitions=search.found.transitions,
-        fault=fault,
-        stopped=search.stopped,
-        bytes_per_state=search.used / max(1, search.states),
-    )
 
 
 def _prepare_search(
