@@ -49,6 +49,7 @@ class ArrowEngine:
     """
 
     name = "arrow"
+    is_remote = False
 
     def __init__(self, log: ArrowLog, checkpoint: Callable[[], None] = lambda: None) -> None:
         self.log = log

@@ -339,8 +339,20 @@ class _Builder:
         ends = [*log.first_rows[1:], self.columns.rows]
         for file in self.reader.torn:
             at = log.files.index(file)
-            for number in np.unique(process[log.first_rows[at] : ends[at]]):
-                log.torn[int(number)] = file
+            known = np.unique(process[log.first_rows[at] : ends[at]]).tolist()
+            for number in known or self._unnamed(file):
+                log.torn[number] = file
+
+    def _unnamed(self, file: LogFile) -> list[int]:
+        """Returns the processes of a file without a whole line: one of each run, by the name of the
+        file."""
+        found = []
+        for at in range(len(self.log.codes.runs)):
+            process = (at, file.stem)
+            if process not in self.log.codes.processes:
+                self.log.codes.processes.append(process)
+            found.append(self.log.codes.processes.index(process))
+        return found
 
     def _in_order(self, table: dict[str, Any]) -> pa.Table:
         """Returns the events in the order of processes and positions, with the numbers of their

@@ -18,8 +18,8 @@ def window(
     """Returns ``table`` in the order of ``by`` and ``order``, which are integers, with further
     columns.  Null comes first in ``by``."""
     keys = [_codes(table[name]) for name in (*by, order)]
-    if not _in_order(keys):
-        index = _order(keys)
+    if not in_order(keys):
+        index = order_of(keys)
         table = table.take(pa.array(index))
         keys = [key[index] for key in keys]
     starts = _starts(keys[:-1], table.num_rows)
@@ -38,7 +38,7 @@ def _codes(column: pa.ChunkedArray) -> Any:
     return column.to_numpy()
 
 
-def _in_order(keys: list[Any]) -> bool:
+def in_order(keys: list[Any]) -> bool:
     """Returns whether rows are in the order of ``keys`` already."""
     behind = np.zeros(max(len(keys[0]) - 1, 0), dtype=bool)
     for key in reversed(keys):
@@ -46,7 +46,7 @@ def _in_order(keys: list[Any]) -> bool:
     return not behind.any()
 
 
-def _order(keys: list[Any]) -> Any:
+def order_of(keys: list[Any]) -> Any:
     """Returns the order of rows by ``keys``: a sort of one number where they fit into one."""
     widths, least = [], []
     for key in keys:

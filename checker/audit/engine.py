@@ -17,10 +17,11 @@ class Engine(Protocol):
     delivered), ``message``, and, where the log has them (``columns``), ``sender``, ``to_process``,
     ``partition``, ``payload_hash``, ``offset``, ``effect`` and ``ts``.  Values of ``process``,
     ``entry``, ``message`` and ``partition`` are the engine's own; they can be compared, and shown
-    with :meth:`process` and :meth:`entry`.
+    with :meth:`process` and :meth:`entry`.  ``is_remote``: that :meth:`rows` brings rows here.
     """
 
     name: str
+    is_remote: bool
 
     @property
     def columns(self) -> frozenset[str]:

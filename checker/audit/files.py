@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def find_files(given: tuple[str, ...]) -> tuple[list[LogFile], list[str]]:
     """Returns the files that are named, and those in folders that are named, in the order of their
     names; and the files in folders that are no logs.
 
-    Raises :class:`SpecError` (E080) where there is no such file, or one of no known format.
+    Raises :class:`SpecError`: E080 where there is no such file, or one of no known format, E083
+    where a file is given twice.
     """
     found: list[LogFile] = []
     passed: list[str] = []
@@ -81,7 +83,22 @@ def find_files(given: tuple[str, ...]) -> tuple[list[LogFile], list[str]]:
             message = f"{name} is no log, by its name"
             raise SpecError((Diagnostic("E080", message, None, WANTED),))
         found.append(file)
-    return list(dict.fromkeys(found)), passed
+    _require_once(found)
+    return found, passed
+
+
+def _require_once(files: list[LogFile]) -> None:
+    """Raises :class:`SpecError` (E083) where two of ``files`` are the same one."""
+    known: dict[str, str] = {}
+    for file in files:
+        real = os.path.realpath(file.path)
+        other = known.get(real)
+        known[real] = file.path
+        if other is not None:
+            also = "" if other == file.path else f", also as {other}"
+            message = f"{file.path} is given twice{also}"
+            hint = "a folder stands for all logs in it"
+            raise SpecError((Diagnostic("E083", message, None, "each file once", hint),))
 
 
 def _visible(path: Path, folder: Path) -> bool:

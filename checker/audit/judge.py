@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from checker.audit.engine import Engine
 from checker.audit.processes import ProcessState
 from checker.audit.questions import Question
 from checker.audit.relations import Relation
 from checker.audit.tables import PENDING, UNKNOWN, VIOLATED, Tables
-from checker.audit.wording import Words, sentence
+from checker.audit.wording import Words, told
 from checker.diagnostics.english import count
 from checker.results.verdict import Word
 
@@ -32,6 +33,13 @@ class Finding:
             return None
         at = sum(self.counts.get(before, 0) for before in range(verdict))
         return self.rows.slice(at, 1).to_pylist()[0] if at < self.rows.num_rows else {}
+
+    def shown(self, verdict: int) -> list[dict[str, Any]]:
+        """Returns the rows of the first that has this verdict."""
+        if "circle" not in self.rows.column_names:
+            return [self.first(verdict) or {}]
+        rows: list[dict[str, Any]] = self.rows.filter(pc.field("circle") == 0).to_pylist()
+        return rows
 
 
 @dataclass
@@ -79,7 +87,9 @@ def answer(
 def _look(engine: Engine, found: Relation | pa.Table, most: int) -> tuple[dict[int, int], pa.Table]:
     if isinstance(found, Relation):
         return engine.findings(found, most)
-    return {VIOLATED: found.num_rows}, found
+    if "circle" in found.column_names:
+        return {VIOLATED: pc.count_distinct(found["circle"]).as_py()}, found
+    return {VIOLATED: found.num_rows}, found.slice(0, most)
 
 
 def _decide(
@@ -114,11 +124,8 @@ def _decide(
 
 def _sentence(findings: list[Finding], verdict: int, words: Words) -> str:
     """Returns the first finding in words, and how many more there are."""
-    first = findings[0].first(verdict) or {}
     more = sum(finding.counts[verdict] for finding in findings) - 1
-    if findings[0].kind == "a cycle":
-        return words.cycle(findings[0].rows.to_pylist())
-    return sentence(findings[0].kind, first, words) + _more(more, "more")
+    return told(findings[0].kind, findings[0].shown(verdict), words) + _more(more, "more")
 
 
 def _more(number: int, noun: str) -> str:

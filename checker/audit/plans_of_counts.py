@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checker.audit.plans_of_messages import Findings, asked_of_correct, never, no_duplication
+from checker.audit.plans_of_messages import asked_of_correct, never, no_duplication
 from checker.audit.relations import Relation, col
-from checker.audit.tables import VIOLATED, Tables, verdict
+from checker.audit.tables import VIOLATED, Findings, Tables, verdict
 
 Plan = Callable[[Tables], Findings]
 

@@ -9,15 +9,9 @@ missed by another is found by counting, so that one shuffle of the events answer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pyarrow as pa
-
+from checker.audit.plans_of_requests import LINE, requested_first, requests_and_indications
 from checker.audit.relations import Relation, col, either
-from checker.audit.tables import VIOLATED, Tables, verdict
-
-Findings = Iterator[tuple[str, Relation | pa.Table]]
-"""Kinds, each with its findings: a plan, or a table where that took more than a plan."""
+from checker.audit.tables import VIOLATED, Findings, Tables, verdict
 
 
 def no_duplication(tables: Tables) -> Findings:
@@ -38,7 +32,8 @@ def single_delivery(tables: Tables) -> Findings:
 
 
 def no_creation(tables: Tables) -> Findings:
-    """Something is delivered that its sender did not request, or requested only afterwards."""
+    """Something is delivered that its sender did not request, or can have requested only
+    afterwards."""
     created = tables.firsts.join(tables.requests, "entry", how="anti")
     if "sender" in tables.engine.columns:
         known = tables.processes.select("complete", sender=col("process"))
@@ -51,12 +46,7 @@ def no_creation(tables: Tables) -> Findings:
         "created",
         created.select("process", "entry", "pos", verdict=verdict(whole, col("pos") == col("pos"))),
     )
-    asked = tables.requests.group("process", "entry", pos2=("min", "pos"))
-    early = tables.firsts.join(asked, "process", "entry").where(col("pos") < col("pos2"))
-    yield (
-        "delivered before it was requested",
-        early.select("process", "entry", "pos", "pos2", verdict=VIOLATED),
-    )
+    yield from requested_first(tables, requests_and_indications(tables), "entry")
 
 
 def asked_of_correct(tables: Tables) -> Relation:
@@ -168,7 +158,8 @@ def stubborn_delivery(tables: Tables) -> Findings:
 
 
 def no_creation_on_links(tables: Tables) -> Findings:
-    """Something is delivered that was not sent to the process."""
+    """Something is delivered that was not sent to the process, or can have been only
+    afterwards."""
     sent = tables.requests.select("entry", process=col("to_process"))
     created = tables.firsts.join(sent, "process", "entry", how="anti")
     known = tables.processes.select("complete", sender=col("process"))
@@ -179,6 +170,10 @@ def no_creation_on_links(tables: Tables) -> Findings:
             "process", "entry", "pos", verdict=verdict(col("complete"), col("pos") == col("pos"))
         ),
     )
+    events = requests_and_indications(tables, "to_process")
+    to = either(col("asks"), col("to_process"), col("process"))
+    sent_first = events.select(*LINE, to_process=to).where(~col("to_process").is_null())
+    yield from requested_first(tables, sent_first, "entry", "to_process")
 
 
 def handed_to_some(tables: Tables) -> Findings:
@@ -197,8 +192,10 @@ def never(tables: Tables, happened: Relation, asked: Relation) -> Relation:
 
 
 def requested_by_some(tables: Tables) -> Findings:
-    """A message is delivered, or a value decided, that no process requested."""
+    """A message is delivered, or a value decided, that no process requested, or one can have
+    requested only afterwards."""
     created = tables.firsts.join(tables.requests, "message", how="anti")
     known = tables.about(created, "run").join(tables.runs.select("run", "whole"), "run")
     certain = verdict(col("whole"), col("pos") == col("pos"))
     yield "created", known.select("process", "entry", "pos", verdict=certain)
+    yield from requested_first(tables, requests_and_indications(tables, "message"), "message")

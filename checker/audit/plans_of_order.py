@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from checker.audit.cycles import order_graph
-from checker.audit.plans_of_messages import Findings
 from checker.audit.relations import Relation, col, either
-from checker.audit.tables import UNKNOWN, VIOLATED, Tables
+from checker.audit.tables import UNKNOWN, VIOLATED, Findings, Tables
 
 # ---- FIFO ---------------------------------------------------------------------------------------
 
@@ -167,25 +166,16 @@ def _pairwise(tables: Tables, lines: Relation) -> Findings:
     left = lines.join(_of(lines, first), "entry", how="anti")
     shared = left.group("entry", times=("count", "")).where(col("times") > 1)
     rest = left.join(shared, "entry", how="semi").keep()
-    most = max(_processes_by_run(tables, rest).values(), key=len, default=[])
+    most = max(tables.by_size(rest), key=len, default=[])
     for turn in range(len(most) - 1):  # the last one has been compared with all others
         again = _pivots(tables, rest, turn)
         yield "delivered in another order", _inversions(tables, lines, again)
 
 
-def _processes_by_run(tables: Tables, lines: Relation) -> dict[object, list[object]]:
-    """Returns the processes of each run, those with most deliveries first."""
-    counts = tables.engine.rows(lines.group("run", "process", size=("count", ""))).to_pylist()
-    found: dict[object, list[object]] = {}
-    for row in sorted(counts, key=lambda row: (-row["size"], str(row["process"]))):
-        found.setdefault(row["run"], []).append(row["process"])
-    return found
-
-
 def _pivots(tables: Tables, lines: Relation, turn: int) -> Relation:
     """Returns the table of the processes that are pivots, one of each run: the one with the most
     deliveries of ``lines``, the next one in the next turn."""
-    of_runs = _processes_by_run(tables, lines).values()
+    of_runs = tables.by_size(lines)
     return tables.engine.processes_table([each[turn] for each in of_runs if turn < len(each)])
 
 
@@ -237,7 +227,7 @@ def global_order(tables: Tables) -> Findings:
     for _, rows in by_run:
         cycle = order_graph(rows, _line(tables)).smallest_cycle()
         if cycle is not None:
-            yield "a cycle", _told(tables, ranks, cycle)
+            yield "a cycle of orders", _told(tables, ranks, cycle)
 
 
 def _told(tables: Tables, ranks: Relation, cycle: list[tuple[Any, Any, Any]]) -> pa.Table:
@@ -250,7 +240,13 @@ def _told(tables: Tables, ranks: Relation, cycle: list[tuple[Any, Any, Any]]) ->
         )
         known[place] = tables.engine.rows(at).to_pylist()[0]["entry"]
     rows = [
-        {"process": process, "entry2": known[one], "entry": known[other], "verdict": VIOLATED}
+        {
+            "process": process,
+            "entry2": known[one],
+            "entry": known[other],
+            "verdict": VIOLATED,
+            "circle": 0,
+        }
         for one, other, process in cycle
     ]
     return pa.Table.from_pylist(rows)

@@ -4,9 +4,11 @@ with offsets."""
 
 from __future__ import annotations
 
-from checker.audit.plans_of_messages import Findings, asked_of_correct
+from checker.audit.columns import Kind
+from checker.audit.plans_of_messages import asked_of_correct
+from checker.audit.plans_of_requests import LINE, requested_first, requests_and_indications
 from checker.audit.relations import Relation, col, either
-from checker.audit.tables import UNKNOWN, VIOLATED, Tables, verdict
+from checker.audit.tables import UNKNOWN, VIOLATED, Findings, Tables, verdict
 
 _CERTAIN = col("pos") == col("pos")
 
@@ -93,7 +95,8 @@ def some_at_all_or_none(tables: Tables) -> Findings:
 
 
 def integrity_of_correct(tables: Tables) -> Findings:
-    """A correct process delivers something of a correct sender that did not request it."""
+    """A correct process delivers something of a correct sender that did not request it, or can have
+    requested it only afterwards."""
     created = tables.about(tables.firsts, "correct").where(col("correct"))
     created = created.select("process", "entry", "pos", "sender")
     created = created.join(tables.requests, "entry", how="anti")
@@ -103,6 +106,11 @@ def integrity_of_correct(tables: Tables) -> Findings:
         "created",
         found.select("process", "entry", "pos", verdict=verdict(col("complete"), _CERTAIN)),
     )
+    right = tables.processes.where(col("sure"))
+    events = requests_and_indications(tables, "sender")
+    events = events.join(right.select("process"), "process", how="semi")
+    events = events.join(right.select(sender=col("process")), "sender", how="semi")
+    yield from requested_first(tables, events.select(*LINE), "entry")
 
 
 def unanimous_value(tables: Tables) -> Findings:
@@ -133,7 +141,11 @@ def _votes(tables: Tables, of: Relation, vote: int) -> Relation:
 
 
 def abort_with_reason(tables: Tables) -> Findings:
-    """A process aborts though all voted yes and none crashed."""
+    """A process aborts though all voted yes and none crashed, or before any of that can have
+    happened.
+
+    Who crashed as the manifest says may have at any time.
+    """
     no = tables.about(_votes(tables, tables.requests, 0), "run").select("run")
     down = tables.processes.where(col("crashed")).select("run")
     aborted = _votes(tables, _indicated(tables), 0)
@@ -141,6 +153,13 @@ def abort_with_reason(tables: Tables) -> Findings:
     known = wrong.join(tables.runs.select("run", "whole"), "run")
     said = either(col("whole"), VIOLATED, UNKNOWN)
     yield "aborted without a reason", known.select("process", "entry", "pos", verdict=said)
+    crashes = tables.events.where(col("kind") == int(Kind.CRASH))
+    unseen = tables.processes.where(col("crashed")).join(crashes, "process", how="anti")
+    votes = tables.about(_votes(tables, requests_and_indications(tables, "message"), 0), "run")
+    down = tables.about(crashes, "run").select("process", "pos", "entry", "run", asks=True)
+    reasons = votes.select(*LINE, "run").union(down.select(*LINE[:-1], "run", placed=True))
+    open_ = reasons.join(unseen.select("run"), "run", how="anti")
+    yield from requested_first(tables, open_, "run")
 
 
 def commit_unanimous(tables: Tables) -> Findings:

@@ -13,10 +13,13 @@ from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
 from checker.audit.mapping import Manifest, Told
 from checker.audit.relations import Relation, Scan, col
+from checker.diagnostics.english import count
 
 EVENTS = Scan("events")
 FIRST_POSITIONS = (0, 1)
 """Where positions begin."""
+FIRST_LINE = 1
+"""The position of the `start` of a log whose lines are numbered one by one (docs/logs.md)."""
 NEVER = (1 << 62) - 1
 """A position that no event has."""
 
@@ -73,9 +76,10 @@ def process_states(
     up = _later(_last(seen, Kind.START), _last(seen, Kind.RECOVER))
     down = _last(seen, Kind.CRASH)
     gaps = _gaps(seen, states)
+    _missing_lines(seen, states, gaps)
     for value, state in states.items():
         told = _told(manifest, state.name)
-        if not state.rows and state.name not in manifest.processes:
+        if not state.rows and value not in torn and state.name not in manifest.processes:
             state.gaps.append(f"there is no log of {state.name}")
         state.delivers = told.delivers
         _say_gaps(state, told, manifest.file)
@@ -183,6 +187,18 @@ def _gaps(seen: list[dict[str, Any]], states: dict[Any, ProcessState]) -> dict[A
         text = f"the log of {name} has {said} at position {row['first']:,}{more}"
         found.setdefault(row["process"], []).append(text)
     return found
+
+
+def _missing_lines(
+    seen: list[dict[str, Any]], states: dict[Any, ProcessState], gaps: dict[Any, list[str]]
+) -> None:
+    """Adds to ``gaps`` the processes that number their lines one by one, and lack some."""
+    for row in seen:
+        state = states[row["process"]]
+        missing = state.last - FIRST_LINE + 1 - state.rows
+        if row["kind"] == Kind.START and row["first"] == FIRST_LINE and missing > 0:
+            text = f"the log of {state.name} lacks {count(missing, 'line')} of {state.last:,}"
+            gaps.setdefault(row["process"], []).append(text)
 
 
 def _told(manifest: Manifest, name: str) -> Told:

@@ -94,7 +94,7 @@ class Reader:
                 columns[name] = _typed(file, name, table[theirs], first)
         for name in REQUIRED:
             if not table.column_names:  # no row of it was written yet
-                columns.setdefault(name, pa.array([], pa.string()))
+                columns.setdefault(name, pa.array([], TYPES.get(COLUMNS[name], pa.string())))
             elif name not in columns:
                 message = f"it has no column `{self.mapping.name_of(name)}`"
                 hint = "a column of another name is named by --mapping"

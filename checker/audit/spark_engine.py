@@ -46,6 +46,7 @@ class SparkEngine:
     :class:`~checker.audit.engine.Engine`, ``file`` and ``row``; an ``Engine``."""
 
     name = ON_CLUSTER
+    is_remote = True
 
     def __init__(self, spark: SparkSession, events: DataFrame, named: bool) -> None:
         self._spark = spark

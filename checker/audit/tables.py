@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
 
 from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
@@ -12,6 +16,10 @@ OK, FAIL, MAYBE = range(len(STATUS))
 VIOLATED, PENDING, UNKNOWN = range(3)
 """What a finding says of its property: it is violated; it may be met later; or it may have been met
 in a gap."""
+
+Findings = Iterator[tuple[str, Relation | pa.Table]]
+"""Kinds, each with its findings: a plan, or a table where that took more than a plan.  Rows of a
+table that are equal in ``circle`` are one finding."""
 
 
 class Tables:
@@ -100,6 +108,14 @@ class Tables:
     def about(self, relation: Relation, *columns: str) -> Relation:
         """Returns ``relation`` with what is known of its ``process``."""
         return relation.join(self.processes.select("process", *columns), "process")
+
+    def by_size(self, rows: Relation) -> list[list[Any]]:
+        """Returns of each ``run`` its processes, those with most ``rows`` first."""
+        counts = self.engine.rows(rows.group("run", "process", size=("count", ""))).to_pylist()
+        found: dict[Any, list[Any]] = {}
+        for row in sorted(counts, key=lambda row: (-row["size"], str(row["process"]))):
+            found.setdefault(row["run"], []).append(row["process"])
+        return list(found.values())
 
 
 def verdict(sure: Expr, early: Expr) -> Expr:

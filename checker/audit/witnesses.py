@@ -14,7 +14,7 @@ from checker.audit.judge import Answer, Finding
 from checker.audit.processes import EVENTS, ProcessState
 from checker.audit.relations import col
 from checker.audit.tables import FAIL, VIOLATED
-from checker.audit.wording import Words, sentence
+from checker.audit.wording import Words, told
 from checker.language.syntax.typed import Interface
 from checker.language.typecheck.types import PROC
 from checker.resources import version
@@ -53,9 +53,8 @@ class Witnesses:
         return sorted((trace for trace in found if trace is not None), key=lambda t: t.length)
 
     def _trace(self, answer: Answer, finding: Finding) -> Trace | None:
-        cycle = finding.kind == "a cycle"
-        rows = finding.rows.to_pylist() if cycle else [finding.first(VIOLATED) or {}]
-        said = self.words.cycle(rows) if cycle else sentence(finding.kind, rows[0], self.words)
+        rows = finding.shown(VIOLATED)
+        said = told(finding.kind, rows, self.words)
         involved = self._processes(rows)
         events = self._events(rows, involved)
         if not involved and not events:

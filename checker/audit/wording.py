@@ -100,6 +100,18 @@ class Words:
         sender, message = self._engine.entry(entry)
         return message if sender is None else f"{message} from {sender}"
 
+    def circle(self, rows: list[dict[str, Any]]) -> str:
+        """Returns a circle of deliveries and requests in words."""
+        said = []
+        for row in rows:
+            asked = row["entry2"]
+            asks = "crashes" if asked is None else f"requests {self._engine.entry(asked)[1]}"
+            said.append(
+                f"{self.who(row['process'])} {self.delivers} {self.what(row)} at position"
+                f" {_number(row['pos'])}, then {asks} at position {_number(row['pos2'])}"
+            )
+        return f"{'; '.join(said)}: no execution has all of this"
+
     def cycle(self, rows: list[dict[str, Any]]) -> str:
         """Returns a cycle of orders in words."""
         said = [
@@ -107,6 +119,15 @@ class Words:
             for r in rows
         ]
         return ", ".join(said)
+
+
+def told(kind: str, rows: list[dict[str, Any]], words: Words) -> str:
+    """Returns a finding of one row, or of several that are one circle, in words."""
+    if kind == "a cycle of orders":
+        return words.cycle(rows)
+    if kind == "a circle":
+        return words.circle(rows)
+    return sentence(kind, rows[0], words)
 
 
 def sentence(kind: str, row: Mapping[str, Any], words: Words) -> str:

@@ -18,6 +18,7 @@ from checker.language.typecheck.layers import layers_of, stands_for
 from checker.language.typecheck.variants import describe
 from checker.model.ir import TransitionSystem, Variable, VariableKind
 from checker.model.large_sets import is_finite_set
+from checker.model.names import reads_in
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 
@@ -179,7 +180,7 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
 
     The same steps can be taken again: no step reads how many messages are in flight or how much has
     been noted.  A handler may read how large a variable has become, so larger sizes are tried
-    first.
+    first.  What a bound of the check reads does not grow without end.
     """
     if answer.fault is None:
         return ""
@@ -188,6 +189,9 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
     if any(is_finite_set(system, variable) for variable in own):
         return ""
     if not own or size < min(_patience(v) for v in own):
+        return ""
+    read = reads_in(tuple(p.bad for p in system.properties if p.is_bound))
+    if any(variable.name in read for variable in own):
         return ""
     for later in range(1, len(states)):
         for earlier in range(later):

@@ -34,7 +34,6 @@ from checker.results.valence import (
     Valence,
     Without,
 )
-from checker.session.trace_header import header_of
 from checker.session.world_line import world_line
 from checker.valence.compute import Computed
 from checker.valence.corners import corners_of
@@ -47,7 +46,7 @@ SHOWN = 3
 def analyse(computed: Computed) -> Valence:
     """Returns the report on the valence of a check; where a budget ends it, that it is unknown."""
     question, answer = computed.question, computed.graph.answer
-    header = header_of(question.path, question.check, computed.made, question.options)
+    header = computed.header
     report = Valence(
         file=question.path,
         check=question.check.name,
@@ -208,9 +207,8 @@ def _is_non_uniform(computed: Computed, word: int) -> bool:
 
 def _trace(computed: Computed, path: Path) -> Trace:
     """Returns a finite execution as a trace that says what is open after each step."""
-    question, system = computed.question, computed.made.system
-    header = header_of(question.path, question.check, computed.made, question.options)
-    trace = narrate(system, run_from_start(system, path.states), None, header)
+    system = computed.made.system
+    trace = narrate(system, run_from_start(system, path.states), None, computed.header)
     return _with_strip(computed, trace, path)
 
 
@@ -253,10 +251,9 @@ def _undecided(computed: Computed) -> UndecidedRun | None:
         kind, path = "undecided", computed.graph.undecided_run(bivalent=False)
     if path is None:
         return None
-    question, system = computed.question, computed.made.system
+    system = computed.made.system
     prop = next(p for p in system.properties if p.asked == PROPERTY)
-    header = header_of(question.path, question.check, computed.made, question.options)
-    trace = _with_strip(computed, replay(system, path, prop, header), path)
+    trace = _with_strip(computed, replay(system, path, prop, computed.header), path)
     return UndecidedRun(kind, trace, _schedule(trace))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from checker.engines import budgets
 from checker.engines.options import Options
@@ -10,7 +11,9 @@ from checker.engines.registry import engine_of, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
 from checker.instantiate.assemble import Instantiated
 from checker.results.answer import Listener, State
+from checker.results.trace import Header
 from checker.session.state_graphs import graph_of_check
+from checker.session.trace_header import header_of
 from checker.valence.question import Decisions, Question, decisions_of
 
 
@@ -23,6 +26,12 @@ class Computed:
     decisions: Decisions
     graph: ValenceGraph
     stopped: str | None
+
+    @cached_property
+    def header(self) -> Header:
+        """The header of traces of the check."""
+        question = self.question
+        return header_of(question.path, question.check, self.made, question.options)
 
     @property
     def layout(self) -> WordLayout:

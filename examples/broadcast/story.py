@@ -1,13 +1,11 @@
-"""Three processes on loopback; the sender is killed in the midst of its multicast.
+"""A broadcast of our own, whose sender is killed in the midst of its multicast: held to two specs.
 
-    python examples/broadcast/story.py FOLDER [--relay] [--die-after K]
-
-writes a log for each process into FOLDER.
+`python examples/broadcast/story.py` plays both scenes and prints a line for each;
+`python examples/broadcast/story.py without_relay` plays one and prints its reports, with pictures.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import socket
@@ -17,9 +15,23 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT))
+
+from examples.telling import Story, tell  # noqa: E402
+
 NAMES = ("p1", "p2", "p3")
 QUIET, MOST = 0.7, 20.0
 """Seconds without a new line after which it is over, and seconds at most."""
+WITHOUT = f"{HERE / 'without_relay.bcast'}::killed"
+EAGER = f"{ROOT / 'specs' / 'broadcast' / 'eager_reliable.bcast'}::crash_one"
+SCENES = ("without_relay", "relay")
+
+
+def play(name: str, folder: Path) -> None:
+    """Plays a scene: p1 broadcasts, and kills itself when one copy is out."""
+    run(folder / "logs", relay=name == "relay", die_after=1)
 
 
 def run(folder: Path, *, relay: bool, die_after: int | None) -> None:
@@ -30,7 +42,7 @@ def run(folder: Path, *, relay: bool, die_after: int | None) -> None:
     nodes: list[subprocess.Popen[bytes]] = []
     try:
         for name in reversed(NAMES):  # the sender last
-            command = [sys.executable, str(Path(__file__).parent / "node.py"), name]
+            command = [sys.executable, str(HERE / "node.py"), name]
             command += [str(folder / f"{name}.ndjson"), "--ports", ports]
             command += ["--listening", str(sockets[name].fileno())]
             command += ["--relay"] if relay else []
@@ -59,10 +71,7 @@ def _wait_until_quiet(logs: Sequence[Path]) -> None:
         time.sleep(0.05)
 
 
+STORY = Story(SCENES, play, "ReliableBroadcast", crashed=("p1",), specs=(WITHOUT, EAGER))
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--relay", action="store_true")
-    parser.add_argument("--die-after", type=int)
-    asked = parser.parse_args()
-    run(asked.folder, relay=asked.relay, die_after=asked.die_after)
+    sys.exit(tell(STORY))

@@ -1,13 +1,11 @@
-"""Three servers of PySyncObj on loopback; the leader is killed, and another one is elected.
+"""Three servers of PySyncObj; the leader is killed, and another one elected: held to specs.
 
-    python examples/pysyncobj/story.py FOLDER [--seconds S]
-
-writes a log for each server into FOLDER.
+`python examples/pysyncobj/story.py` prints a line; `python examples/pysyncobj/story.py leader_dies`
+prints whole reports, with the run that explains the logs.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import socket
@@ -15,6 +13,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from examples.telling import Story, tell  # noqa: E402
 
 NAMES = ("p1", "p2", "p3")
 MOST = 20.0
@@ -61,7 +64,7 @@ def run(folder: Path, seconds: float) -> str:
     servers: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for name, address in addresses.items():
-            command = [sys.executable, str(Path(__file__).parent / "node.py"), address]
+            command = [sys.executable, str(HERE / "node.py"), address]
             command += [str(folder / f"{name}.ndjson"), "--names", names, "--adds", "5"]
             servers[name] = subprocess.Popen(command)
         killed = wait_for_leader(folder)
@@ -77,9 +80,15 @@ def run(folder: Path, seconds: float) -> str:
     return killed
 
 
+def play(_name: str, folder: Path) -> None:
+    """Plays the scene."""
+    run(folder / "logs", 1.0)
+
+
+ELECTIONS = f"{HERE / 'election.bcast'}::long"
+KEEPS_ITS_TERM = f"{HERE / 'election.bcast'}::keeps_its_term"
+SCENES = ("leader_dies",)
+STORY = Story(SCENES, play, specs=(ELECTIONS, KEEPS_ITS_TERM))
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    asked = parser.parse_args()
-    print("killed", run(asked.folder, asked.seconds))
+    sys.exit(tell(STORY))

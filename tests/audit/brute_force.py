@@ -45,9 +45,18 @@ class Process:
 
     @property
     def whole(self) -> bool:
-        return self.complete and not any(
-            e.status == "maybe" and e.kind != "request" for _, e in self.events
+        return (
+            self.complete
+            and not self.lacks_lines
+            and not any(e.status == "maybe" and e.kind != "request" for _, e in self.events)
         )
+
+    @property
+    def lacks_lines(self) -> bool:
+        """Whether it numbers its lines from 1 on one by one, and one is missing."""
+        positions = [pos for pos, _ in self.events]
+        started = any(e.kind == "start" and pos == 1 for pos, e in self.events)
+        return started and positions != list(range(1, len(positions) + 1))
 
 
 @dataclass
@@ -111,20 +120,55 @@ def no_duplication(run: Run) -> str:
 
 def no_creation(run: Run) -> str:
     found = []
-    asked = {}
-    for p, pos, entry in run.requests("ok", "maybe"):
-        asked.setdefault((p.name, entry), pos)
-    known = {entry for _, entry in asked}
+    known = {entry for _, _, entry in run.requests("ok", "maybe")}
     by_name = {p.name: p for p in run.processes}
     for p in run.processes:
-        for entry, pos in first(p).items():
+        for entry in first(p):
             if entry not in known:
                 owner = by_name.get(entry[0]) if run.named else None
                 whole = owner.whole if owner else (run.whole and not run.named)
                 found.append(VIOLATED if whole else UNKNOWN)
-            elif asked.get((p.name, entry), -1) > pos:
-                found.append(VIOLATED)
+    if not is_execution(run):
+        found.append(VIOLATED)
     return worst(found)
+
+
+def is_execution(run: Run, by_message: bool = False) -> bool:
+    """Whether there is an order of all events in which each delivery of what somebody requests is
+    behind a request of it: goes on as long as any process can."""
+
+    def key(entry: tuple[str | None, str]) -> object:
+        return entry[1] if by_message else entry
+
+    asked = {key(entry) for _, _, entry in run.requests("ok", "maybe")}
+    made: set[object] = set()
+    lines = []
+    for p in run.processes:
+        line: list[tuple[bool, object]] = []
+        for _, e in p.events:
+            if e.kind == "request" and e.status != "fail":
+                line.append((True, key(run.entry(p, e))))
+            elif e.kind == "deliver" and e.status == "ok":
+                line.append((False, key((e.sender, e.msg))))
+            if e.kind == "request" and e.offset is not None:
+                made.add(line[-1][1] if e.status != "fail" else None)
+        lines.append(line)
+    moved = True
+    while moved:
+        moved = False
+        for line in lines:
+            while line and (line[0][0] or line[0][1] in made or line[0][1] not in asked):
+                asks, what = line.pop(0)
+                moved = True
+                if asks:
+                    made.add(what)
+    return not any(lines)
+
+
+def delivered_before_requested(process: Process) -> bool:
+    """Whether a process delivers something before its own request of it."""
+    asked = {e.msg: pos for pos, e in reversed(process.events) if e.kind == "request"}
+    return any(e.kind == "deliver" and asked.get(e.msg, -1) > pos for pos, e in process.events)
 
 
 def validity_own(run: Run) -> str:
@@ -273,7 +317,10 @@ def by_message(run: Run) -> dict[str, list[Process]]:
 def requested_by_some(run: Run) -> str:
     asked = {msg for _, _, (_, msg) in run.requests("ok", "maybe")}
     created = set(by_message(run)) - asked
-    return FINE if not created else VIOLATED if run.whole else UNKNOWN
+    found = [] if is_execution(run, by_message=True) else [VIOLATED]
+    if created:
+        found.append(VIOLATED if run.whole else UNKNOWN)
+    return worst(found)
 
 
 def single_delivery(run: Run) -> str:

@@ -91,6 +91,42 @@ def test_half_a_last_line_is_a_gap(tmp_path: Path) -> None:
     assert words(found)["no_duplication"] == "holds within what is logged"
 
 
+def test_half_a_line_alone_is_a_log_of_which_nothing_is_known(tmp_path: Path) -> None:
+    """Its process takes part, so nothing that needs all logs is known to hold."""
+    whole = write(tmp_path, GOOD)
+    half = tmp_path / "p3.ndjson"
+    half.write_text('{"process": "p', encoding="utf-8")
+    found = audit(Request((whole, str(half)), "ReliableBroadcast"))
+    assert [w.code for w in found.warnings] == ["E085"]
+    (reason,) = (v.reason for v in found.report.verdicts if v.property == "agreement")
+    assert words(found)["agreement"] == "unknown" and "the last line of" in reason
+    alone = words(audit(Request((str(half),), "ReliableBroadcast")))
+    assert alone["agreement"] == "unknown" and alone["no_duplication"] == "vacuous"
+
+
+def test_a_file_that_is_given_twice_is_told(tmp_path: Path) -> None:
+    file = write(tmp_path, GOOD)
+    (tmp_path / "link.ndjson").symlink_to(file)
+    for others in ((file,), (f"{tmp_path}/./log.ndjson",), (str(tmp_path / "link.ndjson"),)):
+        found = problem(file, *others)
+        assert found.code == "E083" and "given twice" in found.message
+
+
+@pytest.mark.parametrize(
+    ("log", "word"),
+    [
+        ("p1 1 start\np1 2 broadcast a\np1 3 deliver a\np2 1 start\np2 2 deliver a", "holds"),
+        ("p1 1 start\np1 2 broadcast a\np1 3 deliver a\np2 1 start\np2 3 deliver a", "unknown"),
+        ("p1 0 start\np1 2 broadcast a\np1 9 deliver a\np2 5 deliver a", "holds"),
+    ],
+)
+def test_lines_that_are_numbered_one_by_one_have_no_gaps(
+    log: str, word: str, tmp_path: Path
+) -> None:
+    """As `conform` has it; positions that do not begin with `start` at 1 are any that increase."""
+    assert words(ask(tmp_path, log, "ReliableBroadcast"))["agreement"] == word
+
+
 def test_an_unknown_column_is_told_once(tmp_path: Path) -> None:
     given = [json.dumps({**row, "ofset": 1}) for row in rows(GOOD)]
     found = audit(Request((str(lines(tmp_path, *given)),), "ReliableBroadcast"))
@@ -179,12 +215,14 @@ def test_the_lines_of_recorders_are_read(tmp_path: Path) -> None:
     from checker.record import Recorder
 
     for name in ("p1", "p2"):
-        with Recorder(tmp_path / f"{name}.ndjson", name) as log:
-            log.request("propose", "a" if name == "p1" else 7)
-            log.send("PROPOSAL", ["p1", "p2"], {"v": "a"})
-            log.receive("PROPOSAL", "p1", {"v": "a"}, state={"seen": 1 if name == "p1" else "x"})
-            log.perform("write(a)")
-            log.indicate("decide", "a")
+        with Recorder(tmp_path / f"{name}.ndjson", name) as recorder:
+            recorder.request("propose", "a" if name == "p1" else 7)
+            recorder.send("PROPOSAL", ["p1", "p2"], {"v": "a"})
+            recorder.receive(
+                "PROPOSAL", "p1", {"v": "a"}, state={"seen": 1 if name == "p1" else "x"}
+            )
+            recorder.perform("write(a)")
+            recorder.indicate("decide", "a")
     found = audit(Request((str(tmp_path),), "MessageConsensus", ("at_most_once over effects",)))
     assert words(found) == {
         "termination": "holds",

@@ -1,10 +1,13 @@
-"""What the tutorial tells a reader to save and to type works as it stands there, and prints it."""
+"""What the tutorial and the pages on limits tell a reader to save and to type works as it stands
+there, and prints it."""
 
 from __future__ import annotations
 
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,10 @@ from checker.cli.main import main
 from checker.resources import specs
 
 FOLDER = specs().parent / "docs" / "tutorial"
-PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+LESSONS = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+LIMITS = sorted(
+    page for page in (FOLDER.parent / "limits").glob("*.md") if page.name != "README.md"
+)
 BLOCK = re.compile(r"^```(bivalence|console|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 """A line of a block that stands for any lines of what is printed."""
@@ -53,13 +59,17 @@ def saved_and_typed(page: Path) -> list[tuple[str, str, list[str]]]:
     return found
 
 
+OTHER_TOOLS = FOLDER / "for_users_of_other_tools.md"
 LONG = {"crash_inside_a_multicast", "exactly_once"}
 """Pages whose commands take long; they are in the full run."""
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in LONG), id=p.stem) for p in PAGES],
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (page.stem in LONG), id=page.stem)
+        for page in (*LESSONS, *LIMITS)
+    ],
 )
 def test_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -69,7 +79,7 @@ def test_a_page(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     blocks = saved_and_typed(page)
-    assert blocks, "a page of the tutorial has something to try"
+    assert blocks, "there is something to try on each page"
     for kind, what, lines in blocks:
         if kind == "save" and what:
             (tmp_path / what).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -79,8 +89,9 @@ def test_a_page(
                 runpy.run_path(*words)
                 continue
             assert program == "./bivalence", what
-            assert main(words) in (0, 1), what
-            assert printed_in_order(lines, capsys.readouterr().out) is None, what
+            assert main(words) in ((0, 1, 2) if page in LIMITS else (0, 1)), what
+            printed = capsys.readouterr()
+            assert printed_in_order(lines, printed.out + printed.err) is None, what
 
 
 def test_a_line_that_is_not_printed_is_found() -> None:
@@ -91,6 +102,34 @@ def test_a_line_that_is_not_printed_is_found() -> None:
     assert printed_in_order(["  b holds", "  a holds"], printed) == "  a holds"
 
 
-def test_the_lessons_are_in_the_table() -> None:
-    table = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in PAGES]
+def test_the_pages_are_in_their_tables() -> None:
+    for pages in (LESSONS, LIMITS):
+        table = (pages[0].parent / "README.md").read_text(encoding="utf-8")
+        assert sorted(re.findall(r"\((\w+\.md)\)", table)) == [page.name for page in pages]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("macros", "options", "errors"),
+    [
+        pytest.param([], ["-f"], 1, id="telling"),
+        pytest.param(["-DRELAY"], ["-f"], 0, id="relaying"),
+        pytest.param(["-DRELAY"], [], 0, id="relaying_without_fairness"),
+    ],
+)
+def test_the_model_for_spin(
+    macros: list[str], options: list[str], errors: int, tmp_path: Path
+) -> None:
+    if not (shutil.which("spin") and shutil.which("cc")):
+        pytest.skip("SPIN or a C compiler is not installed")
+    model = re.search(r"```promela\n(.*?)```", OTHER_TOOLS.read_text(encoding="utf-8"), re.DOTALL)
+    assert model is not None
+    (tmp_path / "relay.pml").write_text(model[1], encoding="utf-8")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    run("spin", *macros, "-a", "relay.pml")
+    run("cc", "-DNFAIR=4", "-o", "pan", "pan.c")
+    assert f"errors: {errors}\n" in run("./pan", "-a", *options)

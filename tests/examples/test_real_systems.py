@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options
-from checker.resources import specs
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-WITHOUT = (EXAMPLES / "broadcast" / "without_relay.bcast", "killed")
-EAGER = (specs() / "broadcast" / "eager_reliable.bcast", "crash_one")
-ELECTION = EXAMPLES / "pysyncobj" / "election.bcast"
+from examples.broadcast.story import EAGER, WITHOUT
+from examples.broadcast.story import STORY as BROADCAST
+from examples.pysyncobj.story import ELECTIONS, KEEPS_ITS_TERM
+from examples.pysyncobj.story import STORY as PYSYNCOBJ
+from examples.telling import Story
 
 pytestmark = [pytest.mark.realsystems, pytest.mark.slow]
 
 
-def tell(example: str, folder: Path, *options: str) -> list[str]:
-    """Runs a story; returns the logs that it has written."""
-    command = [sys.executable, str(EXAMPLES / example / "story.py"), str(folder), *options]
-    subprocess.run(command, check=True, timeout=120, capture_output=True)
-    return sorted(map(str, folder.iterdir()))
+def play(story: Story, scene: str, folder: Path) -> list[str]:
+    """Plays a scene; returns the logs that it has written."""
+    story.play(scene, folder)
+    return sorted(map(str, (folder / "logs").iterdir()))
 
 
-def ask(spec: Path, check: str, logs: list[str]) -> Conformance:
-    return conform(Asked(str(spec), check, Options()), logs)
+def ask(target: str, logs: list[str]) -> Conformance:
+    spec, _, check = target.rpartition("::")
+    return conform(Asked(spec, check, Options()), logs)
 
 
 def lines(path: str) -> list[dict[str, object]]:
@@ -40,33 +37,33 @@ def lines(path: str) -> list[dict[str, object]]:
 
 
 def test_a_sender_that_is_killed_in_the_midst_of_its_multicast(tmp_path: Path) -> None:
-    logs = tell("broadcast", tmp_path / "log", "--die-after", "1")
+    logs = play(BROADCAST, "without_relay", tmp_path)
     delivered = [p for p in logs if any(row["kind"] == "deliver" for row in lines(p))]
     assert delivered == [logs[1]], "p2 has it, p3 has not, p1 is down"
     assert lines(logs[0])[-1]["kind"] == "send", "nothing behind it: it was killed"
-    assert ask(*WITHOUT, logs).word is Word.HOLDS
-    assert ask(*EAGER, logs).word is Word.VIOLATED
+    assert ask(WITHOUT, logs).word is Word.HOLDS
+    assert ask(EAGER, logs).word is Word.VIOLATED
 
 
 def test_with_the_relay_everybody_has_it(tmp_path: Path) -> None:
-    logs = tell("broadcast", tmp_path / "log", "--relay", "--die-after", "1")
+    logs = play(BROADCAST, "relay", tmp_path)
     delivered = [p for p in logs if any(row["kind"] == "deliver" for row in lines(p))]
     assert delivered == logs[1:]
-    assert ask(*EAGER, logs).word is Word.HOLDS
-    assert ask(*WITHOUT, logs).word is Word.VIOLATED
+    assert ask(EAGER, logs).word is Word.HOLDS
+    assert ask(WITHOUT, logs).word is Word.VIOLATED
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pysyncobj") is None, reason="no pysyncobj")
 def test_elections_of_pysyncobj(tmp_path: Path) -> None:
-    logs = tell("pysyncobj", tmp_path / "log")
-    found = ask(ELECTION, "long", logs)
+    logs = play(PYSYNCOBJ, "leader_dies", tmp_path)
+    found = ask(ELECTIONS, logs)
     assert found.word is Word.HOLDS, found.obstacles
     assert found.trace is not None
     terms = {row["state"]["term"] for p in logs for row in lines(p) if "state" in row}  # type: ignore[index]
     assert len(terms) > 1, "another leader was elected"
-    assert ask(ELECTION, "keeps_its_term", logs).word is Word.VIOLATED
+    assert ask(KEEPS_ITS_TERM, logs).word is Word.VIOLATED
     path, number = doctored(logs)
-    rejected = ask(ELECTION, "long", logs)
+    rejected = ask(ELECTIONS, logs)
     assert rejected.word is Word.VIOLATED
     (there,) = [o for o in rejected.obstacles if (o.line.file, o.line.number) == (path, number)]
     assert any("phase would be follower" in reason for reason in there.reasons)

@@ -53,6 +53,22 @@ def test_what_comes_back_with_more_has_no_end(text: str, what: str, tmp_path: Pa
     assert report.distinct_states < 200_000
 
 
+def test_what_a_bound_of_the_check_ends_is_explored(tmp_path: Path) -> None:
+    report = run(
+        tmp_path,
+        """
+protocol Ticks {
+  state ticks : Nat = 0
+  upon condition true { ticks += 1 }
+  property positive : always forall p in Proc: p.ticks >= 0
+}
+check c of Ticks { n = 1  bound p.ticks <= 300  expect positive holds within }
+""",
+    )
+    assert [v.word for v in report.verdicts] == [Word.WITHIN]
+    assert report.distinct_states == 302
+
+
 LARGE = [
     ("state held : Nat = 0", "held < 200", "held := held + 1"),
     ("state held : seq<bool> = []", "#held < 40", "held := held + true"),

@@ -45,6 +45,14 @@ def test_addresses_are_reserved() -> None:
 
 
 @LINUX
+def test_rows_on_the_disk_keep_their_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of which most are on the disk grow beyond the memory that the machine has."""
+    monkeypatch.setattr(store, "installed_memory", lambda: 4 * MIB)
+    rows = store.private_memory("rows-0", MIB)
+    assert rows.larger(32 * MIB, MIB) is rows
+
+
+@LINUX
 @pytest.mark.parametrize("addresses", [reserved, unreserved])
 def test_the_process_uses_what_is_counted(
     addresses: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch

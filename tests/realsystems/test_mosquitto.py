@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.audit.audit import Request, audit
-from tests.audit.logs import words
+from tests.realsystems.played import findings, told
 
 pytest.importorskip("paho.mqtt", reason="paho-mqtt is not installed: pip install '.[examples]'")
 
-from examples.mosquitto.story import SCENES, mosquitto, play
+from examples.mosquitto.story import SCENES, STORY, mosquitto
 
 pytestmark = [
     pytest.mark.realsystems,
@@ -31,15 +30,12 @@ EXPECTED = {
 
 def judged(scene: str, folder: Path) -> set[tuple[str, str]]:
     """Plays a scene now, and returns the messages with which a property is violated, by kinds."""
-    play(SCENES[scene], folder)
-    found = audit(Request((str(folder / "logs"),), "Queue", (MOST, LEAST)))
-    assert found.report.log is not None and found.report.log.rows > 50
-    said = words(found)
+    said, found = told(STORY, scene, folder)
     most, least = EXPECTED[scene]
     assert said[MOST] == ("holds" if most else "violated")
     assert said[LEAST] == ("holds" if least else "violated")
     assert said["no_creation"] == "holds"
-    return {(row["kind"], row["message"]) for row in found.violations.to_pylist()}
+    return findings(found)
 
 
 def test_acknowledged_after_processing_is_at_least_once(tmp_path: Path) -> None:

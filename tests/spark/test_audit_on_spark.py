@@ -12,6 +12,7 @@ from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from tests.audit.logs import write
 from tests.audit.random_logs import random_run
+from tests.audit.test_circles import random_circles
 from tests.audit.test_plans import INTERFACES, ONCE, UNNAMED, found_by_audit
 
 CLUSTER = Cluster("local[2]")
@@ -44,6 +45,15 @@ def test_both_engines_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_both_engines_say_the_same_of_all_properties(interface: str, tmp_path: Path) -> None:
     agree(interface, 60, tmp_path)
+
+
+@pytest.mark.slow
+def test_circles_of_several_logs_are_found(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    runs = [random_circles(draw) for _ in range(200)]
+    here = found_by_audit(runs, "ReliableBroadcast", tmp_path)
+    there = found_by_audit(runs, "ReliableBroadcast", tmp_path, cluster=CLUSTER)
+    assert here == there and "no_creation" in {name for name, _ in here}
 
 
 @pytest.mark.slow

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
+from checker.engines.native.valence import native_valence
+from checker.engines.native.valence.state_words import StateWords
 from checker.engines.registry import engine_of
 from checker.engines.valence import ValenceGraph
 from checker.results.fair_lasso import fairness_justification
 from tests.valence.graphs import PROCESSES, Drawn, drawn, problem_of
+from tests.valence.library import valence_of
 
 SEEDS = range(40)
 
@@ -76,3 +80,32 @@ def test_engines_agree_on_levels_and_on_whether_a_run_never_decides(seed: int) -
             around = run.states[run.loop :]
             assert not any(graph.decided[state] for (state,) in around)
             assert not bivalent or all(len(graph.open(state)) > 1 for (state,) in around)
+
+
+@pytest.mark.parametrize("most", [2, 4])
+def test_words_that_have_no_number_are_kept_whole(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are more different words than numbers, all else is the same."""
+    widths = set()
+    for seed in range(12):
+        monkeypatch.undo()
+        usual = of_engine(drawn(seed), "native")
+        monkeypatch.setattr(native_valence, "StateWords", partial(StateWords, most=most))
+        few = of_engine(drawn(seed), "native")
+        widths.add(few.bytes_per_state)
+        assert usual.bytes_per_state == 2
+        assert few.levels == usual.levels
+        assert few.critical(9) == usual.critical(9)
+        for bivalent in (True, False):
+            assert few.undecided_run(bivalent=bivalent) == usual.undecided_run(bivalent=bivalent)
+        for state in range(drawn(seed).states):
+            assert few.word((state,)) == usual.word((state,))
+            wanted = usual.word((state,))
+            path = few.nearest(lambda word, wanted=wanted: word == wanted)  # type: ignore[misc]
+            assert path == usual.nearest(lambda word, wanted=wanted: word == wanted)  # type: ignore[misc]
+    assert widths == {2, 8}
+
+
+def test_a_state_takes_two_bytes_however_many_processes_there_are() -> None:
+    assert valence_of("commit/paxos_commit::one_acceptor").bytes_per_state == 2

@@ -204,7 +204,7 @@ def _searched_whole(
             search, starts = _prepare_search(
                 system, limits, NOTHING, threads, listener, None, False
             )
-        search.begun = begun
+        search.begun, search.asks_ends = begun, False
         try:
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])

@@ -38,6 +38,8 @@ STYLES = {
 LABEL = 8
 WIDEST = 40
 """The columns of a question at most."""
+LIMITS, PART_OF_A_LOG = "a bound or a view", "a part of the log"
+"""What limits the verdicts on a check, and those on a log."""
 
 
 def report_view(report: Report, *, verbose: bool = False) -> RenderableType:
@@ -283,16 +285,18 @@ def conclusion_text(report: Report) -> str:
 def tally_text(reports: Sequence[Report]) -> str:
     """Returns how often each verdict was found: ``4 hold, 1 violated``."""
     found = Counter(verdict.word for report in reports for verdict in report.verdicts)
-    return ", ".join(verdict_count_text(word, found[word]) for word in Word if found[word])
+    limits = PART_OF_A_LOG if any(report.log is not None for report in reports) else LIMITS
+    return ", ".join(verdict_count_text(word, found[word], limits) for word in Word if found[word])
 
 
-def verdict_count_text(word: Word, number: int) -> str:
-    """Returns ``3 hold``, ``1 violated``: how often the verdict ``word`` was found."""
+def verdict_count_text(word: Word, number: int, limits: str = LIMITS) -> str:
+    """Returns ``3 hold``, ``1 violated``: how often the verdict ``word`` was found; ``limits``:
+    within what some only hold."""
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"
         case Word.WITHIN:
-            return f"{number} {'holds' if number == 1 else 'hold'} within a bound or a view"
+            return f"{number} {'holds' if number == 1 else 'hold'} within {limits}"
         case Word.BOUNDED:
             held = "holds" if number == 1 else "hold"
             return f"{number} {held} for so many steps"

@@ -28,6 +28,7 @@ class Context(IntEnum):
     TARGETS = 5  # address of 32 bits for each edge: the number of the state it leads to
     LABELS = 6  # address of 32 bits for each edge: the constraint it takes, or 0
     WHOLE = 7  # not 0: every step of every state is taken, even where one is enough
+    NO_ENDS = 8  # not 0: nobody asks in which states executions may end
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row

@@ -25,6 +25,7 @@ def functions() -> list[Fn]:
         _emit_chosen(),
         _emit_reached(),
         _relabel(),
+        _leading(),
     ]
 
 
@@ -313,4 +314,25 @@ def _relabel() -> Fn:
         label = fn.resize(fn.load(place, 32), 64)
         fn.store(fn.load(fn.at(names, label, 32), 32), place)
     fn.ret()
+    return fn
+
+
+def _leading() -> Fn:
+    """``leading(start, targets, begin, end, wanted, out)``: those of these states from which an
+    edge leads to the state ``wanted``.  Returns their number; ``out``: their numbers."""
+    params = [("start", 0), ("targets", 0), ("begin", 64), ("end", 64), ("wanted", 64), ("out", 0)]
+    fn = Fn("leading", params, 64)
+    start, targets, first, last, wanted, out = fn.args
+    total, goal = fn.var(const(0)), fn.resize(wanted, 32)
+    with fn.count(last, first) as state:
+        found, begin = fn.label(), fn.load(fn.at(start, state), 64)
+        end, no = fn.load(fn.at(start, fn.add(state, const(1))), 64), fn.label()
+        with fn.count(end, begin) as edge:
+            fn.leave_if(fn.eq(fn.load(fn.at(targets, edge, 32), 32), goal), found)
+        fn.jump(no)
+        fn.place_fresh(found)
+        fn.store(fn.resize(state, 32), fn.at(out, total.get(), 32))
+        total.set(fn.add(total.get(), const(1)))
+        fn.place(no)
+    fn.ret(total.get())
     return fn

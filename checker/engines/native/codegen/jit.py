@@ -73,7 +73,7 @@ class GraphKernel:
     :mod:`checker.engines.native.codegen.valence_words`.
 
     ``components``: for plain graphs, and for those with an automaton; those for words of valence:
-    by the bits of a word.
+    by the bits that a state has.
     """
 
     components: tuple[Callable[..., None], ...]
@@ -88,14 +88,16 @@ class GraphKernel:
     chosen: Callable[..., int]
     reached: Callable[..., int]
     relabel: Callable[..., None]
+    leading: Callable[..., int]
     sort: Callable[..., None]
     settle: Callable[..., None]
     mark: Callable[..., None]
     pick: Callable[..., int]
-    plant: dict[int, Callable[..., None]]
+    plant: dict[int, Callable[..., int]]
     draw: dict[int, Callable[..., int]]
     critical: dict[int, Callable[..., int]]
     waiting: dict[int, Callable[..., int]]
+    tally: Callable[..., None]
     engine: object
 
 
@@ -145,14 +147,16 @@ def graph_kernel() -> GraphKernel:
         chosen=function("chosen", 5),
         reached=function("reached", 6),
         relabel=function("relabel", 4, None),
+        leading=function("leading", 6),
         sort=function("sort", 5, None),
         settle=function("settle", 5, None),
         mark=function("mark", 3, None),
         pick=function("pick", 6),
-        plant={bits: function(f"plant_{bits}", 4, None) for bits in valence_words.WIDTHS},
-        draw={bits: function(f"draw_{bits}", 7) for bits in valence_words.WIDTHS},
-        critical={bits: function(f"critical_{bits}", 8) for bits in valence_words.WIDTHS},
-        waiting={bits: function(f"waiting_{bits}", 6) for bits in valence_words.WIDTHS},
+        plant={bits: function(f"plant_{bits}", 5) for bits in valence_words.WIDTHS},
+        draw={bits: function(f"draw_{bits}", 8) for bits in valence_words.WIDTHS},
+        critical={bits: function(f"critical_{bits}", 9) for bits in valence_words.WIDTHS},
+        waiting={bits: function(f"waiting_{bits}", 8) for bits in valence_words.WIDTHS},
+        tally=function("tally", 4, None),
         engine=code.engine,
     )
 

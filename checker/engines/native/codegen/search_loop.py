@@ -281,10 +281,12 @@ class SearchLoop:
             fn.ret(i)
 
     def _quiet(self, fn: Fn, context: Val, worker: Val, source: Val) -> Val:
-        """Whether staying in a state may take every enabled fairness constraint."""
+        """Whether staying in a state may take every enabled fairness constraint; where nobody asks:
+        no."""
         left, stayed = (get(fn, worker, w) for w in (Worker.LEFT, Worker.STAYED))
         elsewhere = fn.or_(get(fn, worker, Worker.PROGRESS), fn.and_(left, fn.not_(stayed)))
-        quiet = fn.var(fn.eq(elsewhere, const(0)))
+        asked = fn.eq(get(fn, context, Context.NO_ENDS), const(0))
+        quiet = fn.var(fn.and_(asked, fn.eq(elsewhere, const(0))))
         if self.live:
             with fn.if_(fn.and_(quiet.get(), fn.ne(left, const(0)))):
                 quiet.set(fn.call("kept", [context, worker, source], 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -105,6 +105,15 @@ class Graph:
     def bytes(self) -> int:
         """Bytes in use."""
         return 8 * self.edges + 8 * self.states
+
+    def leading_to(self, state: int, among: Iterable[tuple[int, int]]) -> array[int]:
+        """The states of these ranges from which a step leads to ``state``."""
+        found, code = array("I"), graph_kernel().leading
+        for begin, end in among:
+            out = Buffer(4 * (end - begin))
+            given = (self.start.address, self.targets.address, begin, end, state, out.address)
+            found.frombytes(out.bytes()[: 4 * code(*given)])
+        return found
 
 
 def bytes_needed(states: int, steps: int, words: int) -> int:

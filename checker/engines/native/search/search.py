@@ -65,6 +65,7 @@ class Search:
         self.started = self.begun = time.monotonic()
         self.seconds = self.earlier = 0.0
         self._threads = threads
+        self.asks_ends = True
         self._tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         self.begin(kernel)
         self.lost: Best | None = None
@@ -210,6 +211,7 @@ class Search:
             return
         self.store.open_level(self.depth + 1)
         self.store.context[Context.WHOLE] = self.found.whole
+        self.store.context[Context.NO_ENDS] = not self.asks_ends
         limit = self.kernel.image.level_limit
         if limit and self.depth + 1 >= limit:
             self.found.maybe_cyclic = True

@@ -43,6 +43,8 @@ SMALLEST = 1.05
 """The smallest factor by which a table grows."""
 COMPACTLY = 1.5
 """The factor by which a table of fingerprints grows: to fill it all rows are read from the disk."""
+ROWS_ON_DISK = 16
+"""For how many times the installed memory rows have addresses."""
 LEAST = 1 << 20
 """In compact mode the least number of bytes of a worker's rows that go to the disk together."""
 TOGETHER = 1 << 16
@@ -98,8 +100,9 @@ Make = Callable[[str, int], Buffer]
 
 
 def private_memory(name: str, size: int) -> Buffer:
-    """Memory of this process; rows have addresses to grow into."""
-    return Buffer(size, min(installed_memory(), RESERVED) if name.startswith("rows") else 0)
+    """Memory of this process; rows have addresses to grow into, and keep theirs on the disk."""
+    reserved = min(ROWS_ON_DISK * installed_memory(), RESERVED)
+    return Buffer(size, reserved if name.startswith("rows") else 0)
 
 
 class Store:

@@ -7,10 +7,8 @@ steps all lead to later levels needs one round, and one more that changes nothin
 
 from __future__ import annotations
 
-import ctypes
 import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -19,12 +17,14 @@ from checker.engines.attribution import Attributed, attributed
 from checker.engines.native.codegen.fair_components import STRONG, WEAK
 from checker.engines.native.codegen.graph_fields import QueryField
 from checker.engines.native.codegen.jit import graph_kernel
+from checker.engines.native.codegen.valence_words import NUMBERED, WHOLE
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
 from checker.engines.native.liveness.lasso import shortest
 from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.memory import Buffer, MemoryBudget
 from checker.engines.native.search.states import States, Unevaluable
+from checker.engines.native.valence.state_words import StateWords, TooManyWords
 from checker.engines.valence import WIDEST, ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.interpreter import Constraint
@@ -87,53 +87,36 @@ class NativeValence(ValenceGraph):
         search.tell("valence: the graph of steps")
         self._numbers = Numbers(search.whole())
         self._states = States(search, self._numbers, build_graph(search, self._numbers))
+        self._levels = [self._numbers.level(depth) for depth in range(search.depth + 1)]
         built = time.monotonic()
         search.tell("valence: backwards from decisions")
-        self._draw(self._states.graph)
-        count = self._numbers.count
-        self.edges, self.bytes_per_state = self._states.graph.edges, self._bits // 8
-        words = self._words.bytes().cast("H" if self._bits == 16 else "Q")[:count]
-        self._seen = words
-        self.levels = tuple(
-            sum((Counter(words[begin:end]) for begin, end in self._numbers.level(depth)), Counter())
-            for depth in range(search.depth + 1)
-        )
+        try:
+            self._words = self._drawn(NUMBERED)
+        except TooManyWords:
+            self._words = self._drawn(WHOLE)
+        self.edges, self.bytes_per_state = self._states.graph.edges, self._words.bytes
+        self.levels = tuple(map(self._words.tally, self._levels))
         self.seconds = built - started, time.monotonic() - built
 
-    def _draw(self, graph: Graph) -> None:
-        search, layout, code = self._search, self.layout, graph_kernel()
-        self._bits = 16 if layout.bits <= 16 else 64
-        self._words = Buffer(self._bits // 8 * self._numbers.count)
-        self._plant()
-        kept = array("H" if self._bits == 16 else "Q", [0])
-        kept.extend(layout.kept(self._by.actor(label)) for label in self._labels(graph))
-        arrays = (graph.start, graph.targets, graph.labels)
-        given = [*(each.address for each in arrays), kept.buffer_info()[0], self._words.address]
-        changed = 1
-        while changed:
-            changed = 0
-            for depth in reversed(range(search.depth + 1)):
-                for begin, end in reversed(self._numbers.level(depth)):
-                    search.check_time()
-                    changed += code.draw[self._bits](*given, begin, end)
+    def _drawn(self, bits: int) -> StateWords:
+        """The words of all states, each kept in so many bits; raises :class:`TooManyWords`."""
+        graph, layout = self._states.graph, self.layout
+        words = StateWords(layout, self._numbers.count, bits)
+        words.plant(self._letters())
+        kept = (layout.kept(self._by.actor(label)) for label in self._labels(graph))
+        words.draw(graph, kept, reversed(self._levels), self._search.check_time)
+        return words
 
-    def _plant(self) -> None:
-        """Writes what is decided in each state into all planes of its word."""
+    def _letters(self) -> Buffer:
+        """16 bits for each state: which values are decided there."""
         prop = self._by.system.properties[0]
         try:
-            letters = self._states.letters(0, None, prop, ())
+            return self._states.letters(0, None, prop, ()).buffer
         except Unevaluable as lost:
             state = self._search.kernel.image.layout.unpack(lost.words)
             for condition in prop.propositions:
                 interpreter.holds(self._system, condition, state)
             raise AssertionError("a condition has a run-time error in native code only") from lost
-        given = (
-            letters.buffer.address,
-            self._numbers.count,
-            self.layout.begin(1),
-            self._words.address,
-        )
-        graph_kernel().plant[self._bits](*given)
 
     def _labels(self, graph: Graph) -> Iterator[Constraint]:
         plan = self._search.kernel.image.plan
@@ -154,45 +137,32 @@ class NativeValence(ValenceGraph):
         assert kernel.locate is not None
         kernel.locate(self._numbers.store.context_address, row.address, 1, out.address)
         number = int(out.halves()[0])
-        return None if number >= self._numbers.count else int(self._seen[number])
+        return None if number >= self._numbers.count else self._words[number]
 
     def nearest(self, wanted: Callable[[int], bool]) -> Path | None:
         """Looks at the first level that has such a state."""
         for depth, level in enumerate(self.levels):
             good = {word for word in level if wanted(word)}
             if good:
-                return self._path(
-                    number
-                    for begin, end in self._numbers.level(depth)
-                    for number in range(begin, end)
-                    if self._seen[number] in good
-                )
+                found = self._words.with_words(self._levels[depth], good)
+                return self._to(min(found, key=self._numbers.words))
         return None
 
-    def _path(self, numbers: Iterator[int]) -> Path:
-        """A shortest execution to the state of the smallest words among those of one level."""
-        return self._to(min(numbers, key=self._numbers.words))
-
     def _to(self, number: int) -> Path:
-        words = self._numbers.words(number)
-        return self._search.path_to(self._numbers.depth(number), (0, words))
+        """A shortest execution to a state, found backwards: by the smallest words."""
+        states, graph = [number], self._states.graph
+        for level in reversed(self._levels[: self._numbers.depth(number)]):
+            states.append(min(graph.leading_to(states[-1], level), key=self._numbers.words))
+        return Path(tuple(map(self._states.state, reversed(states))))
 
     def critical(self, most: int) -> tuple[int, tuple[Path, ...]]:
         """Looks at all edges."""
-        graph, layout = self._states.graph, self.layout
-        code = graph_kernel().critical[self._bits]
-        given = graph.start.address, graph.targets.address, self._words.address
-        bits = layout.whole, layout.whole << layout.decided_at
         total, found = 0, list[int]()
-        for depth in range(len(self.levels)):
-            here = list[int]()
-            for begin, end in self._numbers.level(depth):
-                out = Buffer(4 * (end - begin)) if len(found) < most else None
-                count = code(*given, begin, end, *bits, out.address if out else 0)
-                total += count
-                if out:
-                    here.extend(out.halves()[:count])
-            found += sorted(here, key=self._numbers.words)[: most - len(found)]
+        for level in self._levels:
+            left = most - len(found)
+            count, here = self._words.critical(self._states.graph, level, listed=left > 0)
+            total += count
+            found += sorted(here, key=self._numbers.words)[:left]
         return total, tuple(self._to(number) for number in found)
 
     # -- executions that never decide -------------------------------------------------------------
@@ -205,39 +175,21 @@ class NativeValence(ValenceGraph):
 
     def _undecided_run(self, bivalent: bool) -> Path | None:
         states, question = self._fairness()
-        chosen = self._waiting(bivalent)
         ends = question.get(QueryField.ENDS)
-        end = self._nearest_end(chosen, ends)
-        if end is not None:
-            path = self._to(end)
-            return replace(path, loop=len(path.states) - 1)
+        for level in self._levels:
+            if staying := self._words.waiting(level, bivalent=bivalent, among=ends):
+                path = self._to(min(staying, key=self._numbers.words))
+                return replace(path, loop=len(path.states) - 1)
         question.forget()
+        chosen = self._words.waiting(states.graph.stretches, bivalent=bivalent)
         if not question.fair(Nodes.of(chosen)):
             return None
-        fair = list(question.fair_nodes(0, question.size))
-        depth = min(map(self._numbers.depth, fair))
-        nearest = [node for node in fair if self._numbers.depth(node) == depth]
+        fair = ([n for part in level for n in question.fair_nodes(*part)] for level in self._levels)
+        nearest = next(filter(None, fair))
         loop = shortest(question, nearest, states.key(range(self._numbers.count)))
         stem = self._to(loop[0])
         more = tuple(states.state(node) for node in loop[1:])
         return Path((*stem.states, *more), loop=len(stem.states) - 1)
-
-    def _waiting(self, bivalent: bool) -> array[int]:
-        """The states in which nothing is decided."""
-        layout, chosen = self.layout, array("I")
-        low, decided = layout.whole if bivalent else 0, layout.whole << layout.decided_at
-        for begin, end in self._states.graph.stretches:
-            out = Buffer(4 * (end - begin))
-            given = self._words.address, begin, end, low, decided, out.address
-            count = graph_kernel().waiting[self._bits](*given)
-            chosen.frombytes(out.bytes()[: 4 * count])
-        return chosen
-
-    def _nearest_end(self, chosen: array[int], ends: int) -> int | None:
-        stays = (ctypes.c_ubyte * self._numbers.count).from_address(ends)
-        found = [number for number in chosen if stays[number]]
-        numbers = self._numbers
-        return min(found, key=lambda n: (numbers.depth(n), numbers.words(n)), default=None)
 
     def _fairness(self) -> tuple[States, GraphQuery]:
         """The graph with the constraints of the original system, and which states may be ends.
