@@ -8,7 +8,7 @@ NumPy's, over the same buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from checker.audit import relations as rel
 from checker.audit.arrow_log import ArrowLog, lots
-from checker.audit.arrow_windows import window
+from checker.audit.arrow_windows import is_dense, part_of, window
+from checker.audit.native_windows import fold
 
 Evaluate = Callable[..., Any]
 
@@ -146,7 +147,7 @@ class ArrowEngine:
             mine = np.array([row["process"], row["process"] + 1], dtype=process.dtype)
             low, high = np.searchsorted(process, mine)
             at = low + np.searchsorted(pos[low:high], row["pos"])
-            file, number = self.log.place(events["row"][int(at)].as_py())
+            file, number = self.log.place_of_event(int(at))
             found.append((file.path, number))
         return found
 
@@ -316,9 +317,56 @@ def _numbers(column: pa.ChunkedArray, instead: int) -> Any:
 def _group(
     table: pa.Table, by: tuple[str, ...], aggregates: Mapping[str, rel.Aggregate]
 ) -> pa.Table:
+    if table.num_rows and _are_numbers(table, {*by, *(c for _, c in aggregates.values() if c)}):
+        keys = [table[name].to_numpy() for name in by]
+        if is_dense(keys):
+            return _dense_group(table, by, keys, aggregates)
     asked = [([], "count_all") if f == "count" else (c, f) for f, c in aggregates.values()]
     found = table.group_by([*by]).aggregate(asked)
     given = ["count_all" if f == "count" else f"{c}_{f}" for f, c in aggregates.values()]
     columns = {name: found[name] for name in by}
     columns |= {name: found[theirs] for name, theirs in zip(aggregates, given, strict=True)}
     return pa.table(columns)
+
+
+def _are_numbers(table: pa.Table, names: Iterable[str]) -> bool:
+    """Returns whether these columns are integers, or truth values, and none is null."""
+    columns = [table[name] for name in names]
+    kinds = (pa.types.is_integer, pa.types.is_boolean)
+    return all(not c.null_count and any(is_(c.type) for is_ in kinds) for c in columns)
+
+
+def _dense_group(
+    table: pa.Table, by: tuple[str, ...], keys: list[Any], aggregates: Mapping[str, rel.Aggregate]
+) -> pa.Table:
+    """Returns the groups by an array with a place for each combination of keys."""
+    part, parts = part_of(keys, table.num_rows)
+    there = np.zeros(parts, dtype=bool)
+    there[part] = True
+    known = np.flatnonzero(there)
+    columns: dict[str, pa.Array] = {}
+    rest = known
+    for name, key in reversed([*zip(by, keys, strict=True)]):
+        low, width = int(key.min()), int(key.max()) - int(key.min()) + 1
+        columns[name] = pa.array((rest % width + low).astype(key.dtype))
+        rest = rest // width
+    columns = {name: columns[name] for name in by}
+    for name, (function, column) in aggregates.items():
+        columns[name] = _folded(table, function, column, part, parts, known)
+    return pa.table(columns)
+
+
+def _folded(
+    table: pa.Table, function: str, column: str, part: Any, parts: int, known: Any
+) -> pa.Array:
+    """Returns what a function says of each group."""
+    if function == "count":
+        return pa.array(np.bincount(part, minlength=parts)[known])
+    kind = table[column].type
+    values = table[column].to_numpy()
+    if pa.types.is_boolean(kind):
+        some = np.zeros(parts, dtype=bool)
+        some[part[values if function == "max" else ~values]] = True
+        return pa.array(some[known] if function == "max" else ~some[known])
+    found = pa.array(fold(function, part, values, parts)[known])
+    return found if function == "sum" else found.cast(kind)

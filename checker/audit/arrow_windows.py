@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from checker.audit.native_windows import NONE, greatest, places
 from checker.audit.relations import WindowFunction
 
-SPARSE = 16
+SPARSE = 4
 """Parts are kept apart in place where there are at most so many times more of them than rows."""
 
 
@@ -23,12 +23,12 @@ def window(
     among those that are equal in ``by``; all these are integers.  Null comes first in ``by``."""
     keys = [_codes(table[name]) for name in by]
     position = _codes(table[order])
-    blocks = 1 if in_order([keys[0], position]) and _is_dense(keys[1:]) else len(keys)
+    blocks = 1 if in_order([keys[0], position]) and is_dense(keys[1:]) else len(keys)
     if not in_order([*keys[:blocks], position]):
         index = order_of([*keys, position])
         table, blocks = table.take(pa.array(index)), len(keys)
         keys = [key[index] for key in keys]
-    part, parts = _part(keys[blocks:], table.num_rows)
+    part, parts = part_of(keys[blocks:], table.num_rows)
     numbered = any(function == "number" for function, _ in computed.values())
     before, number = places(part, _starts(keys[:blocks], table.num_rows), parts, numbered)
     del keys, position, part
@@ -78,12 +78,12 @@ def order_of(keys: list[Any]) -> Any:
     return np.argsort(_as_one(keys, least, widths), kind="stable")
 
 
-def _is_dense(keys: list[Any]) -> bool:
+def is_dense(keys: list[Any]) -> bool:
     """Returns whether the combinations of ``keys`` are few enough for an array of all."""
     return not keys or _product(_extents(keys)[1]) <= SPARSE * len(keys[0]) + 1000
 
 
-def _part(keys: list[Any], rows: int) -> tuple[Any, int]:
+def part_of(keys: list[Any], rows: int) -> tuple[Any, int]:
     """Returns a number for each row's combination of ``keys``, and how many there may be."""
     if not keys or not rows:
         return np.zeros(rows, dtype=np.uint32), 1

@@ -1,4 +1,5 @@
-"""Native code of windows: what a row knows of those before it in its part of the table.
+"""Native code of windows and groups: what a row knows of those before it in its part of the table,
+and what all rows of a part say.
 
 The rows of a part need not be beside one another: they are those of one block of rows (of a
 process, say) that have the same number, and one pass along the rows keeps what is known of each
@@ -77,15 +78,41 @@ def _greatest() -> Fn:
     return fn
 
 
+def _fold(function: str) -> Fn:
+    """``fold_<function>(part, value, found, rows)``: folds the values (64 bits) of each part into
+    what is ``found`` of it (64 bits)."""
+    names = ("part", "value", "found")
+    fn = Fn(f"fold_{function}", [*((name, 0) for name in names), ("rows", 64)], 64)
+    part, value, found, rows = fn.args
+    with fn.count(rows) as row:
+        at, one = _entry(fn, part, row, 32), _entry(fn, value, row, 64)
+        so_far = _entry(fn, found, at, 64)
+        if function == "sum":
+            both = fn.add(so_far, one)
+        else:
+            less = fn.slt(one, so_far)
+            both = fn.select(less, one, so_far)
+            if function == "max":
+                both = fn.select(less, so_far, one)
+        _put(fn, found, at, both, 64)
+    fn.ret(const(0))
+    return fn
+
+
+FOLDS = {"min": (1 << 63) - 1, "max": NONE, "sum": 0}
+"""Functions over the rows of a part, and what each says of none."""
+
+
 @lru_cache(maxsize=1)
 def _functions() -> dict[str, Callable[..., int]]:
-    code = compile_functions([_places(), _greatest()])
-    places, greatest = code.function("places", 6), code.function("greatest", 4)
-    kept = code.engine  # it has to live as long as its functions
-    return {
-        "places": lambda *words, kept=kept: places(*words),
-        "greatest": lambda *words, kept=kept: greatest(*words),
-    }
+    source = [_places(), _greatest(), *(_fold(function) for function in FOLDS)]
+    code = compile_functions(source)
+    _KEPT.append(code.engine)
+    return {fn.name: code.function(fn.name, len(fn.params)) for fn in source}
+
+
+_KEPT: list[object] = []
+"""The machine code, which has to live as long as its functions."""
 
 
 def places(part: Any, starts: Any, parts: int, numbered: bool) -> tuple[Any, Any]:
@@ -112,4 +139,13 @@ def greatest(before: Any, value: Any) -> Any:
     found = np.empty(len(before), np.int64)
     arrays = before, np.ascontiguousarray(value, np.int64), found
     _functions()["greatest"](*(array.ctypes.data for array in arrays), len(before))
+    return found
+
+
+def fold(function: str, part: Any, value: Any, parts: int) -> Any:
+    """Returns the least value of each of so many parts (``min``), the greatest (``max``) or the
+    ``sum``; ``part``: of each row, of 32 bits; ``value``: of 64 bits."""
+    found = np.full(parts, FOLDS[function], np.int64)
+    arrays = part, np.ascontiguousarray(value, np.int64), found
+    _functions()[f"fold_{function}"](*(array.ctypes.data for array in arrays), len(part))
     return found
