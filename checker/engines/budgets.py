@@ -197,6 +197,12 @@ def _budgets() -> tuple[Budget, ...]:
     return found
 
 
+def memory_left() -> int | None:
+    """Returns how many bytes more this process may use; ``None``: that is not limited."""
+    limits = [budget.most for budget in _budgets() if budget.most is not None]
+    return max(0, min(limits) - resident()) if limits else None
+
+
 @contextmanager
 def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[None]:
     """Raises :class:`BudgetExhausted` within the block when a budget is used up.
