@@ -132,6 +132,8 @@ def check(
     display.require(asked)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
+    if options.drn_out is not None and len(asked) > 1:
+        raise click.UsageError("--drn-out is about one check: name it, as FILE::CHECK")
     if not no_explain and (files.outputs or not quiet):
         options = replace(options, explain=explaining)
     every = files.has_documents or display.whole or len(asked) == 1

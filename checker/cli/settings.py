@@ -130,7 +130,12 @@ def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="WIDTH",
         help="How far apart the two numbers may be that surely have a probability between them.",
     )
-    return exact(precision(command))
+    drn_out = click.option(
+        "--drn-out",
+        metavar="FILE",
+        help="Write the Markov decision process of a check for the Storm checker.",
+    )
+    return exact(precision(drn_out(command)))
 
 
 SET = click.option(
@@ -209,6 +214,7 @@ def options_of(
         more["cluster"] = cluster
     if "exact" in given:
         more |= {"exact": given["exact"], "precision": Fraction(given["precision"])}
+        more["drn_out"] = given["drn_out"]
     return Options(
         settings=settings_of(settings),
         engine=given["engine"],

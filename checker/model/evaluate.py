@@ -341,7 +341,8 @@ def _check_part(expr: ir.Apply, seq: Any, count: Any) -> None:
     """Raises :class:`RunFault` where ``seq`` has no ``count`` first items."""
     if not 0 <= count <= len(seq):
         has = f"{len(seq)} item" + "s" * (len(seq) != 1)
-        raise RunFault("R003", f"a part that ends at {count} of a sequence of {has}", expr.place)
+        part = f"the first {count} items" if count != 1 else "the first item"
+        raise RunFault("R003", f"{part} of a sequence of {has}", expr.place)
 
 
 def _take(expr: ir.Apply, seq: Any, count: Any) -> Any:

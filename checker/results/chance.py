@@ -8,6 +8,8 @@ from typing import Annotated
 
 from checker.results.domains import Amount, Natural, OneOf
 
+RESTS = "nothing more happens"
+"""What is said where an execution stays in its last state."""
 ENDS = ("", "reached", "never", "more")
 
 
@@ -27,12 +29,14 @@ class Visit:
 
     ``steps``: one after the other, up to the first that chance has a part in, that one included;
     ``branches``: where that leads.  ``ends``: why nothing follows: the goal is ``reached``, it is
-    ``never`` reached from here, or there is ``more`` that is not shown.
+    ``never`` reached from here, or there is ``more`` that is not shown.  ``again``: what then
+    happens forever, in turn; where it is empty, and nothing follows, it need not matter.
     """
 
     steps: tuple[str, ...]
     branches: tuple[ChanceBranch, ...] = ()
     ends: Annotated[str, OneOf(ENDS)] = ""
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ class Chance:
     ``lower`` and ``upper``: decimal fractions that surely have it between them; ``exact``: a
     fraction, where it is known exactly; ``digits``: as much of it as is certain.  ``extreme``: the
     ``smallest`` or the ``largest`` of what admissible adversaries attain.  ``endless``: why an
-    expected value is infinite: the states, in words, in which the adversary can stay.
+    expected value is infinite: the states, in words, in which the adversary can stay, ``forever``
+    or as long as it likes.
     """
 
     lower: str
@@ -70,4 +75,5 @@ class Chance:
     branches: Natural = 0
     seconds: Amount = 0.0
     endless: tuple[str, ...] = ()
+    forever: bool = False
     adversary: Adversary | None = None

@@ -9,8 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 NOT_FOR_THE_TOOL = {
     "checker.engines.registry.table": "docs/engines.md has what it prints",
-    "checker.chance.unfolding.within": "the analysis of chance, which no command uses yet",
-    "checker.chance.drn.write": "likewise",
     "checker.editor.pytest_plugin.pytest_addoption": "pytest calls it",
     "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
     "checker.language.load.load": "tests read specs with it",

@@ -34,6 +34,9 @@ check c of Votes { n = 2  k = 2  FAULTS  CLAUSE  prove low, one, some, all  allo
 """
 
 
+IDLES = "  state idle = false\n  upon condition not idle as idles { idle := true }\n"
+
+
 def votes(clause: str, named: str = "as elects", faults: str = "") -> str:
     text = VOTES.replace("CLAUSE", clause).replace("NAMED", named).replace("FAULTS", faults)
     return text.replace("GHOSTS", "").replace("COUNTED", "")
@@ -63,6 +66,21 @@ def test_it_happens_so_often(clause: str, holds: str, mode: str, tmp_path: Path)
     said = clause.replace("k + 1", "3").replace("k ", "2 ")
     for verdict in found.verdicts:
         assert (f"with {said}" in verdict.reason) == (verdict.word is Word.HOLDS)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("clause", "holds"),
+    [
+        ("at most 2 elects, 1 elects per process", "++++"),
+        ("at most 1 elects, 2 elects per process", "+++-"),
+        ("at most 2 elects, 0 idles, 2 elects per process", "+-+-"),
+        ("at most 2 elects, 1 elects per process  at most 1 idles per process", "++++"),
+    ],
+)
+def test_each_budget_of_a_clause_holds(clause: str, holds: str, mode: str, tmp_path: Path) -> None:
+    text = votes(clause).replace("  upon receive GO", IDLES + "  upon receive GO")
+    assert held(report(tmp_path, text, mode)) == holds
 
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
@@ -147,6 +165,9 @@ def test_what_can_have_no_budget() -> None:
     ]
     assert refused(votes("at most 1 elects  at most 2 elects")) == [
         "C009 `elects` has a budget already"
+    ]
+    assert refused(votes("at most 1 elects per process, 3 elects, 2 elects per process")) == [
+        "C009 `elects` has a budget per process already"
     ]
     assert refused(votes("at most k - 3 elects")) == ["E003 at most -1 times can't be"]
     assert refused(votes("at most true elects"))[0].startswith("N003")

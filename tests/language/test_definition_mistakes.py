@@ -32,7 +32,10 @@ MISTAKES = [
     ("const K = 2", "", "let «K» = 3", "N004"),
     ("const K = 2", "", "«K» := 3", "N009"),
     ("const K : bool = «2»", "", "skip", "N003"),
-    ("const A = «B» + 1\nconst B = A", "", "skip", "N002"),
+    ("const «A» = B + 1\nconst B = A", "", "skip", "N015"),
+    ("const «A» = A", "", "skip", "N015"),
+    ("type «A» = set<B>\ntype B = record { A: Nat, b: A }", "", "skip", "N015"),
+    ("", "const «c» = d\n  const d = #e\n  const e = {c}", "skip", "N015"),
     # definitions
     ("", "define d(x: Nat): bool = «x + 1»", "skip", "N003"),
     ("", "define «head»(x: Nat): Nat = x", "skip", "N004"),
@@ -131,3 +134,27 @@ def test_definitions_stand_in_roles_too() -> None:
     text, _ = places(text)
     with pytest.raises(SpecError):
         load_text(text, "a.bcast")
+
+
+def test_constants_and_types_stand_in_any_order() -> None:
+    """A label stands behind what it is a value of; a field may be called as a type is."""
+    top = "const K = red\nconst A = B + 1\ntype R = record { S: C, t: S }\ntype S = 0..A\n"
+    top += "const B = 1\ntype C = enum { red, green }"
+    load_text(PROTOCOL.format(top=top, items="  state r : C = K", body="skip"), "spec.bcast")
+
+
+@pytest.mark.parametrize(
+    ("items", "body"),
+    [
+        ("procedure «count»() { term := 1 }", "count()"),
+        ("define «count»(): Nat = 1", "term := count()"),
+        ("define d(): Nat = 1\n  state «d» : 0..2 = 0", "d := d + 1"),
+    ],
+)
+def test_a_name_that_is_refused_is_reported_once(items: str, body: str) -> None:
+    marked = PROTOCOL.format(top="", items=items, body=body)
+    text, wanted = places(marked)
+    with pytest.raises(SpecError) as raised:
+        load_text(text, "spec.bcast")
+    found = [(d.code, d.span.line, d.span.column) for d in raised.value.diagnostics if d.span]
+    assert found == [("N004", *wanted[0][:2])]

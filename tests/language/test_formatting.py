@@ -121,6 +121,7 @@ protocol   P ( k :Nat=2 )   implements  Q
   }
 }
 check c of P {n=3 faults crash<=1,omission<=1
+ at most 1 a,2   b  per process
   clients{ p1 asks (p2,a)  p2 asks b,c }
   }
 """
@@ -145,6 +146,7 @@ protocol P(k: Nat = 2) implements Q {
 }
 check c of P {
   n = 3  faults crash <= 1, omission <= 1
+  at most 1 a, 2 b per process
   clients { p1 asks (p2, a)  p2 asks b, c }
 }
 """

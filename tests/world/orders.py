@@ -132,10 +132,11 @@ def is_sequentially_consistent(
     name: str, operations: Sequence[Operation], history: Sequence[Event]
 ) -> bool:
     """Whether some order explains the results in which those of each process come as it called
-    them."""
+    them; one that never returned, since its process crashed, may come later."""
+    returned = {event[1] for event in history if event[0] == "return"}
 
     def before(a: int, b: int) -> bool:
-        return operations[a].process == operations[b].process and a < b
+        return operations[a].process == operations[b].process and a < b and a in returned
 
     orders = _orders(operations, history, before)
     return any(_explains(name, operations, history, order) for order in orders)

@@ -29,7 +29,7 @@ def declare(world: World) -> None:
             raise refuse("E003", message, budget.span, "the bound is 0 or more")
         count = IntT(0, bound)
         type_ = MapT(world.proc, count) if budget.per_process else count
-        title = f"{budget.handler} so far"
+        title = f"{budget.handler}{' of each' * budget.per_process} so far"
         world.add(_name(budget), type_, default(type_), VariableKind.WORLD, title)
 
 
@@ -64,4 +64,4 @@ def _of(world: World, handler: typed.Handler) -> Iterator[typed.HandlerBudget]:
 
 
 def _name(budget: typed.HandlerBudget) -> str:
-    return f"{BUDGET} {budget.handler}"
+    return f"{BUDGET} {budget.handler}{' per process' * budget.per_process}"

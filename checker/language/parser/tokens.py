@@ -21,9 +21,9 @@ CONTAINERS = frozenset(
 )
 """The rules that have items or statements between braces (``start``: between nothing)."""
 _LISTS = frozenset(("steps", "claims"))
-_PARTS = frozenset(("fault", "link", "client"))
+_PARTS = frozenset(("fault", "link", "client", "handler_budget"))
 """Children of a check that are parts of a clause."""
-_CLAUSES = frozenset(("FAULTS", "LINKS", "CLIENTS"))
+_CLAUSES = frozenset(("FAULTS", "LINKS", "CLIENTS", "_AT_MOST"))
 """The first tokens of clauses of a check that are no rules of their own."""
 
 

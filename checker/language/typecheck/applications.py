@@ -58,6 +58,8 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
     definition = scope.home.definition(name, scope.role)
     if definition is not None:
         return call(expr, definition, scope)
+    if name in scope.home.lost:
+        raise Hole
     if name not in ARITY:
         if scope.mode == "property" and "implements" in scope.home.lost:
             raise Hole

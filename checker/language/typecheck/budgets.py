@@ -18,13 +18,14 @@ def budgets_of(
     home: Home,
 ) -> tuple[typed.HandlerBudget, ...]:
     """Returns the budgets of ``items``; errors go to the report of ``home``."""
-    made: dict[str, typed.HandlerBudget] = {}
+    made: dict[tuple[str, bool], typed.HandlerBudget] = {}
     named = list(_named(protocol, given))
     for item in items:
         name, span = item.handler.text, item.handler.span
         found = [handler for handler in named if handler.label == name]
-        if name in made:
-            home.report.add("C009", f"`{name}` has a budget already", span)
+        if (name, item.per_process) in made:
+            whose = " per process" * item.per_process
+            home.report.add("C009", f"`{name}` has a budget{whose} already", span)
         elif not found:
             hint = suggestion(name, [handler.label for handler in named])
             hint = hint or f"give it a name: `upon condition … as {name}`"
@@ -38,7 +39,8 @@ def budgets_of(
                 bound = check(item.bound, Scope(home, "constant"), INT)
             except Hole:
                 continue
-            made[name] = typed.HandlerBudget(name, bound, item.per_process, item.span)
+            budget = typed.HandlerBudget(name, bound, item.per_process, item.span)
+            made[name, budget.per_process] = budget
     return tuple(made.values())
 
 

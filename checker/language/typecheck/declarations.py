@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.applications import ARITY
 from checker.language.typecheck.definitions import check_definitions, constant, define
+from checker.language.typecheck.expressions import hole
 from checker.language.typecheck.histories import HISTORY
 from checker.language.typecheck.scope import GIVEN, UNKNOWN, Home, Reporter, another_name
 from checker.language.typecheck.types import INT, resolve
@@ -57,16 +58,50 @@ Early = ast_items.Parameter | ast_items.TypeAlias | ast_items.Constant
 """What is declared first, since anything may mention it."""
 
 
-def in_order(items: Iterable[object]) -> Iterator[Early]:
+def in_order(items: Iterable[object], home: Home) -> Iterator[Early]:
     """Yields the parameters, types and constants among ``items``, each behind those that it
-    mentions."""
+    mentions; circles are reported, and nothing is known of what is in them in ``home``."""
     waiting = [item for item in items if isinstance(item, Early)]
     while waiting:
-        names = {item.name.text for item in waiting}
-        ready = [i for i in waiting if not names & (_mentioned(i) - {i.name.text})]
-        item = (ready or waiting)[0]  # if none is ready, its error is that of the first
-        waiting.remove(item)
-        yield item
+        names = {name for item in waiting for name in _declared_by(item)}
+        ready = next((i for i in waiting if not names & (_mentioned(i) - _labels(i))), None)
+        if ready is None:
+            for item in _report_circle(waiting, home):
+                waiting.remove(item)
+            continue
+        waiting.remove(ready)
+        yield ready
+
+
+def _report_circle(waiting: list[Early], home: Home) -> list[Early]:
+    """Reports a circle among ``waiting``, each of which mentions another or itself, and returns
+    what is in it."""
+    path = [waiting[0]]
+    while path[-1] not in path[:-1]:
+        mentioned = _mentioned(path[-1]) - _labels(path[-1])
+        path.append(next(item for item in waiting if _declared_by(item) & mentioned))
+    circle = path[path.index(path[-1]) :]
+    shown = " mentions ".join(f"`{item.name.text}`" for item in circle)
+    home.report.add("N015", f"a circle: {shown}", circle[0].name.span)
+    for item in circle[1:]:
+        match item:
+            case ast_items.TypeAlias():
+                home.types[item.name.text] = UNKNOWN
+            case ast_items.Constant(value=value):
+                home.constants[item.name.text] = hole(value)
+            case _:
+                home.params[item.name.text] = UNKNOWN
+    return circle[1:]
+
+
+def declare_definitions(
+    decls: Iterable[ast_items.Definition], role: str | None, home: Home, declared: Declared
+) -> None:
+    """Adds the definitions of ``role`` (``None``: that stand outside of roles) to ``home``."""
+    decls = list(decls)
+    kept = [decl for decl in decls if declared.add(decl.name, "a definition")]
+    home.lost.update(decl.name.text for decl in decls if decl not in kept)
+    define(kept, role, home)
 
 
 def declare(
@@ -87,6 +122,16 @@ def declare(
         home.types.setdefault(name, UNKNOWN)
 
 
+def _labels(item: Early) -> set[str]:
+    """Returns the labels that ``item``, if it is an enum, declares."""
+    enum = item.type if isinstance(item, ast_items.TypeAlias) else None
+    return {label.text for label in enum.labels} if isinstance(enum, ast.EnumType) else set()
+
+
+def _declared_by(item: Early) -> set[str]:
+    return {item.name.text, *_labels(item)}
+
+
 def _mentioned(item: Early) -> set[str]:
     """Returns the names that the type, the value or the default of ``item`` mentions."""
     match item:
@@ -99,6 +144,8 @@ def _mentioned(item: Early) -> set[str]:
 def _names_in(part: object) -> Iterator[str]:
     if isinstance(part, ast.Name):
         yield part.text
+    elif isinstance(part, ast.Field):
+        yield from _names_in(part.type)
     elif isinstance(part, ast.NamedType):
         yield part.name
     elif isinstance(part, tuple):
@@ -116,11 +163,11 @@ def file_home(specs: Iterable[ast_items.Spec], report: Reporter) -> Home:
     home = Home(report, params={"n": INT, "f": INT})
     declared = Declared(report)
     items = [item for spec in specs for item in spec.items]
-    for item in in_order(items):
+    for item in in_order(items, home):
         assert not isinstance(item, ast_items.Parameter)
         declare(item, home, declared)
     found = [item for item in items if isinstance(item, ast_items.Definition)]
-    define([d for d in found if declared.add(d.name, "a definition")], None, home)
+    declare_definitions(found, None, home, declared)
     check_definitions(home)
     objects = [item for item in items if isinstance(item, ast_objects.Object)]
     home.objects.update({item.name.text: (item, home) for item in objects})

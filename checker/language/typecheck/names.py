@@ -140,7 +140,7 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
         scope.report.fail("N002", message, expr.span, hint=hint)
     known = scope.visible()
     if isinstance(expected, Enum) and expected.labels:
-        known = {*known, *expected.labels}
+        known = {*known, *(label for label in expected.labels if " " not in label)}
     scope.report.fail("N002", f"nothing is called `{name}`", expr.span, "", suggestion(name, known))
 
 

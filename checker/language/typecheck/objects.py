@@ -194,7 +194,7 @@ def _some(name: str) -> typed.Type:
 def _home(decl: ast_objects.Object, types: Types, report: Reporter, around: Home) -> Home:
     home = Home(report, decl.name.text, params={"n": INT, "f": INT}, of_interface=True)
     see(_with(around, types), home)
-    for item in in_order(decl.items):
+    for item in in_order(decl.items, home):
         if isinstance(item, ast_items.TypeAlias | ast_items.Constant):
             declare(item, home, Declared(report))
     return home

@@ -66,7 +66,8 @@ def _parts(items: tuple[ast.Expr, ...], type_: Type, span: Span, scope: Scope) -
     if type_ == UNKNOWN:
         return (UNKNOWN,) * len(items)
     if not isinstance(type_, typed.Tuple):
-        scope.report.fail("N003", f"`{show(type_)}` has no parts", span, show(type_))
+        message = f"this is {show(type_)}, which has no parts"
+        scope.report.fail("N003", message, span, f"a tuple of {len(items)}")
     if len(type_.items) != len(items):
         message = f"{len(items)} parts where there are {len(type_.items)}"
         scope.report.fail("N006", message, span, show(type_))

@@ -111,6 +111,8 @@ def declare_procedures(
             home.report.add("N004", message, decl.name.span, hint=another_name(name))
         elif declared.add(decl.name, "a procedure"):
             known[name] = decl
+        else:
+            home.lost.add(name)
 
 
 # ---- timers -----------------------------------------------------------------------------------

@@ -7,8 +7,14 @@ from typing import TypeVar
 
 from checker.diagnostics.english import listing
 from checker.language.syntax import ast, ast_items, typed
-from checker.language.typecheck.declarations import RESERVED, Declared, declare, in_order, see
-from checker.language.typecheck.definitions import check_definitions, define
+from checker.language.typecheck.declarations import (
+    Declared,
+    declare,
+    declare_definitions,
+    in_order,
+    see,
+)
+from checker.language.typecheck.definitions import check_definitions
 from checker.language.typecheck.expressions import check, check_stored
 from checker.language.typecheck.handlers import handler
 from checker.language.typecheck.own_properties import own_properties
@@ -158,8 +164,7 @@ def _declare(
     declared: Declared,
 ) -> None:
     """Declares the definitions, procedures and ``states`` of a role, or of all of them."""
-    defined = _of(items, ast_items.Definition)
-    define([d for d in defined if declared.add(d.name, "a definition")], role, home)
+    declare_definitions(_of(items, ast_items.Definition), role, home, declared)
     declare_procedures(_of(items, ast_items.Procedure), role, home, declared)
     _state_types(states, role, home, declared)
 
@@ -180,7 +185,7 @@ def _types_and_parameters(
     returns the latter in the order written."""
     made: dict[str, typed.Parameter] = {}
     states = {i.name.text for i in decl.items if isinstance(i, ast_items.State)}
-    for item in in_order([*decl.parameters, *decl.items]):
+    for item in in_order([*decl.parameters, *decl.items], home):
         if isinstance(item, ast_items.Parameter):
             if declared.add(item.name, "a parameter"):
                 made[item.name.text] = _parameter(item, home)
@@ -264,7 +269,7 @@ def _state_types(
     home.ghosts.update((role, s.name.text) for s in states if s.ghost)
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
-    found.update({s.name.text: UNKNOWN for s in states if s.name.text in RESERVED})
+    found.update({s.name.text: UNKNOWN for s in states})
     for state in kept:
         found[state.name.text] = UNKNOWN if state.type is None else resolve(state.type, home)
     for state in kept:

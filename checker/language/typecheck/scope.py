@@ -27,11 +27,15 @@ class Reporter:
 
     def __init__(self) -> None:
         self.found: dict[Diagnostic, None] = {}
+        self._said: set[tuple[str, str, Span | None]] = set()
         self.broken: set[str] = set()
 
     def add(self, code: str, message: str, span: Span, expected: str = "", hint: str = "") -> None:
         """Adds a diagnostic; what stands in a definition is reported where that is called."""
-        self.found[Diagnostic(code, message, span.caller, expected, hint)] = None
+        found = Diagnostic(code, message, span.caller, expected, hint)
+        if (code, message, found.span) not in self._said:
+            self._said.add((code, message, found.span))
+            self.found[found] = None
 
     def fail(
         self, code: str, message: str, span: Span, expected: str = "", hint: str = ""

@@ -317,7 +317,7 @@ def _call(stmt: ast.Call, scope: Scope) -> Stmt:
 
 def _indication(op: str, span: Span, scope: Scope) -> Operator:
     interface = scope.home.interface
-    if "implements" in scope.home.lost:
+    if "implements" in scope.home.lost or op in scope.home.lost:
         raise Hole
     if interface is None:
         hint = "say what the protocol offers: `protocol P implements I`"

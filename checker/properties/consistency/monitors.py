@@ -134,12 +134,25 @@ Program = tuple[Called, ...]
 """The operations of one process, in the order in which it has called them."""
 
 
+class Beginning(NamedTuple):
+    """The beginning of an order: how far it is in the program of each process, which operations
+    before that have not returned and are not in it, and the state of the object ``at`` its end."""
+
+    positions: tuple[int, ...]
+    outstanding: frozenset[int]
+    at: State
+
+
 class SequentialConsistency:
     """The state: what each process has called, and seen returned.
 
     That a history is sequentially consistent does not mean that its beginnings are: a value may be
     read before it is written.  All histories of a system are to be, and each beginning of one is
     one of them.
+
+    Whose process has crashed meanwhile goes on as a new client (decision 050): what has not
+    returned comes behind what the process has called before, and need not come before what it calls
+    later.  So whatever is linearizable is sequentially consistent.
     """
 
     def __init__(self, of: SequentialObject) -> None:
@@ -174,29 +187,34 @@ class SequentialConsistency:
 
     def _has_order(self, programs: tuple[Program, ...]) -> bool:
         """Tells whether the operations of ``programs`` have an order that gives their results."""
-        begun = ((0,) * len(programs), self.of.initial())
+        begun = Beginning((0,) * len(programs), frozenset(), self.of.initial())
         seen, todo = {begun}, [begun]
         while todo:
-            positions, at = todo.pop()
-            if all(_is_done(program, k) for program, k in zip(programs, positions, strict=True)):
+            order = todo.pop()
+            done = zip(programs, order.positions, strict=True)
+            if all(_is_done(program, position) for program, position in done):
                 return True
-            for process, k in enumerate(positions):
-                for after in self._next(programs[process], k, at):
-                    moved = (*positions[:process], k + 1, *positions[process + 1 :])
-                    if (moved, after) not in seen:
-                        seen.add((moved, after))
-                        todo.append((moved, after))
+            new = set(self._longer(order, programs)) - seen
+            seen |= new
+            todo.extend(new)
         return False
 
-    def _next(self, program: Program, position: int, at: State) -> Iterator[State]:
-        if position == len(program):
-            return
-        operation, wanted = program[position]
-        if wanted is None:
-            yield at  # it has not taken effect
-        for after, result in self.of.outcomes(at, operation):
-            if wanted is None or wanted == (result,):
-                yield after
+    def _longer(self, order: Beginning, programs: tuple[Program, ...]) -> Iterator[Beginning]:
+        """Yields ``order`` with one operation more in it, or among those that may come later."""
+        for process, position in enumerate(order.positions):
+            if position == len(programs[process]):
+                continue
+            operation, wanted = programs[process][position]
+            further = (*order.positions[:process], position + 1, *order.positions[process + 1 :])
+            if wanted is None:
+                yield Beginning(further, order.outstanding | {operation}, order.at)
+                continue
+            for after, result in self.of.outcomes(order.at, operation):
+                if wanted == (result,):
+                    yield Beginning(further, order.outstanding, after)
+        for operation in order.outstanding:
+            for after, _ in self.of.outcomes(order.at, operation):
+                yield order._replace(outstanding=order.outstanding - {operation}, at=after)
 
 
 def _is_done(program: Program, position: int) -> bool:

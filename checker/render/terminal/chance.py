@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from checker.diagnostics.english import count
-from checker.results.chance import Adversary, Chance, Visit
+from checker.results.chance import RESTS, Adversary, Chance, Visit
 from checker.results.verdict import PropertyVerdict
 
 ENDS = {
@@ -40,7 +40,8 @@ def value_lines(found: Chance) -> Iterator[str]:
     sizes.append(count(found.branches, "branch", "branches"))
     yield f"{', '.join(sizes)}; {found.seconds:.2f} s"
     if found.endless:
-        yield f"the adversary can stay forever: {'; '.join(found.endless)}"
+        how = "forever" if found.forever else "as long as it likes"
+        yield f"the adversary can stay {how}: {'; '.join(found.endless)}"
 
 
 def _adversary(adversary: Adversary) -> RenderableType:
@@ -73,12 +74,17 @@ def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
             label.append(f"  {branch.shows}", style="not bold default")
             here = so_far * Fraction(branch.probability)
             label.append(f"  (so far {here})", style="not bold dim")
-            if branch.then in drawn:
+            if branch.then in drawn and tree[branch.then].branches:
                 node.add(label.append(f"\nas at {branch.then}", style="not bold dim"))
                 continue
             drawn.add(branch.then)
             label.append("\n").append_text(_visit_text(tree, branch.then))
             todo.append((node.add(label), branch.then, here))
+
+
+def again_text(visit: Visit) -> str:
+    """Returns what happens forever in a visit."""
+    return "; then ".join(visit.again) + (", and again" if visit.again != (RESTS,) else "")
 
 
 def _visit_text(tree: tuple[Visit, ...], number: int) -> Text:
@@ -87,5 +93,9 @@ def _visit_text(tree: tuple[Visit, ...], number: int) -> Text:
     text.append("; then ".join(visit.steps), style="not bold default")
     if visit.ends:
         said, style = ENDS[visit.ends]
-        text.append(f"{': ' if visit.steps else ''}{said}", style=f"not bold {style}")
+        if visit.again:
+            before = "; and then, " if visit.steps else ""
+            text.append(f"{before}forever: {again_text(visit)}", style="not bold default")
+        before = ": " if visit.steps or visit.again else ""
+        text.append(f"{before}{said}", style=f"not bold {style}")
     return text

@@ -190,6 +190,41 @@ def test_random_reads_of_one_writer(kind: str, faults: str) -> None:
     assert seen_right > 100 and seen_wrong > 2
 
 
+def test_what_a_crash_leaves_outstanding_may_take_effect_later() -> None:
+    """A process that is back writes; then it reads what it was writing when it crashed."""
+    operations = [
+        Operation(0, "write", (1,)), Operation(0, "write", (0,)), Operation(0, "read", ())
+    ]  # fmt: skip
+    history = [("call", 0), ("call", 1), ("return", 1, None), ("call", 2), ("return", 2, (1,))]
+    for kind in ("linearizable", "sequentially_consistent", "regular"):
+        text = spec_of("Register", operations, f"{kind} as Register", "faults crash <= 1, recover")
+        assert verdicts(observed(text), history) == [True] * 5, kind
+    without = [*history[:2], ("return", 1, None), ("call", 2), ("return", 2, None)]
+    text = spec_of(
+        "Register", operations, "sequentially_consistent as Register", "faults crash <= 1, recover"
+    )
+    assert verdicts(observed(text), without) == [True] * 4 + [False]
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTS))
+def test_what_is_linearizable_is_sequentially_consistent(name: str) -> None:
+    """Also where processes crash and come back; an order that the one has does for the other."""
+    draw = random.Random(f"both {name}")
+    seen = 0
+    for _ in range(4):
+        operations = draw_operations(draw, name, 6)
+        one, other = (
+            observed(spec_of(name, operations, f"{kind} as {name}", "faults crash <= 2, recover"))
+            for kind in ("linearizable", "sequentially_consistent")
+        )
+        for _ in range(40):
+            history = histories(draw, name, operations, 2)
+            pairs = list(zip(verdicts(one, history), verdicts(other, history), strict=True))
+            assert (True, False) not in pairs, (operations, history)
+            seen += sum(strict for strict, _ in pairs)
+    assert seen > 50
+
+
 def test_new_old_inversion() -> None:
     """A register may return the value that is being written, and then, regular but not atomic, the
     old one (Lamport 1986)."""
