@@ -10,6 +10,7 @@ import click
 from checker.cli.checkpoint_options import keeping_options
 from checker.cli.document_options import (
     GITHUB,
+    HTML_OUT,
     ITF_OUT,
     JSON_OUT,
     JUNIT_OUT,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @JSON_OUT
 @JUNIT_OUT
 @SARIF_OUT
+@HTML_OUT
 @GITHUB
 @trace_option()
 @ITF_OUT

@@ -200,7 +200,9 @@ def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer
     limits = Limits(timeout=left, memory=clock.memory, until_decided=True)
     try:
         whole = replace(system, view=None)
-        answer = native.explore(whole, limits, threads=clock.threads, listener=clock.listener)
+        answer = native.explore(
+            whole, limits, threads=clock.threads, listener=clock.listener, answer_only=True
+        )
     except Unsupported as why:
         return str(why)
     except RunFault as fault:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from checker.engines import budgets
+from checker.engines.valence import ValenceUnknown
 from checker.instantiate.protocol.inputs import INPUT
 from checker.model import interpreter
 from checker.model.interpreter import State
@@ -69,6 +70,8 @@ def analyse(computed: Computed) -> Valence:
             return _known(computed, report)
     except KeyboardInterrupt as error:
         return replace(report, stopped=stop_reason(error))
+    except ValenceUnknown as why:
+        return replace(report, stopped=str(why))
 
 
 def _notes(computed: Computed) -> Iterator[str]:

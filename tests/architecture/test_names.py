@@ -17,6 +17,8 @@ NOT_FOR_THE_TOOL = {
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
+    "scripts.reference_pages.write_commands": "the site",
+    "scripts.reference_pages.write_formats": "the site",
 }
 """Names that only documents and tests have a use for."""
 
