@@ -191,7 +191,7 @@ def within(seconds: float | None, memory: int | None = None, said: str = "") -> 
 
 
 def _budgets() -> tuple[Budget, ...]:
-    return getattr(_mine, "budgets", ())  # type: ignore[no-any-return]
+    return getattr(_mine, "budgets", ())
 
 
 def memory_left() -> int | None:
