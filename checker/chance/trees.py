@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
 
+from checker.chance.decision_table import Decision, rules_of, values_of
 from checker.chance.graph import EndComponent
 from checker.chance.questions import Asked
 from checker.chance.unfolding import OVER
@@ -29,11 +29,11 @@ VISITS = 24
 LONGEST = 200
 """The largest number of steps between two of them."""
 COUNTED = 2_000
-"""Of so many states at most it is counted what is chosen in them."""
+"""Rules are found where the strategy has a choice in so many states at most."""
 TAKEN = 6
 """So many choices of an end component are named."""
-KINDS = 8
-"""So many kinds of steps are named."""
+RULES = 12
+"""So many rules are told."""
 
 
 def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | None:
@@ -41,9 +41,12 @@ def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | 
     if value.strategy is None:
         return None
     play = _Play(graph, value.strategy)
-    states, rules = play.rules()
+    states, free = play.choosing()
+    decisions = play.decisions(free) if len(free) <= COUNTED else []
+    rules = rules_of(decisions, RULES)
     kind = "best" if asked.question.some else "worst"
-    return Adversary(kind, states, rules, play.tree())
+    told = sum(rule.states for rule in rules)
+    return Adversary(kind, states, len(free), told, rules, play.tree())
 
 
 @dataclass
@@ -211,27 +214,33 @@ class _Play:
 
     # -- the rules ------------------------------------------------------------------------------
 
-    def rules(self) -> tuple[int, tuple[tuple[str, int], ...]]:
-        """Returns how many states the strategy leads to, and how often each kind of step is its
-        choice where there are others; no kinds where the states are too many."""
+    def choosing(self) -> tuple[int, list[int]]:
+        """Returns how many states the strategy leads to, and the places where it has a choice."""
         process, start = self.strategy.posed.process, self.strategy.start
-        seen, todo, free = {start}, [start], list[tuple[int, int]]()
+        seen, todo, free = {start}, [start], list[int]()
         while todo:
             place = todo.pop()
             choice = self.choice(place)
             if choice is None:
                 continue
             if len(process.choices_of(place)) > 1:
-                free.append((place, choice))
+                free.append(place)
             for there in self.targets(choice):
                 if there not in seen:
                     seen.add(there)
                     todo.append(there)
-        states = len({self.strategy.state(place) for place in seen} - {OVER})
-        if len(free) > COUNTED:
-            return states, ()
-        kinds = Counter(self._said(place, choice) for place, choice in free)
-        return states, tuple(kinds.most_common(KINDS))
+        return len({self.strategy.state(place) for place in seen} - {OVER}), free
+
+    def decisions(self, places: Sequence[int]) -> list[Decision]:
+        """Returns what is chosen in some places, with the values of all variables there."""
+        left, found = self.strategy.posed.left, list[Decision]()
+        for place in places:
+            choice = self.choice(place)
+            assert choice is not None
+            spare = None if left is None else left[place]
+            values = values_of(self.graph.system, self.state(place), spare)
+            found.append(Decision(values, self._said(place, choice)))
+        return found
 
     def _said(self, place: int, choice: int) -> str:
         made, _ = self.made(place, choice)

@@ -33,12 +33,14 @@ EXACT = 3_000
 class Posed:
     """What an adversary plays in: a ``process`` whose state ``i`` stands for ``states[i]`` of the
     state graph (:data:`~checker.chance.unfolding.OVER`: the bound of steps is reached), and whose
-    choice ``c`` for ``origin[c]``; what is asked of its executions."""
+    choice ``c`` for ``origin[c]``; what is asked of its executions; ``left``: the steps that a
+    bound leaves in each state."""
 
     process: DecisionProcess
     states: Sequence[int]
     origin: Sequence[int]
     objective: Objective
+    left: Sequence[int] | None = None
 
     def restricted_to(self, kept: Restricted | None) -> Posed:
         """Returns this with some of its choices only."""
@@ -158,6 +160,7 @@ class Valuation:
             found.states,
             array("q", (posed.origin[choice] for choice in found.choices)),
             reached.negation(found.process.states) if always else reached,
+            found.left,
         )
 
     def _probability(self, posed: Posed, precision: Precision) -> Value:

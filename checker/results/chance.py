@@ -40,17 +40,31 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Adversary:
-    """A strategy that attains the value: how often each kind of step is its choice, in how many
-    states, and the tree of its runs.
+class Rule:
+    """Where variables have certain values (``when``: names with conditions such as ``<= 3``) a
+    strategy lets ``step`` happen; ``states``: in how many of those in which it has a choice that no
+    earlier rule tells of.
+    """
 
-    ``rules``: a kind of step, in words, and in how many states it is chosen though there are
-    others; ``states``: how many states it can lead to; ``tree``: visits, the first at the start.
+    when: tuple[tuple[str, str], ...]
+    step: str
+    states: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """A strategy that attains the value, and the tree of its runs.
+
+    ``rules``: what it chooses where there are others; each is true of all states that the strategy
+    leads to.  ``states``: how many states that are; ``free``: in how many it has a choice, and
+    ``told``: of how many of those the rules say which; ``tree``: visits, the first at the start.
     """
 
     kind: Annotated[str, OneOf(("worst", "best"))]
     states: Natural
-    rules: tuple[tuple[str, Natural], ...]
+    free: Natural
+    told: Natural
+    rules: tuple[Rule, ...]
     tree: tuple[Visit, ...]
 
 
