@@ -1,13 +1,15 @@
 """The site: ``sphinx-build -n -W docs build/site``, or ``python -m sphinx`` (the extra `docs`).
 
-The pages are those of this folder. What is written elsewhere (diagnostics, the library's own pages)
-is copied below ``reference/`` and ``library/`` first.
+The pages are those of this folder. Below ``reference/`` and ``library/`` stands what is written
+elsewhere (diagnostics, the library's own pages) or follows from the code (commands, formats of
+documents); that is written first.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
@@ -22,10 +24,11 @@ author = PACKAGE["authors"][0]["name"]
 release = version = PACKAGE["version"]
 
 extensions = ["myst_parser"]
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 exclude_patterns = ["build", "*.py"]
 html_theme = "furo"
+pygments_dark_style = "a11y-high-contrast-dark"
 html_title = f"Bivalence {version}"
 html_static_path: list[str] = []
 html_copy_source = False
@@ -63,8 +66,13 @@ def copy_library() -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Copies what is written elsewhere before the pages are read."""
+    """Writes what is written elsewhere, or follows from the code, before the pages are read."""
+    sys.path.insert(0, str(ROOT))
+    from scripts.reference_pages import write_commands, write_formats
+
     for folder in GENERATED:
         shutil.rmtree(folder, ignore_errors=True)
     copy_diagnostics()
     copy_library()
+    write_commands(GENERATED[0] / "commands")
+    write_formats(GENERATED[0] / "formats")

@@ -29,7 +29,11 @@ from checker.chance.objective import Kind, Objective
 
 
 class UnfairProcessError(ValueError):
-    """No fair execution begins in an initial state."""
+    """No fair execution begins in an initial state; ``fair``: those in which one does."""
+
+    def __init__(self, fair: tuple[int, ...]) -> None:
+        super().__init__("no fair execution begins in an initial state")
+        self.fair = fair
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,10 @@ def fair_part(graph: ProcessGraph, fair: bool = True) -> Part:
         return whole
     everywhere = fair_components(graph, whole)
     _, part = graph.almost_surely_reaching(everywhere.states, whole)
-    if any(part.states[state] == OUT for state in graph.process.initial):
-        raise UnfairProcessError("no fair execution begins in an initial state")
+    initial = graph.process.initial
+    fair_ones = tuple(state for state in initial if part.states[state] != OUT)
+    if len(fair_ones) < len(initial):
+        raise UnfairProcessError(fair_ones)
     return part
 
 

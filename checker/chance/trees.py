@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
 
+from checker.chance.decision_table import Decision, rules_of, values_of
+from checker.chance.graph import EndComponent
 from checker.chance.questions import Asked
+from checker.chance.unfolding import OVER
 from checker.chance.values import Strategy, Value
 from checker.engines.chance import STAY, ChanceGraph
 from checker.model import distributions
 from checker.model.distributions import Branch, Choice
 from checker.model.interpreter import State, Transition
-from checker.results.chance import Adversary, ChanceBranch, Visit
+from checker.model.ir import MarkKind
+from checker.results.chance import RESTS, Adversary, ChanceBranch, Visit
 from checker.results.narrate import narrate_step
 from checker.results.rerun import Moment
 from checker.results.trace import Step
@@ -25,9 +29,11 @@ VISITS = 24
 LONGEST = 200
 """The largest number of steps between two of them."""
 COUNTED = 2_000
-"""Of so many states at most it is counted what is chosen in them."""
-KINDS = 8
-"""So many kinds of steps are named."""
+"""Rules are found where the strategy has a choice in so many states at most."""
+TAKEN = 6
+"""So many choices of an end component are named."""
+RULES = 12
+"""So many rules are told."""
 
 
 def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | None:
@@ -35,17 +41,12 @@ def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | 
     if value.strategy is None:
         return None
     play = _Play(graph, value.strategy)
-    states, rules = play.rules()
+    states, free = play.choosing()
+    decisions = play.decisions(free) if len(free) <= COUNTED else []
+    rules = rules_of(decisions, RULES)
     kind = "best" if asked.question.some else "worst"
-    return Adversary(kind, states, rules, play.tree())
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A state, by number, and how many rows of the strategy are used up."""
-
-    number: int
-    used: int = 0
+    told = sum(rule.states for rule in rules)
+    return Adversary(kind, states, len(free), told, rules, play.tree())
 
 
 @dataclass
@@ -54,33 +55,43 @@ class _Play:
 
     graph: ChanceGraph
     strategy: Strategy
-    visited: dict[_Place, int] = field(default_factory=dict)
+    visited: dict[int, int] = field(default_factory=dict)
     order: count[int] = field(default_factory=count)
 
-    def choice(self, place: _Place) -> int | None:
+    def state(self, place: int) -> State:
+        """Returns the state that a place, a state of what the strategy plays in, stands for."""
+        return self.graph.state(self.strategy.state(place))
+
+    def choice(self, place: int) -> int | None:
         """Returns the choice of the strategy; ``None`` where it has none any more."""
-        rows = self.strategy.choices
-        if place.number in self.strategy.aim or (len(rows) > 1 and place.used >= len(rows)):
+        if place in self.strategy.aim:
             return None
-        if not rows:
-            return None
-        found = rows[min(place.used, len(rows) - 1)][place.number]
+        found = self.strategy.choices[place]
         return None if found < 0 else found
 
-    def made(self, place: _Place, choice: int) -> tuple[Choice | None, Sequence[int]]:
+    def targets(self, choice: int) -> array[int]:
+        """Returns the places to which a choice may lead."""
+        process = self.strategy.posed.process
+        branches = process.branches_of(choice)
+        return process.target[branches.start : branches.stop]
+
+    def made(self, place: int, choice: int) -> tuple[Choice | None, Sequence[int]]:
         """Returns the choice as the interpreter has it (``None``: to stay), and for each branch the
-        number of the state that it leads to."""
-        steps = self.graph.steps
-        first, last = steps.first_branch[choice], steps.first_branch[choice + 1]
-        if steps.action[choice] == STAY:
+        place that it leads to."""
+        steps, origin = self.graph.steps, self.strategy.origin(choice)
+        first, last = steps.first_branch[origin], steps.first_branch[origin + 1]
+        if steps.action[origin] == STAY:
             return None, ()
+        # Where the last step of a bound leads does not matter: to one place, whatever the coins.
+        there = self.targets(choice)
+        places = [there[i % len(there)] for i in range(last - first)]
         shares = {
-            self.graph.state(steps.target[b]): (steps.target[b], steps.weight[b])
-            for b in range(first, last)
+            self.graph.state(steps.target[b]): (place, steps.weight[b])
+            for b, place in zip(range(first, last), places, strict=True)
         }
         whole = sum(weight for _, weight in shares.values())
-        action = self.graph.system.actions[steps.action[choice]]
-        for found in distributions.choices(self.graph.system, self.graph.state(place.number)):
+        action = self.graph.system.actions[steps.action[origin]]
+        for found in distributions.choices(self.graph.system, self.state(place)):
             if found.action.name != action.name:
                 continue
             likely = _shares(found.branches)
@@ -89,11 +100,6 @@ class _Play:
             ):
                 return found, [shares[b.successor][0] for b in found.branches]
         raise AssertionError("the interpreter has no such choice")
-
-    def after(self, place: _Place, number: int) -> _Place:
-        """Returns the place behind a step."""
-        more = len(self.strategy.choices) > 1
-        return _Place(number, place.used + more)
 
     def step(self, before: State, choice: Choice, branch: Branch) -> Step:
         """Returns a branch of a choice as a step of a trace."""
@@ -106,7 +112,7 @@ class _Play:
 
     def tree(self) -> tuple[Visit, ...]:
         """Returns the most likely visits, the first one at the start."""
-        start = _Place(self.strategy.start)
+        start = self.strategy.start
         self.visited = {start: 0}
         waiting = [(Fraction(-1), next(self.order), 0, start)]
         found: dict[int, Visit] = {}
@@ -119,93 +125,126 @@ class _Play:
         return tuple(found[number] for number in range(len(found)))
 
     def _visit(
-        self, place: _Place, so_far: Fraction, waiting: list[tuple[Fraction, int, int, _Place]]
+        self, place: int, so_far: Fraction, waiting: list[tuple[Fraction, int, int, int]]
     ) -> Visit:
         """Follows the strategy from a place to where chance has a part."""
         done: list[str] = []
-        passed = {place}
-        while True:
+        passed: dict[int, int] = {}
+        while place not in passed and len(done) < LONGEST:
+            passed[place] = len(done)
             choice = self.choice(place)
             if choice is None:
-                return Visit(tuple(done), ends=self._ends(place))
-            made, numbers = self.made(place, choice)
+                return self._end(done, place)
+            made, places = self.made(place, choice)
             if made is None:
-                return Visit((*done, "nothing more happens"), ends="never")
-            before = self.graph.state(place.number)
-            done.append(self.step(before, made, made.branches[0]).headline)
-            if len(set(numbers)) > 1:
-                branches = self._branches(place, made, numbers, so_far, waiting)
-                return Visit(tuple(done), branches)
-            place = self.after(place, numbers[0])
-            if place in passed or len(done) >= LONGEST:
-                return Visit(tuple(done), ends="never" if place in passed else "more")
-            passed.add(place)
+                return Visit(tuple(done), ends="never", again=(RESTS,))
+            done.append(self._headline(place, made))
+            if len(set(places)) > 1:
+                return Visit(tuple(done), self._branches(place, made, places, so_far, waiting))
+            place = places[0]
+        if place not in passed:
+            return Visit(tuple(done), ends="more")
+        loop = passed[place]
+        return Visit(tuple(done[:loop]), ends="never", again=tuple(done[loop:]))
+
+    def _headline(self, place: int, made: Choice) -> str:
+        return self.step(self.state(place), made, made.branches[0]).headline
+
+    def _end(self, done: list[str], place: int) -> Visit:
+        """Returns a visit that ends where the strategy has no choice: in a fair end component, in
+        which every choice is taken in turn, what these are."""
+        at_goal = place in self.strategy.aim
+        ends = "reached" if at_goal is not self.strategy.missing else "never"
+        components, again = self.strategy.components, list[str]()
+        if at_goal and components is not None and self._goes_on(place):
+            component = components.component(place)
+            owners = self._owners(component)
+            again = [self._said(owners[choice], choice) for choice in component.choices[:TAKEN]]
+            again = again or [RESTS]
+            if len(component.choices) > TAKEN:
+                again.append(f"and {len(component.choices) - TAKEN} other steps")
+        return Visit(tuple(done), ends=ends, again=tuple(dict.fromkeys(again)))
+
+    def _goes_on(self, place: int) -> bool:
+        """Returns whether what happens from a place on belongs to the question."""
+        state = self.strategy.state(place)
+        if state == OVER:
+            return False
+        first = self.graph.steps.first_choice
+        return first[state] == first[state + 1] or bool(
+            self.strategy.posed.process.choices_of(place)
+        )
+
+    def _owners(self, component: EndComponent) -> dict[int, int]:
+        """Returns the state of each choice of a component."""
+        process = self.strategy.posed.process
+        return {choice: s for s in component.states for choice in process.choices_of(s)}
 
     def _branches(
         self,
-        place: _Place,
+        place: int,
         made: Choice,
-        numbers: Sequence[int],
+        places: Sequence[int],
         so_far: Fraction,
-        waiting: list[tuple[Fraction, int, int, _Place]],
+        waiting: list[tuple[Fraction, int, int, int]],
     ) -> tuple[ChanceBranch, ...]:
         shares: dict[int, Fraction] = {}
         first: dict[int, Branch] = {}
-        for branch, number in zip(made.branches, numbers, strict=True):
-            shares[number] = shares.get(number, Fraction(0)) + branch.probability
-            first.setdefault(number, branch)
+        for branch, there in zip(made.branches, places, strict=True):
+            shares[there] = shares.get(there, Fraction(0)) + branch.probability
+            first.setdefault(there, branch)
         found = []
-        for number, share in sorted(shares.items(), key=lambda pair: (-pair[1], pair[0])):
-            there = self.after(place, number)
+        for there, share in sorted(shares.items(), key=lambda pair: (-pair[1], pair[0])):
             if there not in self.visited:
                 self.visited[there] = len(self.visited)
                 entry = (-so_far * share, next(self.order), self.visited[there], there)
                 heapq.heappush(waiting, entry)
-            shows = self._shows(place, made, first[number])
+            shows = self._shows(place, made, first[there])
             found.append(ChanceBranch(str(share), shows, self.visited[there]))
         return tuple(found)
 
-    def _shows(self, place: _Place, made: Choice, branch: Branch) -> str:
-        step = self.step(self.graph.state(place.number), made, branch)
+    def _shows(self, place: int, made: Choice, branch: Branch) -> str:
+        """Returns what the coins of a branch show, and what that changes."""
+        step = self.step(self.state(place), made, branch)
+        drawn = [event.name for event in step.events if event.kind == MarkKind.COIN]
         changes = (c for c in step.changes if not c.quiet)
         said = [f"{c.process and c.process + '.'}{c.title} = {c.after}" for c in changes]
-        return ", ".join(said) or "nothing changes"
-
-    def _ends(self, place: _Place) -> str:
-        """Returns why the strategy has no choice in a place."""
-        at_goal = place.number in self.strategy.aim
-        return "reached" if at_goal is not self.strategy.missing else "never"
+        told = ", ".join(said) or "nothing changes"
+        return f"{', '.join(drawn)}: {told}" if drawn else told
 
     # -- the rules ------------------------------------------------------------------------------
 
-    def rules(self) -> tuple[int, tuple[tuple[str, int], ...]]:
-        """Returns how many states the strategy leads to, and how often each kind of step is its
-        choice where there are others; no kinds where the states are too many."""
-        steps, start = self.graph.steps, _Place(self.strategy.start)
-        seen, todo, free = {start}, [start], list[tuple[_Place, int]]()
+    def choosing(self) -> tuple[int, list[int]]:
+        """Returns how many states the strategy leads to, and the places where it has a choice."""
+        process, start = self.strategy.posed.process, self.strategy.start
+        seen, todo, free = {start}, [start], list[int]()
         while todo:
             place = todo.pop()
             choice = self.choice(place)
             if choice is None:
                 continue
-            if steps.first_choice[place.number + 1] - steps.first_choice[place.number] > 1:
-                free.append((place, choice))
-            for target in steps.target[steps.first_branch[choice] : steps.first_branch[choice + 1]]:
-                there = self.after(place, target)
+            if len(process.choices_of(place)) > 1:
+                free.append(place)
+            for there in self.targets(choice):
                 if there not in seen:
                     seen.add(there)
                     todo.append(there)
-        states = len({place.number for place in seen})
-        if len(free) > COUNTED:
-            return states, ()
-        kinds = Counter(self._kind(place, choice) for place, choice in free)
-        return states, tuple(kinds.most_common(KINDS))
+        return len({self.strategy.state(place) for place in seen} - {OVER}), free
 
-    def _kind(self, place: _Place, choice: int) -> str:
+    def decisions(self, places: Sequence[int]) -> list[Decision]:
+        """Returns what is chosen in some places, with the values of all variables there."""
+        left, found = self.strategy.posed.left, list[Decision]()
+        for place in places:
+            choice = self.choice(place)
+            assert choice is not None
+            spare = None if left is None else left[place]
+            values = values_of(self.graph.system, self.state(place), spare)
+            found.append(Decision(values, self._said(place, choice)))
+        return found
+
+    def _said(self, place: int, choice: int) -> str:
         made, _ = self.made(place, choice)
-        if made is None:
-            return "nothing more happens"
-        return self.step(self.graph.state(place.number), made, made.branches[0]).headline
+        return RESTS if made is None else self._headline(place, made)
 
 
 def _shares(branches: Sequence[Branch]) -> dict[State, Fraction]:

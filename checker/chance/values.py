@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from checker.chance.bounded import reach_within
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_expectation, exact_probability
 from checker.chance.expectation import Infinite, expectation
+from checker.chance.fair_components import FairComponents
 from checker.chance.graph import ProcessGraph
+from checker.chance.intervals import Interval
 from checker.chance.objective import Kind, Objective
 from checker.chance.probability import probability
-from checker.chance.process import ending_in, process_of
-from checker.chance.questions import Asked, Goal
-from checker.chance.targets import almost_surely
+from checker.chance.process import Restricted, admissible, ending_in, process_of
+from checker.chance.questions import Asked
+from checker.chance.targets import UnfairProcessError, almost_surely
+from checker.chance.unfolding import within
 from checker.engines.chance import STAY, ChanceGraph
 from checker.model import ir
 from checker.model.ir import Action, MarkKind, TransitionSystem
@@ -27,18 +30,49 @@ EXACT = 3_000
 
 
 @dataclass(frozen=True, slots=True)
+class Posed:
+    """What an adversary plays in: a ``process`` whose state ``i`` stands for ``states[i]`` of the
+    state graph (:data:`~checker.chance.unfolding.OVER`: the bound of steps is reached), and whose
+    choice ``c`` for ``origin[c]``; what is asked of its executions; ``left``: the steps that a
+    bound leaves in each state."""
+
+    process: DecisionProcess
+    states: Sequence[int]
+    origin: Sequence[int]
+    objective: Objective
+    left: Sequence[int] | None = None
+
+    def restricted_to(self, kept: Restricted | None) -> Posed:
+        """Returns this with some of its choices only."""
+        if kept is None:
+            return self
+        origin = array("q", (self.origin[choice] for choice in kept.origin))
+        return replace(self, process=kept.process, origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
-    """What the adversary does: ``choices`` has, for each number of steps that are left, the choice
-    of each state (-1: anything), or only one row where that does not matter.
+    """What the adversary does: ``choices`` has the choice of each state (-1: anything, or it stays
+    in one of ``components``).
 
     ``start``: the initial state that it picks; ``aim``: the states that it tries to reach, where
-    its ``goal`` is met, or missed (``missing``).
+    the goal is met, or missed (``missing``).
     """
 
-    choices: tuple[array[int], ...]
+    posed: Posed
+    choices: array[int]
     start: int
     aim: AbstractSet[int]
     missing: bool
+    components: FairComponents | None = None
+
+    def state(self, number: int) -> int:
+        """Returns what a state is in the state graph, or ``OVER``."""
+        return self.posed.states[number]
+
+    def origin(self, choice: int) -> int:
+        """Returns what a choice is in the state graph."""
+        return self.posed.origin[choice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +100,11 @@ class Precision:
 
 
 class Valuation:
-    """The values of one question, whose conditions in ``graph`` begin at number ``first``."""
+    """The values of one question, whose conditions in ``graph`` begin at number ``first``.
+
+    Initial states in which no fair execution begins are left out; raises
+    :class:`~checker.chance.targets.UnfairProcessError` where those are all.
+    """
 
     def __init__(self, asked: Asked, graph: ChanceGraph, first: int) -> None:
         self.asked, self._graph, self._first = asked, graph, first
@@ -74,78 +112,98 @@ class Valuation:
 
     def value(self, number: int, precision: Precision) -> Value:
         """Returns the value of a goal of the question."""
-        goal = self.asked.goals[number]
-        process, origin = self._part(goal, number)
-        states = self._graph.satisfying(self._index(number))
-        found = self._value(process, Objective(goal.kind, states), precision)
-        if origin is None or found.strategy is None:
-            return found
-        rows = tuple(
-            array("q", (origin[c] if c >= 0 else c for c in row)) for row in found.strategy.choices
-        )
-        return replace(found, strategy=replace(found.strategy, choices=rows))
+        find = self._expected if self.asked.question.counts else self._probability
+        try:
+            return find(self._posed(number), precision)
+        except UnfairProcessError:
+            return find(self._posed(number, True), precision)
 
     def is_sure(self, number: int) -> bool:
         """Returns whether a goal is met with probability 1 under every admissible adversary."""
-        goal = self.asked.goals[number]
-        process, _ = self._part(goal, number)
-        states = self._graph.satisfying(self._index(number))
-        sure, _ = almost_surely(ProcessGraph(process), Objective(goal.kind, states))
-        return sure
+        try:
+            posed = self._posed(number)
+            return almost_surely(ProcessGraph(posed.process), posed.objective)[0]
+        except UnfairProcessError:
+            posed = self._posed(number, True)
+            return almost_surely(ProcessGraph(posed.process), posed.objective)[0]
 
-    def _index(self, number: int) -> int:
-        """Returns the number of the condition of a goal."""
-        goals = self.asked.goals[:number]
-        return self._first + sum(1 if goal.until is None else 2 for goal in goals)
+    def _posed(self, number: int, admissible_only: bool = False) -> Posed:
+        """Returns a goal of the question as one without ``until`` and bound; ``admissible_only``:
+        what no admissible adversary does is left out before."""
+        asked, process = self.asked, self._process
+        goal = asked.goals[number]
+        index = self._first + sum(1 if g.until is None else 2 for g in asked.goals[:number])
+        objective = Objective(goal.kind, self._graph.satisfying(index))
+        posed = Posed(process, range(process.states), range(process.choices), objective)
+        if admissible_only or goal.until is not None or asked.steps is not None:
+            # What follows on an end, or on the last step, may not be possible for a fair execution.
+            posed = posed.restricted_to(admissible(process))
+        if goal.until is not None:
+            held = objective.states | self._graph.satisfying(index + 1)
+            lost = set(range(process.states)) - held
+            posed = posed.restricted_to(ending_in(posed.process, lost))
+        return posed if asked.steps is None else self._unfolded(posed, asked.steps)
 
-    def _part(self, goal: Goal, number: int) -> tuple[DecisionProcess, array[int] | None]:
-        """Returns the process in which runs end where a goal can't be met any more."""
-        if goal.until is None:
-            return self._process, None
-        index = self._index(number)
-        held = self._graph.satisfying(index) | self._graph.satisfying(index + 1)
-        return ending_in(self._process, set(range(self._process.states)) - held)
+    def _unfolded(self, posed: Posed, steps: int) -> Posed:
+        """Returns the question within so many steps as one without a bound."""
+        always = posed.objective.kind is Kind.ALWAYS
+        everything = posed.process.states
+        sought = posed.objective.negation(everything) if always else posed.objective
+        marked = None
+        if self.asked.question.handler:
+            counted = self._counted()
+            marked = [c for c, origin in enumerate(posed.origin) if counted[origin]]
+        found = within(posed.process, sought.states, steps, marked)
+        reached = found.objective
+        return Posed(
+            found.process,
+            found.states,
+            array("q", (posed.origin[choice] for choice in found.choices)),
+            reached.negation(found.process.states) if always else reached,
+            found.left,
+        )
 
-    def _value(self, process: DecisionProcess, objective: Objective, precision: Precision) -> Value:
+    def _probability(self, posed: Posed, precision: Precision) -> Value:
         largest = self.asked.largest
-        if self.asked.question.counts:
-            return self._expected(process, objective.states, precision)
-        if self.asked.steps is not None:
-            return self._bounded(process, objective, self.asked.steps)
-        graph = ProcessGraph(process)
-        found = probability(graph, objective, largest=largest, width=precision.width)
-        missing = found.complemented
-        interval, scheduler = found.interval, found.scheduler()
-        aim = frozenset(found.target.states)
-        rows = (scheduler.choices,)
-        if not precision.exact and process.states > EXACT:
-            return Value(
-                interval.lower, interval.upper, False, Strategy(rows, found.state, aim, missing)
-            )
-        exact = exact_probability(found, objective)
-        rows = (exact.scheduler.choices,)
-        return Value(exact.value, exact.value, True, Strategy(rows, exact.state, aim, missing))
+        graph = ProcessGraph(posed.process)
+        found = probability(graph, posed.objective, largest=largest, width=precision.width)
+        scheduler, interval, state = found.scheduler(), found.interval, found.state
+        is_exact = precision.exact or posed.process.states <= EXACT
+        if is_exact:
+            exact = exact_probability(found, posed.objective)
+            scheduler, state = exact.scheduler, exact.state
+            interval = Interval(exact.value, exact.value)
+        target = found.target
+        strategy = Strategy(
+            posed,
+            scheduler.choices,
+            state,
+            frozenset(target.states),
+            found.complemented,
+            target.components,
+        )
+        return Value(interval.lower, interval.upper, is_exact, strategy)
 
-    def _expected(
-        self, process: DecisionProcess, goal: AbstractSet[int], precision: Precision
-    ) -> Value:
+    def _expected(self, posed: Posed, precision: Precision) -> Value:
         """Returns the expected number of steps until the goal; a step that changes nothing, and to
         stay where nothing has to happen, is none."""
-        graph, reward = ProcessGraph(process), self._counted()
-        largest = self.asked.largest
+        process, goal = posed.process, posed.objective.states
+        counted = self._counted()
+        reward = array("q", (counted[choice] for choice in posed.origin))
+        largest, graph = self.asked.largest, ProcessGraph(process)
         found = expectation(graph, goal, reward, largest=largest, width=precision.width)
         if isinstance(found, Infinite):
             component = found.witness.component
             states = (found.witness.state,) if component is None else component.states
             return Value(Fraction(0), None, True, endless=states, forever=found.forever)
-        aim = frozenset(goal)
-        if not precision.exact and process.states > EXACT:
-            rows, interval = (found.scheduler(),), found.interval
-            strategy = Strategy(rows, found.state, aim, False)
-            return Value(interval.lower, interval.upper, False, strategy)
-        exact = exact_expectation(found)
-        strategy = Strategy((exact.scheduler.choices,), exact.state, aim, False)
-        return Value(exact.value, exact.value, True, strategy)
+        choices, interval, state = found.scheduler(), found.interval, found.state
+        is_exact = precision.exact or process.states <= EXACT
+        if is_exact:
+            exact = exact_expectation(found)
+            choices, state = exact.scheduler.choices, exact.state
+            interval = Interval(exact.value, exact.value)
+        strategy = Strategy(posed, choices, state, frozenset(goal), False)
+        return Value(interval.lower, interval.upper, is_exact, strategy)
 
     def _counted(self) -> array[int]:
         """Returns what is counted for each choice: 1 for a step of the handler that is asked for,
@@ -163,15 +221,6 @@ class Valuation:
 
     def _actions(self) -> tuple[Action, ...]:
         return self._graph.system.actions
-
-    def _bounded(self, process: DecisionProcess, objective: Objective, steps: int) -> Value:
-        largest, missing = self.asked.largest, objective.kind is Kind.ALWAYS
-        aim = objective.states
-        if missing:
-            aim, largest = set(range(process.states)) - aim, not largest
-        found = reach_within(process, aim, steps, largest=largest)
-        value = 1 - found.value if missing else found.value
-        return Value(value, value, True, Strategy(found.choices, found.state, aim, missing))
 
 
 def runs(system: TransitionSystem, action: Action, handler: str) -> bool:

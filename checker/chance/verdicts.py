@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from checker.chance.digits import certain, decimal, fraction
 from checker.chance.questions import Asked
+from checker.chance.targets import UnfairProcessError
 from checker.chance.trees import adversary_of
 from checker.chance.values import Precision, Valuation, Value
 from checker.diagnostics.english import count
@@ -15,6 +16,7 @@ from checker.engines.chance import ChanceGraph
 from checker.model.ir import VariableKind
 from checker.results.chance import Chance
 from checker.results.show_values import show
+from checker.results.vacuity import UNFAIR
 from checker.results.verdict import PropertyVerdict, Word
 
 SAID = (VariableKind.LOCAL, VariableKind.SHARED)
@@ -30,7 +32,10 @@ def verdict_of(
     """Returns the verdict on a question whose conditions in ``graph`` begin at number ``first``;
     the value is computed exactly where an interval does not decide it."""
     started, valuation = time.monotonic(), Valuation(asked, graph, first)
-    number, value = _deciding(valuation, precision)
+    try:
+        number, value = _deciding(valuation, precision)
+    except UnfairProcessError:
+        return _verdict(asked, Word.VACUOUS, UNFAIR)
     word = _word(asked, value)
     if word is Word.UNKNOWN and not value.exact:
         value = valuation.value(number, replace(precision, exact=True))
@@ -46,17 +51,17 @@ def verdict_of(
         choices=len(steps.constraint),
         branches=len(steps.target),
         seconds=time.monotonic() - started,
+        forever=value.forever,
         endless=tuple(_state_text(graph, state) for state in value.endless[:SHOWN]),
         adversary=adversary_of(asked, graph, value),
     )
-    question = asked.question
+    return _verdict(asked, word, _reason(asked, value, found), found)
+
+
+def _verdict(asked: Asked, word: Word, why: str, found: Chance | None = None) -> PropertyVerdict:
+    name, said = asked.question.name, asked.question.goal.document
     return PropertyVerdict(
-        question.name,
-        question.goal.document or question.name,
-        word,
-        question.expected or None,
-        _reason(asked, value, found),
-        chance=found,
+        name, said or name, word, asked.question.expected or None, why, chance=found
     )
 
 

@@ -10,7 +10,7 @@ from checker.cli import console
 from checker.cli.cluster_options import CONF, MASTER
 from checker.cli.document_options import JSON_OUT, trace_option, writing_files
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.settings import size
+from checker.cli.settings import MEMORY, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.audit.audit import Audit, Request
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 )
 @MASTER
 @CONF
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
-@click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M.")
+@TIMEOUT
+@MEMORY
 @click.option("--violations", "table_out", metavar="FILE", help="Write all findings as Parquet.")
 @JSON_OUT
 @trace_option()

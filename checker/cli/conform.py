@@ -10,7 +10,7 @@ import click
 from checker.cli import console
 from checker.cli.document_options import ITF_OUT, JSON_OUT, trace_option
 from checker.cli.option_groups import Grouped, quiet_option
-from checker.cli.settings import SET, size
+from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     metavar="K",
     help="The interpreter replays the last K steps of a run; they are the trace.",
 )
-@click.option("--max-states", type=click.IntRange(min=1), metavar="N")
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
-@click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M.")
+@MAX_STATES
+@TIMEOUT
+@MEMORY
 @JSON_OUT
 @trace_option("the run's")
 @ITF_OUT

@@ -21,12 +21,15 @@ JUNIT_OUT = click.option(
 SARIF_OUT = click.option(
     "--sarif", "sarif_out", metavar="FILE", help="Write what is wrong as SARIF, for code scanning."
 )
+HTML_OUT = click.option(
+    "--html", "html_out", metavar="FILE", help="Write what is found about chance as a page."
+)
 GITHUB = click.option(
     "--github", "annotates", is_flag=True, help="Print what is wrong as annotations for GitHub."
 )
 
 
-_OUTPUTS = ("json_out", "trace_out", "itf_out", "junit_out", "sarif_out", "annotates")
+_OUTPUTS = ("json_out", "trace_out", "itf_out", "junit_out", "sarif_out", "html_out", "annotates")
 
 
 def writing_files(command: Callable[..., Any]) -> Callable[..., Any]:

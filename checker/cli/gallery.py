@@ -65,6 +65,7 @@ def gallery(
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
+    from checker.cli.chance_chapters import write_chance_chapter
     from checker.cli.console import print_hint, write_file
     from checker.cli.ladder_chapters import write_ladders
     from checker.cli.page_options import open_in_browser
@@ -81,6 +82,7 @@ def gallery(
         exhibits += [hang(trace, visit.file, target, layout) for trace in visit.traces]
     index = target / "index.html"
     chapters = write_chapters(specs, target, budget)
+    chapters += write_chance_chapter(specs, target, budget)
     ladders = write_ladders(specs, exhibits, target, layout)
     write_file(str(index), index_of(exhibits, skipped, layout, chapters, ladders))
     for each in skipped:

@@ -13,7 +13,7 @@ GROUPS = {
     "Engine": ("engine", "reduce", "compact", "audit_reductions", "threads", "jobs"),
     "Cluster": ("master", "conf", "exchange", "shards", "graduate_at"),
     "Budgets": ("timeout", "memory", "max_states", "max_depth", "query_timeout", "explaining"),
-    "Chance": ("exact", "precision"),
+    "Chance": ("exact", "precision", "drn_out"),
     "Checkpoints": ("checkpoint", "resume", "keep", "checkpoint_every"),
 }
 """The options in each group, by the names of their parameters; all others are about the output."""

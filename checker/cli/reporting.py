@@ -313,14 +313,15 @@ class Files:
         *,
         junit_out: str | None = None,
         sarif_out: str | None = None,
+        html_out: str | None = None,
         annotates: bool = False,
     ) -> None:
         documents = (json_out, trace_out, itf_out)
-        named = (*documents, junit_out, sarif_out)
+        named = (*documents, junit_out, sarif_out, html_out)
         self.outputs = [output for output in named if output is not None]
         self.has_documents = any(output is not None for output in documents)
         require_outputs(self.outputs)
-        outputs = {json_out: _json, junit_out: _junit, sarif_out: _sarif}
+        outputs = {json_out: _json, junit_out: _junit, sarif_out: _sarif, html_out: _chance_page}
         self._reports = {file: write for file, write in outputs.items() if file is not None}
         self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
@@ -413,6 +414,12 @@ def _json(found: list[Report | NotRun]) -> str:
 
     documents = [report_to_json(report) for report in only_reports(found)]
     return json_text(documents[0] if len(documents) == 1 else documents) + "\n"
+
+
+def _chance_page(found: list[Report | NotRun]) -> str:
+    from checker.render.html.chance import chance_page
+
+    return chance_page(only_reports(found))
 
 
 def _junit(found: list[Report | NotRun]) -> str:

@@ -61,6 +61,24 @@ DEPTH = click.option(
     metavar="K",
     help="Of one finite system: induction over up to K steps.",
 )
+TIMEOUT = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.001),
+    metavar="SECONDS",
+    help="End after so long; what is not known by then is unknown.",
+)
+MAX_STATES = click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="End when so many states were found.",
+)
+MEMORY = click.option(
+    "--memory",
+    type=size,
+    metavar="SIZE",
+    help="End before more memory than that is used, such as 4G or 500M.",
+)
 QUERY_TIMEOUT = click.option(
     "--query-timeout",
     type=click.FloatRange(min=0.001),
@@ -95,7 +113,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step."
         ),
-        click.option("--max-states", type=click.IntRange(min=1), metavar="N"),
+        MAX_STATES,
         click.option(
             "--max-depth",
             "--depth",
@@ -105,8 +123,8 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Look at runs of up to K steps.",
         ),
         QUERY_TIMEOUT,
-        click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS"),
-        click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M."),
+        TIMEOUT,
+        MEMORY,
     )
     command = cluster_options(command)
     for option in reversed(options):
@@ -130,7 +148,12 @@ def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="WIDTH",
         help="How far apart the two numbers may be that surely have a probability between them.",
     )
-    return exact(precision(command))
+    drn_out = click.option(
+        "--drn-out",
+        metavar="FILE",
+        help="Write the Markov decision process of a check for the Storm checker.",
+    )
+    return exact(precision(drn_out(command)))
 
 
 SET = click.option(
@@ -209,6 +232,7 @@ def options_of(
         more["cluster"] = cluster
     if "exact" in given:
         more |= {"exact": given["exact"], "precision": Fraction(given["precision"])}
+        more["drn_out"] = given["drn_out"]
     return Options(
         settings=settings_of(settings),
         engine=given["engine"],

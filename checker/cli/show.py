@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET
+from checker.cli.settings import SET, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.engines.options import Options
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--svg", metavar="FILE", help="Draw that automaton.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@TIMEOUT
 def show(
     names: tuple[str, ...],
     settings: tuple[str, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET
+from checker.cli.settings import SET, TIMEOUT
 
 if TYPE_CHECKING:
     from checker.conform.covering_runs import CoveringSet
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--max-states", type=click.IntRange(min=1), default=5000, show_default=True, metavar="N",
     help="Explore so many states; what lies beyond is not covered.",
 )  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@TIMEOUT
 def test_cases(
     name: str,
     settings: tuple[str, ...],

@@ -57,6 +57,7 @@ def valence(
     from checker.cli.settings import one_target, options_of
     from checker.cli.signals import interrupting_on_signals
     from checker.engines import budgets
+    from checker.session.run_engine import shared_sessions
     from checker.valence.analysis import analyse
     from checker.valence.compute import compute
     from checker.valence.question import question_of
@@ -69,6 +70,7 @@ def valence(
         Meter(f"{spec}::{check}", silent=quiet) as meter,
         interrupting_on_signals(),
         budgets.within(limits.timeout, limits.memory),
+        shared_sessions(options),
     ):
         question = question_of(spec, check, options, outcome, free_inputs=inputs == "all")
         report = analyse(compute(question, meter))

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from checker.cli import console
-from checker.cli.settings import SET
+from checker.cli.settings import SET, TIMEOUT
 
 PAUSE = 0.2
 """Seconds between two looks at the files."""
@@ -22,7 +22,7 @@ Stamp = tuple[tuple[str, int, int], ...]
 @click.command()
 @click.argument("name", metavar="FILE[::CHECK]")
 @SET
-@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@TIMEOUT
 def watch(name: str, settings: tuple[str, ...], timeout: float | None) -> int:
     """Run checks again whenever FILE, or what it imports, is saved; Ctrl-C ends it.
 

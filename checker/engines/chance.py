@@ -29,6 +29,14 @@ NONE = -1
 """The constraint of a choice that takes none."""
 
 
+WEIGHTS = 1 << 62
+"""The weights of a choice sum to less than this."""
+
+
+class TooFine(Exception):
+    """Raised where the weights of a choice have no room."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChanceProblem(Problem):
     """A system, and the closed conditions of which it matters where they hold."""
@@ -55,7 +63,9 @@ class Steps:
     def add(
         self, action: int, constraint: int, targets: Sequence[int], weights: Sequence[int]
     ) -> None:
-        """Adds a choice to the state that is being written."""
+        """Adds a choice to the state that is being written; raises :class:`TooFine`."""
+        if len(weights) > 1 and sum(weights) >= WEIGHTS:
+            raise TooFine("the coins of a step have probabilities that are finer than 1 in 2^62")
         self.target.extend(targets)
         self.weight.extend(weights)
         self.first_branch.append(len(self.target))

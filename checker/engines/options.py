@@ -37,7 +37,8 @@ class Options:
     found without.  ``compact``: fingerprints are stored in place of states
     (:mod:`checker.engines.native.search.compact`).  ``query_timeout``: seconds at most for one
     query to a solver; ``None``: the engine's default.  ``exact``: probabilities and expected values
-    are computed as fractions, and certified; ``precision``: how wide their intervals may be.
+    are computed as fractions, and certified; ``precision``: how wide their intervals may be;
+    ``drn_out``: a file for the decision process of the check.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Options:
     query_timeout: float | None = None
     exact: bool = False
     precision: Fraction = PRECISION
+    drn_out: str | None = None
 
     @property
     def hands_over(self) -> bool:

@@ -76,6 +76,10 @@ class WordLayout:
         return bool(found & (found - 1))
 
 
+class ValenceUnknown(Exception):
+    """A query about a graph is undecided; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class ValenceProblem(Problem):
     """A system, and the closed conditions that say, for each value, that it is decided."""
@@ -123,4 +127,5 @@ class ValenceGraph(ABC):
     @abstractmethod
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Returns a fair execution, as a lasso, in whose loop nothing is decided, and in each state
-        of it more than one value is open (where ``bivalent``); ``None``: there is none."""
+        of it more than one value is open (where ``bivalent``); ``None``: there is none.  Raises
+        :class:`ValenceUnknown`."""

@@ -200,7 +200,9 @@ def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer
     limits = Limits(timeout=left, memory=clock.memory, until_decided=True)
     try:
         whole = replace(system, view=None)
-        answer = native.explore(whole, limits, threads=clock.threads, listener=clock.listener)
+        answer = native.explore(
+            whole, limits, threads=clock.threads, listener=clock.listener, answer_only=True
+        )
     except Unsupported as why:
         return str(why)
     except RunFault as fault:
@@ -214,7 +216,7 @@ def _without_run(prop: Property, answer: Answer, clock: ExplainingBudget) -> Rep
     if prop.name in answer.undecided:
         return Reply(why=_reason_text(answer.undecided[prop.name], clock))
     if answer.fault is not None:
-        return Reply(why="some run meets an error first")
+        return Reply(why="its search ended early: some run meets an error, or outgrows a guess")
     if not answer.exhaustive:
         return Reply(why=_reason_text(answer.stopped or "not all states were seen", clock))
     return Reply(settled=True, fair=answer.fair)

@@ -16,7 +16,7 @@ from itertools import product
 from checker.model import interpreter, ir
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Constraint, Event, Outcome, State
-from checker.model.ir import Action, TransitionSystem
+from checker.model.ir import Action, SourceLocation, TransitionSystem
 from checker.model.tree import statements
 from checker.model.types import Value
 
@@ -46,12 +46,12 @@ class Choice:
 
 
 class ImproperChance(Exception):
-    """Raised where the outcomes of a step are no distribution; ``action``: whose step it is,
-    ``why``: what is wrong, in words."""
+    """Raised where the outcomes of a step are no distribution; ``why``: what is wrong, in words,
+    ``place``: the coin."""
 
-    def __init__(self, action: Action, why: str) -> None:
+    def __init__(self, why: str, place: SourceLocation | None) -> None:
         super().__init__(why)
-        self.action, self.why = action, why
+        self.why, self.place = why, place
 
 
 def is_by_chance(action: Action) -> bool:
@@ -72,7 +72,7 @@ def choices(system: TransitionSystem, state: State) -> Iterator[Choice]:
             if failed is not None:
                 raise RunFault(failed.code, failed.message, failed.place, failed.grows)
             requirement = interpreter.constraint(action, scope)
-            for rule in _rules(action, found, 0):
+            for rule in _rules(found, 0):
                 branches = tuple(
                     Branch(share, interpreter.state_of(system, outcome.scope), outcome.events)
                     for share, outcome in rule
@@ -84,7 +84,7 @@ def choices(system: TransitionSystem, state: State) -> Iterator[Choice]:
 _Rule = tuple[tuple[Fraction, Outcome], ...]
 
 
-def _rules(action: Action, found: Sequence[Outcome], depth: int) -> list[_Rule]:
+def _rules(found: Sequence[Outcome], depth: int) -> list[_Rule]:
     """Returns the rules by which the adversary may pick in executions that have the first ``depth``
     choices in common, each with the outcomes that are left to chance; none where all of them are
     removed."""
@@ -93,20 +93,21 @@ def _rules(action: Action, found: Sequence[Outcome], depth: int) -> list[_Rule]:
     below: dict[int, list[Outcome]] = {}
     for outcome in found:
         below.setdefault(outcome.picks[depth].number, []).append(outcome)
-    parts = [_rules(action, part, depth + 1) for part in below.values()]
+    parts = [_rules(part, depth + 1) for part in below.values()]
     weights = [part[0].picks[depth].weight for part in below.values()]
+    coin = found[0].picks[depth].place
     if weights[0] is None:
         return [rule for part in parts for rule in part]
     if not any(parts):
         return []
     if not all(parts):
-        raise ImproperChance(action, "what a coin shows is taken back behind it")
+        raise ImproperChance("what a coin shows is taken back behind it", coin)
     total = sum(weight for weight in weights if weight is not None)
     count = 1
     for part in parts:
         count *= len(part)
     if count > RULES:
-        raise ImproperChance(action, f"the adversary has more than {RULES:,} ways behind its coins")
+        raise ImproperChance(f"the adversary has more than {RULES:,} ways behind its coins", coin)
     return [
         tuple(
             (share * Fraction(weight or 0, total), outcome)

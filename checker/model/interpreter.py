@@ -102,11 +102,11 @@ _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The ``number`` of what was chosen, among all that could be, and its weight, ``None`` where
-    the choice is the adversary's."""
+    """The ``number`` of what was chosen, its weight (``None``: the adversary's), and its place."""
 
     number: int
     weight: int | None
+    place: ir.SourceLocation | None = None
 
 
 _Path = tuple[Scope, "_Todo | None", tuple[Event, ...], tuple[Pick, ...]]
@@ -187,7 +187,7 @@ def _fork(
     chosen = _choices(stmt, scope)
     for number, inner in enumerate(chosen if stmt.where == ir.TRUE else list(chosen)):
         weight = None if stmt.weight is None else int(evaluate(stmt.weight, inner))
-        yield inner, todo, events, (*picks, Pick(number, weight))
+        yield inner, todo, events, (*picks, Pick(number, weight, stmt.place))
 
 
 def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:

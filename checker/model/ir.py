@@ -387,12 +387,14 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``."""
+    """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``;
+    ``place``: then, of the coin."""
 
     name: str
     domain: Domain
     where: Expr
     weight: Expr | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -685,10 +687,15 @@ class MarkKind(StrEnum):
     TIMEOUT = "timeout"  # args: process; text: the timer's name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
     CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
+    COIN = "coin"  # args: process (where one draws), value; text: what is drawn by chance
     FORGE = "forge"  # args: Byzantine process, receiver, message
     WORLD = "world"  # args: any; text: the event, with {0} … for the arguments
     MESSAGE = "message"  # a message of this type is sent; text: its name
     POINT = "point"  # a crash point: text names what it is between
+
+
+FLIP = "flip()"
+"""The text of the mark of a coin without a name."""
 
 
 @dataclass(frozen=True, slots=True)

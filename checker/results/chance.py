@@ -8,6 +8,8 @@ from typing import Annotated
 
 from checker.results.domains import Amount, Natural, OneOf
 
+RESTS = "nothing more happens"
+"""What is said where an execution stays in its last state."""
 ENDS = ("", "reached", "never", "more")
 
 
@@ -27,26 +29,42 @@ class Visit:
 
     ``steps``: one after the other, up to the first that chance has a part in, that one included;
     ``branches``: where that leads.  ``ends``: why nothing follows: the goal is ``reached``, it is
-    ``never`` reached from here, or there is ``more`` that is not shown.
+    ``never`` reached from here, or there is ``more`` that is not shown.  ``again``: what then
+    happens forever, in turn; where it is empty, and nothing follows, it need not matter.
     """
 
     steps: tuple[str, ...]
     branches: tuple[ChanceBranch, ...] = ()
     ends: Annotated[str, OneOf(ENDS)] = ""
+    again: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Where variables have certain values (``when``: names with conditions such as ``<= 3``) a
+    strategy lets ``step`` happen; ``states``: in how many of those in which it has a choice that no
+    earlier rule tells of.
+    """
+
+    when: tuple[tuple[str, str], ...]
+    step: str
+    states: Natural
 
 
 @dataclass(frozen=True, slots=True)
 class Adversary:
-    """A strategy that attains the value: how often each kind of step is its choice, in how many
-    states, and the tree of its runs.
+    """A strategy that attains the value, and the tree of its runs.
 
-    ``rules``: a kind of step, in words, and in how many states it is chosen though there are
-    others; ``states``: how many states it can lead to; ``tree``: visits, the first at the start.
+    ``rules``: what it chooses where there are others; each is true of all states that the strategy
+    leads to.  ``states``: how many states that are; ``free``: in how many it has a choice, and
+    ``told``: of how many of those the rules say which; ``tree``: visits, the first at the start.
     """
 
     kind: Annotated[str, OneOf(("worst", "best"))]
     states: Natural
-    rules: tuple[tuple[str, Natural], ...]
+    free: Natural
+    told: Natural
+    rules: tuple[Rule, ...]
     tree: tuple[Visit, ...]
 
 
@@ -57,7 +75,8 @@ class Chance:
     ``lower`` and ``upper``: decimal fractions that surely have it between them; ``exact``: a
     fraction, where it is known exactly; ``digits``: as much of it as is certain.  ``extreme``: the
     ``smallest`` or the ``largest`` of what admissible adversaries attain.  ``endless``: why an
-    expected value is infinite: the states, in words, in which the adversary can stay.
+    expected value is infinite: the states, in words, in which the adversary can stay, ``forever``
+    or as long as it likes.
     """
 
     lower: str
@@ -70,4 +89,5 @@ class Chance:
     branches: Natural = 0
     seconds: Amount = 0.0
     endless: tuple[str, ...] = ()
+    forever: bool = False
     adversary: Adversary | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from checker.model import interpreter
-from checker.model.ir import MarkInfo, MarkKind, SourceLocation, TransitionSystem
+from checker.model.ir import FLIP, MarkInfo, MarkKind, SourceLocation, TransitionSystem
 from checker.model.types import SetT, Value
 from checker.resources import display_name
 from checker.results.phrases import detector_output_text
@@ -40,7 +40,9 @@ def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str
         if info.kind is MarkKind.FORGE:
             return show(info.types[1], event.args[1])
         nobodys = info.kind in SILENT or info.kind is MarkKind.WORLD or not event.args
-        nobodys = nobodys or (info.kind is MarkKind.CHOICE and len(event.args) == 1)
+        nobodys = nobodys or (
+            info.kind in (MarkKind.CHOICE, MarkKind.COIN) and len(event.args) == 1
+        )
         if not first and not nobodys:
             first = show(info.types[0], event.args[0])
     return first
@@ -95,6 +97,13 @@ def _trace_event(info: MarkInfo, event: interpreter.Event) -> Event:
             said = f"{info.text} = {value}"
             of = f"{whose[0]} starts" if whose else "the run starts"
             return _event(info, f"{of} with {said}", "".join(whose), said)
+        case MarkKind.COIN:
+            *whose, value = texts
+            said = f"{info.text} = {value}" if info.text else value
+            if not whose:
+                return _event(info, f"chance shows {said}", "", said)
+            does = f"flips {value}" if info.text == FLIP else f"draws {said}"
+            return _event(info, f"{who} {does}", who, said)
         case MarkKind.TIMER:
             verb, _, name = info.text.partition(" ")
             said = f"{verb}s {timer(name)}"

@@ -230,7 +230,7 @@ def _entries(
     The last component: whether the new value is the one of what was never assigned.
     """
     type_ = variable.type
-    if isinstance(type_, MapT) and _of_processes(system, type_):
+    if isinstance(type_, MapT) and is_of_processes(system, type_):
         assert isinstance(old, tuple)
         assert isinstance(new, tuple)
         for key, was, becomes in zip(universe(type_.key), old, new, strict=True):
@@ -242,5 +242,6 @@ def _entries(
         yield "", show(type_, old), show(type_, new), new == default(type_)
 
 
-def _of_processes(system: TransitionSystem, type_: MapT) -> bool:
+def is_of_processes(system: TransitionSystem, type_: MapT) -> bool:
+    """Returns whether a map has an entry for each of some processes."""
     return isinstance(type_.key, AtomT) and set(type_.key.labels) <= set(system.processes)

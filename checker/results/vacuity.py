@@ -23,6 +23,7 @@ from checker.results.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
 """The kinds of marks in a coverage report."""
+UNFAIR = "fairness admits no run: whatever happens, some fairness assumption is violated"
 
 
 def vacuous(
@@ -36,7 +37,7 @@ def vacuous(
     if answer.fair is False and within and prop.kind is not PropertyKind.INVARIANT:
         return "no fair run stays within the bound, so nothing is said of whole runs"
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
-        return "fairness admits no run: whatever happens, some fairness assumption is violated"
+        return UNFAIR
     if idle:
         return idle
     asks = [i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.engines import budgets
@@ -20,6 +22,12 @@ from checker.results.answer import Listener, Unsupported, stop_reason
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
 from checker.session.state_graphs import graph_of_check
 
+if TYPE_CHECKING:
+    from checker.chance.questions import Asked
+
+UNWRITTEN = "E091"
+"""The code of the page about decision processes that are not written."""
+
 
 def chance_verdicts(
     check: typed.Check, options: Options, listener: Listener | None = None
@@ -30,6 +38,10 @@ def chance_verdicts(
     Raises :class:`SpecError` for questions that make no sense.
     """
     if not check.chance:
+        if options.drn_out is not None:
+            hint = "prove something `almost surely`, or the `chance of` something"
+            message = f"the check `{check.name}` asks nothing about chance"
+            raise SpecError((Diagnostic(UNWRITTEN, message, hint=hint),))
         return ()
     if check.bounds:
         return _unknown(check, "the check has a `bound`, and runs beyond it have chances, too")
@@ -39,8 +51,10 @@ def chance_verdicts(
     try:
         return _known(check, options, listener)
     except ImproperChance as wrong:
-        place = wrong.action.place
-        at = None if place is None else Span(place.file, place.line, place.column, place.line, 0)
+        at, place = None, wrong.place
+        if place is not None:
+            end = place.column + len("choose")  # as long as `flip()`
+            at = Span(place.file, place.line, place.column, place.line, end)
         hint = "put `require`, `when` and the adversary's choices in front of what chance chooses"
         raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
     except KeyboardInterrupt as error:
@@ -78,7 +92,7 @@ def _unknown(check: typed.Check, why: str) -> tuple[PropertyVerdict, ...]:
 def _known(
     check: typed.Check, options: Options, listener: Listener | None
 ) -> tuple[PropertyVerdict, ...]:
-    from checker.chance.questions import Asked, asked_of
+    from checker.chance.questions import asked_of
     from checker.chance.values import Precision
     from checker.chance.verdicts import verdict_of
 
@@ -109,6 +123,8 @@ def _known(
     made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
     if stopped is not None:
         return _unknown(check, stopped)
+    if options.drn_out is not None:
+        _write_process(questions(made), graph, options.drn_out)
     first, found = 0, list[PropertyVerdict]()
     for asked in questions(made):
         with budgets.raising_when_exhausted():
@@ -116,3 +132,27 @@ def _known(
             found.append(verdict_of(asked, graph, first, precision))
         first += len(asked.conditions)
     return tuple(found)
+
+
+def _write_process(questions: list[Asked], graph: ChanceGraph, path: str) -> None:
+    """Writes the decision process with the goals of its questions as labels: of the first
+    goal of question 2 ``goal2``, of its second ``goal2_2``, of what holds until then ``until2``.
+    """
+    from checker.chance import drn
+    from checker.chance.process import process_of
+
+    labels, index = dict[str, AbstractSet[int]](), 0
+    for number, asked in enumerate(questions, start=1):
+        for position, goal in enumerate(asked.goals, start=1):
+            which = f"{number}" if position == 1 else f"{number}_{position}"
+            labels[f"goal{which}"] = graph.satisfying(index)
+            index += 1
+            if goal.until is not None:
+                labels[f"until{which}"] = graph.satisfying(index)
+                index += 1
+    try:
+        with open(path, "w", encoding="utf-8") as out:
+            drn.write(process_of(graph.steps), out, labels)
+    except OSError as error:
+        message = f"can't write `{path}`: {error.strerror}"
+        raise SpecError((Diagnostic(UNWRITTEN, message),)) from None

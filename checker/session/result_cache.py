@@ -35,7 +35,7 @@ KEPT = 2_000
 CACHED = "not run again: nothing has changed since this version of the tool has answered it"
 """What a report says that comes from the cache."""
 _PACKAGES = ("lark", "llvmlite", "numpy", "pyarrow", "z3-solver")
-_ELSEWHERE = ("cluster", "checkpoint", "resume", "states_out")
+_ELSEWHERE = ("cluster", "checkpoint", "resume", "states_out", "drn_out")
 """Options of runs that leave more behind than a report."""
 
 

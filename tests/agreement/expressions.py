@@ -133,9 +133,11 @@ class Expressions:
         if kind == 1:
             of = self.expr(t.SetT(self.pick((ROLE, PART))), depth)
             return ir.Subsets(of, of.type), of.type
-        owner = self.pick(
-            (t.SetT(ROLE), t.SetT(SMALL), t.SeqT(PART, 2), t.BagT(PART, 2), t.BagT(MESSAGE, 2))
+        owners: tuple[t.SetT | t.SeqT | t.BagT, ...] = (
+            *(t.SetT(ROLE), t.SetT(SMALL), t.SeqT(PART, 2)),
+            *(t.BagT(PART, 2), t.BagT(MESSAGE, 2)),
         )
+        owner = self.pick(owners)
         return ir.Members(self.expr(owner, depth), owner.item), owner.item
 
     def domain_for(self, item: Type, depth: int) -> ir.Domain:

@@ -72,7 +72,7 @@ class Reduced:
     def _rest(self, state: State) -> State:
         if not self.plan.resets:
             return state
-        scope = interpreter._scope_of(self.system, state)
+        scope = interpreter.scope_of(self.system, state)
         ways = list(interpreter._ways(self.plan.resets, scope))
         assert len(ways) == 1, "what rests has a choice"
         way = ways[0]

@@ -9,8 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 NOT_FOR_THE_TOOL = {
     "checker.engines.registry.table": "docs/engines.md has what it prints",
-    "checker.chance.unfolding.within": "the analysis of chance, which no command uses yet",
-    "checker.chance.drn.write": "likewise",
     "checker.editor.pytest_plugin.pytest_addoption": "pytest calls it",
     "checker.editor.pytest_plugin.pytest_collect_file": "pytest calls it",
     "checker.language.load.load": "tests read specs with it",
@@ -19,6 +17,8 @@ NOT_FOR_THE_TOOL = {
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
+    "scripts.reference_pages.write_commands": "the site",
+    "scripts.reference_pages.write_formats": "the site",
 }
 """Names that only documents and tests have a use for."""
 

@@ -215,12 +215,14 @@ def test_the_lines_of_recorders_are_read(tmp_path: Path) -> None:
     from checker.record import Recorder
 
     for name in ("p1", "p2"):
-        with Recorder(tmp_path / f"{name}.ndjson", name) as log:
-            log.request("propose", "a" if name == "p1" else 7)
-            log.send("PROPOSAL", ["p1", "p2"], {"v": "a"})
-            log.receive("PROPOSAL", "p1", {"v": "a"}, state={"seen": 1 if name == "p1" else "x"})
-            log.perform("write(a)")
-            log.indicate("decide", "a")
+        with Recorder(tmp_path / f"{name}.ndjson", name) as recorder:
+            recorder.request("propose", "a" if name == "p1" else 7)
+            recorder.send("PROPOSAL", ["p1", "p2"], {"v": "a"})
+            recorder.receive(
+                "PROPOSAL", "p1", {"v": "a"}, state={"seen": 1 if name == "p1" else "x"}
+            )
+            recorder.perform("write(a)")
+            recorder.indicate("decide", "a")
     found = audit(Request((str(tmp_path),), "MessageConsensus", ("at_most_once over effects",)))
     assert words(found) == {
         "termination": "holds",

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import ablation
 from benchmarks.ablation import ALONE, LACKING, Explorer, Measured, Run, measured, part_of
 from benchmarks.comparing import WrongAnswer
+from checker.engines.native import engine as native
 from checker.model import ir
 from checker.reductions.reduction_plan import AmpleAction, PlanPart, ReductionPlan
 from checker.resources import specs
@@ -59,7 +60,7 @@ def answer(violated: bool, states: int = 5) -> Answer:
 def test_what_differs_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer = Explorer("it", system(SAFE), answer(violated=True))
     found = [answer(violated=True, states=3), answer(violated=False)]
-    monkeypatch.setattr(ablation.native, "explore", lambda *_, **__: found.pop(0))
+    monkeypatch.setattr(native, "explore", lambda *_, **__: found.pop(0))
     assert explorer.run(ReductionPlan()).states == 5, "it is known"
     for _ in range(2):
         assert explorer.run(ReductionPlan((RESETS,))).states == 3, "explored once"

@@ -104,7 +104,7 @@ def test_another_depth_is_an_error(
 
 
 def test_who_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contestants.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     said: list[str] = []
     case = CASES["paxos_1_2"]
     assert comparing.taking_part(case, list(Who), said.append) == []

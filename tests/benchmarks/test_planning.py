@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import planning, stages
 from benchmarks.comparing import WrongAnswer
 from checker.model import ir
 from checker.model.types import BOOL, SetT
+from checker.resources import specs
 
 ROW = {"load": 0.5, "instantiate": 0.25, "plan": 1.0}
 
@@ -44,7 +43,7 @@ def test_equal_values_have_one_digest() -> None:
 
 
 def test_stages_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path(stages.specs()) / "oracles" / "ping_pong.bcast"
+    path = specs() / "oracles" / "ping_pong.bcast"
     monkeypatch.setattr(stages, "checks", lambda every: [(path, "bag")])
     monkeypatch.setattr(stages, "RANDOM", 2)
     found = stages.one_pass(1, True)

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from benchmarks import walking
 from benchmarks.comparing import WrongAnswer
+from checker.simulate.simulation import WalkPlan
 
 
 def test_a_row() -> None:
@@ -21,7 +22,7 @@ def test_a_row() -> None:
 
 def test_what_is_seen_has_to_be_the_same() -> None:
     check = walking.opened("broadcast/eager_reliable", "two_senders", "no_creation")
-    walks, _ = walking.walked(check, walking.WalkPlan(1, 3))
+    walks, _ = walking.walked(check, WalkPlan(1, 3))
     other = replace(walks, seen=replace(walks.seen, steps=walks.seen.steps + 1))
     walking.require_same(walks, walks)
     with pytest.raises(WrongAnswer):

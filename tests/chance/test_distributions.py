@@ -31,6 +31,10 @@ check c of P {{ n = {n} {faults} allow unused }}
 """.replace("message M\n", "")
 
 
+def sorted_items(distribution: dict[int, Fraction]) -> list[tuple[int, Fraction]]:
+    return sorted(distribution.items())
+
+
 def outcomes(body: str) -> list[dict[int, Fraction]]:
     """The adversary's choices in the initial state: how likely each value of ``x`` is."""
     system = system_of(load_text(spec(body), "a.bcast").checks[0])
@@ -82,7 +86,7 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 def test_a_step_has_the_distributions_that_its_text_says(
     body: str, expected: list[dict[int, Fraction]]
 ) -> None:
-    assert outcomes(body) == expected
+    assert sorted(outcomes(body), key=sorted_items) == sorted(expected, key=sorted_items)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +125,11 @@ WORLDS = ["", "faults crash <= 1", "links lossy", "faults crash <= 1 links fifo"
 
 def agree(text: str, *, fine: bool = False) -> None:
     system = system_of(load_text(text, "a.bcast").checks[0], fine=fine)
-    native = graph_by("native", system)
-    assert plainly(native) == plainly(graph_by("reference", system))
+    native, reference = graph_by("native", system), graph_by("reference", system)
+    if reference.answer.fault is not None:  # what is in flight grows without end
+        assert native.answer.fault is not None
+        return
+    assert plainly(native) == plainly(reference)
 
 
 @pytest.mark.parametrize("seed", range(12))

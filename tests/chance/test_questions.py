@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import checker
+from checker.diagnostics import SpecError
 from checker.results.chance import Adversary
 from checker.results.verdict import PropertyVerdict, Report, Word
+from checker.session.pipeline import Options, run_check
 
 ROOT = Path(__file__).resolve().parents[2]
 COIN = """
@@ -143,8 +145,8 @@ def test_the_adversary_is_a_tree_whose_branches_sum_to_one(tmp_path: Path) -> No
     first = found.tree[0]
     assert first.steps == ("p1: tosses",)
     assert [(b.probability, b.shows) for b in first.branches] == [
-        ("2/3", "p1.side = tails"),
-        ("1/3", "p1.side = heads"),
+        ("2/3", "s = tails: p1.side = tails"),
+        ("1/3", "s = heads: p1.side = heads"),
     ]
     assert [found.tree[b.then].ends for b in first.branches] == ["reached", "never"]
     for visit in found.tree:
@@ -159,3 +161,109 @@ def test_the_shared_coin_has_the_published_values(name: str) -> None:
         "two": {"1", "49/128", "13/120", "75", "48"},
         "four": {"325/1024", "170112531/577765376", "363", "192"},
     }[name]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("2/3", "2/3"),
+        ("1 - 1/3", "2/3"),
+        ("1 - n/4 + 1/(n + 1) - 1/6", "2/3"),
+        ("2 * 1/3", "2/3"),
+    ],
+)
+def test_a_bound_is_a_sum_of_fractions(tmp_path: Path, written: str, value: str) -> None:
+    """The chance is 2/3, so both bounds hold only of this number."""
+    goal = "chance of eventually p1.side == tails"
+    for sense in ("at least", "at most"):
+        found = verdict_on(tmp_path / "a.bcast", f"{goal} {sense} {written}")
+        assert found.word is Word.HOLDS
+    weighed = COIN.replace("{ heads: 1/3, tails: 2/3 }", f"{{ heads: 1/3, tails: {written} }}")
+    n = "protocol Coin(k: Nat)", "  state side"
+    made = (
+        weighed.replace("protocol Coin", n[0]).replace("n/4", "k/4").replace("(n + 1)", "(k + 1)")
+    )
+    report = report_on(tmp_path / "b.bcast", f"n = 2  k = 2  prove {goal} at least {value}", made)
+    assert [v.word for v in report.verdicts] == [Word.HOLDS]
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "said"),
+    [
+        ("at least -1/2", "E065", "-1/2 is no such number"),
+        ("at most - 1", "E065", "-1 is no such number"),
+        ("at most 1 - 3/2", "E065", "-1/2 is no such number"),
+        ("at most 1/0", "E065", "divides by zero"),
+        ("at most 0.5", "S001", "a chance is a fraction of two, such as `1/2`"),
+        ("within 3 steps", "S001", "`at least` or `at most`"),
+    ],
+)
+def test_a_bad_bound_is_diagnosed(tmp_path: Path, written: str, code: str, said: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        verdict_on(tmp_path / "a.bcast", f"chance of all_heads {written}")
+    (found,) = caught.value.diagnostics
+    assert found.code == code
+    assert said in " ".join((found.message, found.hint, found.expected))
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("question", "exact"),
+    [
+        # A toss, and k tosses more: 1 - 2/3 * 2^-k.
+        ("chance of eventually p1.side == heads within 0 steps of again at least 1/3", "1/3"),
+        ("chance of eventually p1.side == heads within 2 steps of again at least 5/6", "5/6"),
+        ("chance of always p1.side != heads within 2 steps of again at most 1/6", "1/6"),
+    ],
+)
+def test_within_steps_of_a_handler(tmp_path: Path, engine: str, question: str, exact: str) -> None:
+    clauses = f"n = 1  prove {question}"
+    (found,) = report_on(tmp_path / "a.bcast", clauses, engine=engine).verdicts
+    assert found.word is Word.HOLDS
+    assert found.chance is not None and found.chance.exact == exact
+
+
+def test_steps_of_no_handler_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="no handler is called `agin`"):
+        verdict_on(tmp_path / "a.bcast", "chance of all_heads within 2 steps of agin at least 1/2")
+
+
+MAY = COIN.replace("upon condition side", "may upon condition side").replace(
+    "  property",
+    "  state turns : 0..1 = 0\n"
+    "  upon condition side == tails as turns_around { turns := 1 - turns }\n  property",
+)
+
+
+def test_an_adversary_that_idles_shows_what_then_happens_forever(tmp_path: Path) -> None:
+    report = report_on(
+        tmp_path / "a.bcast",
+        "n = 1  prove almost surely all_heads"
+        "  prove chance of eventually always p1.side == tails at most 1/2",
+        MAY,
+    )
+    idle, turning = (adversary(found) for found in report.verdicts)
+    assert [(v.ends, v.again) for v in idle.tree] == [("never", ("nothing more happens",))]
+    forever = [v for v in turning.tree if v.ends == "reached"]
+    assert [v.again for v in forever] == [("p1: turns_around",)]
+
+
+def test_a_coin_that_is_taken_back_is_underlined(tmp_path: Path) -> None:
+    taken = COIN.replace("side := s", "require s == heads\n    side := s")
+    with pytest.raises(SpecError) as caught:
+        report_on(tmp_path / "a.bcast", "n = 1 prove almost surely all_heads", taken, "reference")
+    (found,) = caught.value.diagnostics
+    assert found.code == "E067" and found.span is not None
+    assert (found.span.line, found.span.column, found.span.end_column) == (5, 5, 11)
+
+
+def test_the_decision_process_is_written_for_storm(tmp_path: Path) -> None:
+    out = tmp_path / "coin.drn"
+    asked = "prove almost surely all_heads prove chance of p1.side == tails until p1.side == heads"
+    path = tmp_path / "a.bcast"
+    path.write_text(f"{COIN}\ncheck c of Coin {{ n = 1 {asked} at most 1 }}\n", encoding="utf-8")
+    options = Options(drn_out=str(out))
+    assert run_check(str(path), "c", options).exit_code == 0
+    states = [line for line in out.read_text().splitlines() if line.startswith("state")]
+    assert states == ["state 0 init", "state 1 goal1 goal2", "state 2 until2"]
+    assert "\t\t1 : 1/3" in out.read_text().splitlines()

@@ -31,10 +31,9 @@ class Spec:
 class Pipeline(ModuleType):
     """Checks by name; what is called ``raises …`` raises, and every call is remembered."""
 
-    Options = Options
-
     def __init__(self, reports: dict[str, Report | Exception]) -> None:
         super().__init__("checker.session.pipeline")
+        vars(self)["Options"] = Options
         self.reports = reports
         self.asked: list[Options] = []
         self.progress: Progress | None = None

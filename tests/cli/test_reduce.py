@@ -21,7 +21,8 @@ from checker.results.verdict import Report, Word
 from checker.session import exploring
 from checker.session.pipeline import run_check
 
-TWO_PHASE = "specs/oracles/two_phase.bcast::three"
+FILE, CHECK = "specs/oracles/two_phase.bcast", "three"
+TWO_PHASE = f"{FILE}::{CHECK}"
 FIVE = ["check", TWO_PHASE, "--set", "n=5"]
 ORBITS, STATES = 314, 8_832
 """Of two-phase commit with five participants, by theory and by other checkers."""
@@ -196,7 +197,7 @@ def test_the_search_for_what_never_happened_ends_where_all_has_happened(
 def test_what_symmetry_does_not_see_never_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is proven to see all, and nothing is looked for again."""
     reduced = spoiled(monkeypatch, forgets)
-    report = run_check(*TWO_PHASE.split("::"), Options(settings={"n": "5"}, reduce="symmetry"))
+    report = run_check(FILE, CHECK, Options(settings={"n": "5"}, reduce="symmetry"))
     assert reduced == [True]
     assert [v.word for v in report.verdicts] == [Word.VACUOUS]
 

@@ -282,8 +282,8 @@ def test_the_layout_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
         assert f'class="layout" aria-pressed="{pressed}"' in page
     assert pictures[0] != pictures[1]
     assert main(["gallery", "pages", "alone.bcast", "--layout", "causality"]) == 0
-    (page,) = [file for file in Path("pages").rglob("*.html") if file.name != "index.html"]
-    assert 'class="layout" aria-pressed="true"' in page.read_text(encoding="utf-8")
+    (drawn,) = [file for file in Path("pages").rglob("*.html") if file.name != "index.html"]
+    assert 'class="layout" aria-pressed="true"' in drawn.read_text(encoding="utf-8")
     assert main(["view", "t.json", "--layout", "sideways"]) == 2
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from checker.cli.progress import Meter
+from checker.engines.native import engine
+from checker.engines.native.codegen.jit import Effort, Kernel, compile_image
+from checker.engines.native.search.tiered_jit import PendingOptimisation
 from checker.engines.options import Options
 from checker.explain import counterfactual_queries, reports
+from checker.explain.explain import explain
+from checker.model.ir import TransitionSystem
 from checker.resources import specs
-from checker.results.answer import INTERRUPTED, Answer, Progress
+from checker.results.answer import INTERRUPTED, Answer, Limits, Progress
 from checker.session import pipeline
 
 TWO = str(specs() / "total_order/sequencer_takeover.bcast")
@@ -33,6 +42,59 @@ def test_an_interrupt_ends_the_explaining_of_all_properties(
     violated = [v for v in report.verdicts if v.trace is not None]
     assert [v.word for v in violated] == [v.word for v in found.verdicts if v.trace is not None]
     assert all(v.trace is not None and v.trace.explanation is not None for v in violated)
+
+
+def test_nothing_is_done_in_the_time_of_a_query_but_answering_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a search leaves for others would not end where the budget does."""
+    done: list[str] = []
+    monkeypatch.setattr(engine, "SOME", 0)
+    monkeypatch.setattr(engine, "MANY", 0)
+    monkeypatch.setattr(engine, "blowup_factors", lambda *_: done.append("weights") or ())
+
+    class Compiler(PendingOptimisation):
+        def close(self, wait: bool) -> Kernel | None:
+            done.append("waits" if wait else "goes on")
+            return super().close(wait)
+
+    monkeypatch.setattr(engine, "PendingOptimisation", Compiler)
+    quick = lambda image: (compile_image(image, Effort.QUICK), True)  # noqa: E731
+    monkeypatch.setattr(engine, "first_kernel", quick)
+    found = pipeline.run_check(TWO, "crash_one", Options())
+    assert set(done) == {"weights", "waits"}
+    done.clear()
+    system = pipeline.open_check(TWO, "crash_one", Options()).system
+    for verdict in found.verdicts:
+        if verdict.trace is not None:
+            explain(system, verdict.trace, counterfactual_queries.ExplainingBudget(60.0))
+    assert set(done) == {"goes on"}
+
+
+@pytest.mark.parametrize("ticks", [0, 3, 40])
+def test_no_query_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch, ticks: int) -> None:
+    """The clock goes on by a second whenever somebody looks at it."""
+    looks = itertools.count()
+    given: list[float] = []
+    explore = engine.explore
+
+    def in_time(system: TransitionSystem, limits: Limits, **how: Any) -> Answer:
+        assert limits.timeout is not None and limits.timeout > 0
+        given.append(limits.timeout)
+        return explore(system, replace(limits, timeout=None), **how)
+
+    found = pipeline.run_check(TWO, "crash_one", Options())
+    system = pipeline.open_check(TWO, "crash_one", Options()).system
+    trace = next(v.trace for v in found.verdicts if v.trace is not None)
+    monkeypatch.setattr(
+        counterfactual_queries, "native", type("Engine", (), {"explore": staticmethod(in_time)})
+    )
+    clock = counterfactual_queries.ExplainingBudget(float(ticks), now=lambda: float(next(looks)))
+    told = explain(system, trace, clock, strict=True)
+    assert len(given) < max(ticks, 1) and all(each < ticks for each in given)
+    assert told.explanation is not None
+    short = not ticks or "used up" in told.explanation.note
+    assert short if ticks < 4 else given
 
 
 def test_the_progress_of_explaining_is_none_of_the_search() -> None:

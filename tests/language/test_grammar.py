@@ -16,7 +16,7 @@ from checker.language.syntax import ast, ast_items
 
 LISTS = (
     "again alternative arguments binders block claims entries fields names parameters "
-    "procedure_parameters start steps"
+    "procedure_parameters quotient start steps"
 )
 """The rules whose trees are tuples of their children."""
 OTHERWISE = {"display", "property_decl", "spec", "timer"}

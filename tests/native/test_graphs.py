@@ -21,25 +21,24 @@ from checker.engines.native.search.memory import Buffer
 from checker.model.ir import (
     FALSE,
     TRUE,
+    Action,
+    Const,
     Fairness,
     FairnessKind,
     Formula,
     Holds,
     Justice,
     Modal,
+    Op,
     Property,
     PropertyKind,
+    Read,
     TransitionSystem,
 )
+from checker.model.types import BOOL, IntT
 from checker.properties.buchi_automaton import refuting
 from checker.results.answer import Answer, Limits, Progress
 from tests.native.models import (
-    BOOL,
-    Action,
-    Const,
-    IntT,
-    Op,
-    Read,
     action,
     assign,
     call,

@@ -147,9 +147,7 @@ def worded(type_: Type, value: Any) -> Value:
 
 
 def _parts(type_: Type) -> Iterator[Type]:
-    from checker.engines.native.codegen.packing import parts_of
-
-    return iter(parts_of(type_))
+    return iter(t.parts_of(type_))
 
 
 def compare(out: Path, system: TransitionSystem, found: Walk) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from checker.model import ir
 from checker.model.interpreter import State, initial_states, successors
 from checker.model.ir import ActionKind, Fairness, MarkKind, VariableKind
-from checker.model.types import Case, MapT, SetT, VariantT, default
+from checker.model.types import BOOL, Case, MapT, SetT, VariantT, default
 from checker.results.rerun import Moment, Run
 from checker.results.trace import FairnessJustification
-from tests.results.relay import BOOL, PROC, PROCS, apply, local, put
+from tests.results.relay import PROC, PROCS, apply, local, put
 
 BALL = VariantT("wire", (Case("BALL", ()),))
 FLIGHT = SetT(PROC)

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from checker.model import ir
 from checker.model.ir import ActionKind, MarkKind, Op, Quantifier, VariableKind
-from checker.model.types import BOOL, AtomT, BagT, Case, IntT, MapT, SetT, TupleT, VariantT
+from checker.model.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    Case,
+    IntT,
+    MapT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+)
 from tests.recurring import never_for_ever
 
 PROC = AtomT("Proc", ("p1", "p2", "p3"))
@@ -27,11 +38,11 @@ CRASHED = ir.Read(PROCS, "crashed")
 CALLED = ir.Read(BOOL, "called")
 
 
-def local(name: str, type_: ir.Type = PROC) -> ir.Local:
+def local(name: str, type_: Type = PROC) -> ir.Local:
     return ir.Local(type_, name)
 
 
-def apply(op: Op, *args: ir.Expr, type_: ir.Type = BOOL) -> ir.Apply:
+def apply(op: Op, *args: ir.Expr, type_: Type = BOOL) -> ir.Apply:
     return ir.Apply(type_, op, args)
 
 
@@ -39,7 +50,7 @@ def entry(process: ir.Expr) -> ir.Expr:
     return ir.Index(SetT(MSG), ir.Read(DELIVERED, "delivered"), process)
 
 
-def put(variable: str, type_: ir.Type, value: ir.Expr) -> ir.Assign:
+def put(variable: str, type_: Type, value: ir.Expr) -> ir.Assign:
     return ir.Assign(ir.Target(type_, variable, True), value)
 
 

@@ -9,7 +9,18 @@ import pytest
 from checker.model import ir
 from checker.model.interpreter import Event
 from checker.model.ir import MarkInfo, MarkKind, VariableKind
-from checker.model.types import BOOL, BagT, Case, MapT, OptionT, SeqT, SetT, TupleT, VariantT
+from checker.model.types import (
+    BOOL,
+    BagT,
+    Case,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+)
 from checker.results.events import tell
 from checker.results.outcomes import copies_of, in_flight
 from checker.results.rerun import Moment, Run
@@ -109,7 +120,7 @@ def test_messages_to_oneself_and_of_the_correct_are_left_out() -> None:
     ],
 )
 def test_in_flight_whatever_the_link_is_made_of(
-    type_: ir.Type, value: object, texts: list[str] | None
+    type_: Type, value: object, texts: list[str] | None
 ) -> None:
     link = ir.Variable("net", type_, value, VariableKind.LINK, "in flight")
     run = Run((Moment((value,), None, ()),), ends=True)

@@ -17,6 +17,7 @@ from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.native.codegen.image import build
 from checker.engines.spark import driver
 from checker.engines.spark.heartbeat import SILENCE_KEY
+from checker.engines.spark.task_progress import ProgressReader
 from checker.results.answer import Answer, Limits, Progress
 from tests.native.models import two_phase
 from tests.spark.gang import begun
@@ -87,7 +88,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))
     cluster = Cluster("local[2]", {SILENCE_KEY: "3"}, exchange, 2)
 
-    class Protecting(driver.ProgressReader):
+    class Protecting(ProgressReader):
         """Whoever watches, as soon as tasks have begun."""
 
         def _watch(self) -> None:

@@ -19,6 +19,7 @@ from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.codegen.image import build
 from checker.engines.spark import cancellation, driver, residual_graph
+from checker.engines.spark.fan_out import fan_out as fan_out_to_executors
 from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.model.ir import TransitionSystem
 from checker.results.answer import INTERRUPTED, Answer, Limits, Progress
@@ -152,7 +153,7 @@ def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Storage:
     monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
     monkeypatch.setattr(residual_graph, "WORTH_IT", 12)
     monkeypatch.setattr(residual_graph, "LEAST", 1.0)
-    place, spread = Storage(str(tmp_path / "run")), residual_graph.fan_out
+    place, spread = Storage(str(tmp_path / "run")), fan_out_to_executors
 
     def fan_out(
         session: Any, function: Callable[[Any], Any], items: Sequence[Any], listening: Any

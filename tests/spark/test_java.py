@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from checker import resources
 from checker.diagnostics import SpecError
 from checker.engines.spark import java
 from checker.engines.spark.java import Java, candidates, find_java, make_wrapper, version_in
@@ -132,8 +134,8 @@ def test_the_wrapper_leaves_one_argument_out_and_keeps_the_rest(
 def test_where_nothing_can_be_kept_the_wrapper_is_a_temporary_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(java.resources, "cache_folder", lambda name="": None)
-    monkeypatch.setattr(java.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(resources, "cache_folder", lambda name="": None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     home = make_wrapper(Path("/bin/true"))
     assert home is not None
     assert home.is_relative_to(tmp_path)

@@ -16,11 +16,12 @@ from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.codegen.image import build
 from checker.engines.native.liveness.graph import bytes_needed
 from checker.engines.native.search.finalize import finalize
-from checker.engines.native.sharding.cycle_filter import Remainder
+from checker.engines.native.sharding.cycle_filter import Remainder, filter_cycles
 from checker.engines.reference import engine as reference
 from checker.engines.spark import residual_graph
 from checker.engines.spark.driver import SparkRun
 from checker.engines.spark.fan_out import ItemFailure
+from checker.engines.spark.fan_out import fan_out as fan_out_to_executors
 from checker.engines.spark.session import open_session
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
@@ -65,7 +66,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[Remainder]:
     """No graph is so small that nothing is dropped first, until nothing is left to drop; what was
     left in the end."""
     seen: list[Remainder] = []
-    drop = residual_graph.filter_cycles
+    drop = filter_cycles
 
     def trimmed(trim: Any, before: Remainder, *more: Any, least: float) -> Remainder:
         seen.append(drop(trim, before, *more, least=0.0))
@@ -179,7 +180,7 @@ def test_on_executors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
     monkeypatch.setattr(residual_graph, "WORTH_IT", 12)
     monkeypatch.setattr(residual_graph, "LEAST", 1.0)
-    spread, lost = residual_graph.fan_out, list[int]()
+    spread, lost = fan_out_to_executors, list[int]()
 
     def fan_out(*given: Any) -> Iterator[tuple[int, Any]]:
         for number, result in spread(*given):

@@ -22,6 +22,7 @@ from checker.engines.cluster import Cluster
 from checker.engines.spark import masters, session, slots
 from checker.engines.spark.failures import LONGEST, failure_of, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
+from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.engines.spark.session import Session, open_session
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("no_shared_java")]
@@ -344,7 +345,7 @@ def test_the_seconds_without_executors_are_those_that_passed(
 
 
 @pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
-@pytest.mark.parametrize("name", [session.PATIENCE_KEY, session.SILENCE_KEY])
+@pytest.mark.parametrize("name", [session.PATIENCE_KEY, SILENCE_KEY])
 def test_settings_of_our_own_are_numbers_of_seconds(name: str, seconds: str) -> None:
     said = refused(Cluster("local[1]", {name: seconds}))
     assert said.startswith(f"E029: {name} is a number of seconds, not {seconds!r}")

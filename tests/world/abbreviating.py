@@ -109,7 +109,7 @@ class Writer:
         found, known = list[s.Statement](), list(scope)
         for statement in body:
             found += self.statement(statement, known)
-            if isinstance(statement, s.Choose):
+            if isinstance(statement, s.Choose | s.Weigh):
                 known.append(statement.name)
         return tuple(found)
 

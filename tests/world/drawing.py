@@ -561,7 +561,7 @@ class Draw:
 
     def dressed(self, block: s.Block) -> s.Block:
         """``block`` with some of its statements inside of loops, choices and the like."""
-        for feature in ("atomic", "for", "while", "choose", "either", "flip", "require"):
+        for feature in ("atomic", "for", "while", "choose", "chance", "either", "flip", "require"):
             if self.has(feature) and self.chance(45):
                 block = self.wrapped(feature, block)
         return block
@@ -593,6 +593,8 @@ class Draw:
                     )
                     return (*before, one, some, *behind)
                 return (*before, s.If(s.TRUE, (s.Choose(x.text, s.ALL), told, one)), *behind)
+            case "chance":
+                return (*before, s.If(s.TRUE, self.drawn(x, one, told)), *behind)
             case "either":
                 guard = draw.choice((None, FLAG, s.no(FLAG)))
                 other = draw.choice(((s.Skip(),), (s.Assign("heard", s.ME, "+="),)))
@@ -602,6 +604,14 @@ class Draw:
             case _:
                 choice = s.Either(((None, (one,)), (None, (s.Require(FLAG), s.Skip()))))
                 return (*before, choice, *behind)
+
+    def drawn(self, x: s.Expr, one: s.Statement, told: s.Statement) -> s.Block:
+        """``one`` where chance says so, or for a member that chance chooses."""
+        if self.chance(40):
+            return (s.Choose(x.text, s.ALL, self.chance(30), drawn=True), told, one)
+        weights = self.random.choice((("1/3", "2/3"), ("1", "2"), ("0", "1/2"), ("3/4", "0")))
+        sides = tuple(zip((s.TRUE, s.FALSE), weights, strict=True))
+        return (s.Weigh(x.text, sides), s.If(x, (one,), (s.Assign("heard", s.ME, "+="),)))
 
 
 def _adds_nobody(statement: s.Statement) -> bool:
@@ -614,7 +624,8 @@ _BOTH = frozenset((False, True))
 
 WORDS = {
     "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
-    "choose": "choose x", "either": "either", "flip": "flip()", "require": "require",
+    "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
+    "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
     "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip

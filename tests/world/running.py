@@ -281,7 +281,10 @@ class Way:
                     at.names[name] = self.pick(in_order(members))
                     self.block(at, body)
                     del at.names[name]
-            case s.Choose(name, domain, _):
+            case s.Weigh(name, values):
+                possible = [value for value, weight in values if weight != "0"]
+                at.names[name] = self.pick(list(dict.fromkeys(v.value(at) for v in possible)))
+            case s.Choose(name, domain):
                 at.names[name] = self.pick(in_order(domain.value(at)))
             case s.Either(alternatives):
                 open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]

@@ -408,14 +408,19 @@ class While:
 
 @dataclass(frozen=True)
 class Choose:
-    """``apart``: it is the first part of a pair that is chosen."""
+    """``apart``: it is the first part of a pair that is chosen; ``drawn``: by chance."""
 
     name: str
     domain: Expr
     apart: bool = False
+    drawn: bool = False
 
     @property
     def text(self) -> str:
+        return self.chosen + " by chance" * self.drawn
+
+    @property
+    def chosen(self) -> str:
         if self.apart:
             pairs = f"{{ (x', self) for x' in {self.domain.text} }}"
             return f"choose ({self.name}, _) in {pairs}"
@@ -457,6 +462,19 @@ class Flip:
     def text(self) -> str:
         other = f" else {block(self.other)}" if self.other else ""
         return f"if flip() {block(self.then)}{other}"
+
+
+@dataclass(frozen=True)
+class Weigh:
+    """A choice by chance among values with weights, such as ``1/3``; what weighs 0 never comes."""
+
+    name: str
+    values: tuple[tuple[Expr, str], ...]
+
+    @property
+    def text(self) -> str:
+        told = ", ".join(f"{value.text}: {weight}" for value, weight in self.values)
+        return f"choose {self.name} by chance {{ {told} }}"
 
 
 @dataclass(frozen=True)
@@ -567,7 +585,8 @@ class Run:
 
 
 Statement = (
-    Assign | Send | Ask | Tell | If | For | While | Choose | Either | Require | Flip | Perform
+    Assign | Send | Ask | Tell | If | For | While | Choose | Weigh | Either | Require | Flip
+    | Perform
     | Timer | Atomic | Yield | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]

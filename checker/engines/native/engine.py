@@ -22,6 +22,7 @@ from checker.engines.native.checkpoint.journal import CannotKeep, Journal
 from checker.engines.native.codegen.fields import MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.codegen.visited_set import KEY_BITS
+from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.blowup import blowup_factors
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
@@ -118,6 +119,7 @@ def explore(
     journal: Callable[[KernelImage], Journal] | None = None,
     compact: bool = False,
     carry: Carry | None = None,
+    answer_only: bool = False,
 ) -> Answer:
     """Explores ``system`` and returns its answer.
 
@@ -125,7 +127,9 @@ def explore(
     ``None``; ``journal``: opens the checkpoint of the run, which is resumed from its end;
     ``compact``: where states take more than a word, fingerprints are kept in their place, and the
     answer states the probability that a state was omitted; there is no journal then; ``carry``:
-    holds the results of an exploration with smaller capacities, and receives those of this one.
+    holds the results of an exploration with smaller capacities, and receives those of this one;
+    ``answer_only``: no time is spent on what others may want later: optimised code for the next
+    time, and an estimate of what multiplies the states.
     Raises :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no
     initial state, or a property, can be computed, :class:`HandedOver` where the journal wants the
     run to continue elsewhere, and :class:`Cyclic` where the plan turns out not to be proven for the
@@ -142,6 +146,7 @@ def explore(
         except KeyboardInterrupt as error:
             return nothing_known(NAME, time.monotonic() - begun, error)
         search.begun = begun
+        search.awaits_compiler = not answer_only
         try:
             pack = search.kernel.image.layout.pack
             initial = None if starts is None else [pack(state) for state, _ in starts]
@@ -149,7 +154,7 @@ def explore(
             search.found.reach(event.mark for _, events in starts or () for event in events)
             if search.journal is not None:
                 search.journal.over(search)
-            answer = _conclude(search, search.journal)
+            answer = _conclude(search, search.journal, answer_only)
             if carry is not None and answer.fault is not None:
                 carry.leave(search)
             return answer
@@ -209,26 +214,9 @@ def _searched_whole(
             pack = search.kernel.image.layout.pack
             search.run(None if starts is None else [pack(state) for state, _ in starts])
             found = _as_explored(search)
-            return graph_of(found, _searched(found))
+            return graph_of(found, answer_of_states(NAME, found))
         finally:
             search.close()
-
-
-def _searched(search: Explored) -> Answer:
-    """Returns the answer about a system without properties."""
-    faulty = search.found.faulty
-    fault = None if faulty is None else replace(search.path_to(*faulty), then_fault=True)
-    return Answer(
-        engine=NAME,
-        distinct_states=search.states,
-        depth=search.depth,
-        exhaustive=search.exhaustive,
-        seconds=search.seconds,
-        transitions=search.found.transitions,
-        fault=fault,
-        stopped=search.stopped,
-        bytes_per_state=search.used / max(1, search.states),
-    )
 
 
 def _prepare_search(
@@ -253,12 +241,13 @@ def _prepare_search(
     # which of the states that a view takes for one is found first must not depend on a schedule
     wanted = 1 if system.view is not None else threads or os.cpu_count() or 1
     workers = max(1, min(wanted, MAX_WORKERS))
-    upgrade = PendingOptimisation(image) if improvable else None
+    upgrade = PendingOptimisation(image, limits.timeout) if improvable else None
     return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
 
 
-def _conclude(search: Search, journal: Journal | None) -> Answer:
-    """Returns the answer; commits the complete levels where the search is not exhaustive."""
+def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Answer:
+    """Returns the answer, with what multiplies the states where they are many, unless
+    ``answer_only``; commits the complete levels where the search is not exhaustive."""
     try:
         answer = finalize(NAME, _as_explored(search))
     except KeyboardInterrupt:
@@ -268,7 +257,8 @@ def _conclude(search: Search, journal: Journal | None) -> Answer:
     if journal is not None and answer.undecided:
         with contextlib.suppress(CannotKeep):
             journal.save(search.store)
-    if answer.distinct_states >= (MANY if answer.exhaustive else SOME):
+    many = answer.distinct_states >= (MANY if answer.exhaustive else SOME)
+    if many and not answer_only:
         with contextlib.suppress(KeyboardInterrupt):
             limits = search.limits
             if limits.max_states is not None and answer.stopped == limits.no_more_states:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import lcm
 
 from checker.engines import budgets
-from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps
+from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps, TooFine
 from checker.engines.reference.engine import explored
 from checker.engines.reference.liveness import route
 from checker.model import distributions, interpreter, ir
@@ -32,6 +32,8 @@ class ReferenceChance(ChanceGraph):
             try:
                 with budgets.raising_when_exhausted():
                     self._build([*depths])
+            except TooFine as error:
+                self.missing = str(error)
             except KeyboardInterrupt as error:
                 self.missing = stop_reason(error)
             self.seconds = time.monotonic() - started

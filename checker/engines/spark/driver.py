@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -18,12 +18,13 @@ from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.finalize import finalize
 from checker.engines.native.search.findings import Best
-from checker.engines.native.search.reduction_stats import add_samples, weigh
+from checker.engines.native.search.reduction_stats import add_samples
 from checker.engines.native.sharding.backward_search import Finder, kernel_of, path_to
 from checker.engines.native.sharding.cycle_filter_steps import FilterContext
+from checker.engines.native.sharding.weighing import weigh_part
 from checker.engines.spark import barrier, shuffle
 from checker.engines.spark.engine import NAME
-from checker.engines.spark.failures import ENDED, failure_of, keep, root_cause
+from checker.engines.spark.failures import ENDED, failure_of, keep, require_supported, root_cause
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.job import STOP, Job, RunOutcome
@@ -73,17 +74,28 @@ def explore(
     Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported`` where
     native code can't take the system.
     """
-    started, image = time.monotonic(), build(system, plan)
+    image = build(system, plan)
+    with running(system, image, limits, cluster, folder, listener) as run:
+        outcome = run.result(commit_every, all_states)
+        answer = finalize(NAME, run.as_explored(outcome))
+        return replace(answer, remarks=(*answer.remarks, *run.remarks))
+
+
+@contextmanager
+def running(
+    system: TransitionSystem,
+    image: KernelImage,
+    limits: Limits,
+    cluster: Cluster,
+    folder: RunFolder,
+    listener: Listener | None,
+) -> Iterator[SparkRun]:
+    """Opens a session for a run in ``folder``; raises what :func:`explore` does."""
+    started = time.monotonic()
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         pool.submit(kernel_of, image)  # while Java starts
         session = enter_session(stack, cluster, folder, limits, started)
-        run = SparkRun(system, image, limits, cluster, folder, session, listener, started=started)
-        if session is None:
-            outcome = run.as_cancelled(limits.no_more_time, "the session was not there in time")
-        else:
-            outcome = run.outcome(run.job(commit_every, all_states))
-        answer = finalize(NAME, run.as_explored(outcome))
-        return replace(answer, remarks=(*answer.remarks, *run.remarks))
+        yield SparkRun(system, image, limits, cluster, folder, session, listener, started=started)
 
 
 @dataclass
@@ -124,6 +136,12 @@ class SparkRun:
         return left is not None and left <= 0
 
     # -- executing -----------------------------------------------------------------------------
+
+    def result(self, commit_every: float = COMMIT_EVERY, all_states: bool = False) -> RunOutcome:
+        """Executes the run on its session, if there is one."""
+        if self.session is None:
+            return self.as_cancelled(self.limits.no_more_time, "the session was not there in time")
+        return self.outcome(self.job(commit_every, all_states))
 
     def job(self, commit_every: float, all_states: bool) -> Job:
         """Returns the input of all tasks."""
@@ -181,7 +199,7 @@ class SparkRun:
                     return self.as_cancelled(f"the run can't be kept: {unkept}", "")
                 except Exception as problem:
                     keep(problem, self.there.log)
-                    _require_supported(problem)
+                    require_supported(problem)
                     depth = self._committed_depth()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
@@ -324,7 +342,7 @@ class SparkRun:
     def as_explored(self, outcome: RunOutcome) -> Explored:
         """Returns the finished search, with its states where the folder has them."""
         self._states = outcome.states
-        grounds = self._grounds(outcome)
+        grounds = self.grounds(outcome, FilterContext)
         return Explored(
             system=self.system,
             limits=self.limits,
@@ -375,13 +393,13 @@ class SparkRun:
             return 0, 0
         return add_samples(found)
 
-    def _grounds(self, outcome: RunOutcome) -> ResidualGraph:
-        """Returns the graph on which liveness is decided."""
+    def grounds(self, outcome: RunOutcome, context: Callable[..., FilterContext]) -> ResidualGraph:
+        """Returns the graph on which liveness is decided; ``context`` makes that of its steps."""
         limits, left = self.limits, self._seconds_left
         shards = self.cluster.shards or (self.session.slots if self.session else 1)
         memory, deadline = limits.memory, None if left is None else time.time() + left
         each = None if memory is None else memory // shards
-        trim = FilterContext(self.image, self.folder, shards, each, deadline)
+        trim = context(self.image, self.folder, shards, each, deadline)
 
         def check_time() -> None:
             if deadline is not None and time.time() > deadline:
@@ -426,23 +444,5 @@ class SparkRun:
         return min(found, default=None)
 
 
-def weigh_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
-    """Weighs a part as :func:`checker.engines.native.search.reduction_stats.weigh` does."""
-    import pyarrow as pa
-
-    kernel, width, sums = kernel_of(image), 8 * folder.words, list[tuple[int, int]]()
-    for block in folder.read(part):
-        rows = pa.py_buffer(block)
-        sums.append(weigh(kernel, rows.address, rows.size // width, states))
-    return add_samples(sums)
-
-
 class _Unkept(Exception):
     """The folder can't be written any more; the message says where, and why."""
-
-
-def _require_supported(problem: Exception) -> None:
-    """Raises ``Unsupported`` where a task has reported it: another attempt would, too."""
-    _, said, why = root_cause(problem).partition(f"{Unsupported.__name__}: ")
-    if said:
-        raise Unsupported(why) from None

@@ -10,6 +10,7 @@ from checker.engines.cluster import HERE, Cluster
 from checker.engines.engine import ClusterUse
 from checker.engines.options import Options
 from checker.engines.search_engine import REGISTERS, SearchEngine, SearchProblem
+from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.results.answer import Answer, Listener
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ CAPABILITIES = {
         "E049",
     ),
     Feature.CHANCE: Ability(Can.NO, "computes no probabilities: the graph of steps is needed"),
-    Feature.VALENCE: Ability(Can.NO, "does not compute valence: the graph of steps is needed"),
+    Feature.VALENCE: Ability(
+        Can.PARTLY,
+        "leaves it unknown where the graph of the states in which nothing is decided does not fit"
+        " the driver",
+    ),
 }
 
 
@@ -75,6 +80,12 @@ class SparkEngine(SearchEngine):
             commit_every=options.checkpoint_every,
             all_states=options.keeps_all_states,
         )
+
+    def valence(self, problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
+        """Draws words on the executors."""
+        from checker.engines.spark import spark_valence
+
+        return spark_valence.valence(problem, listener)
 
     def map_parts(self, options: Options, folder: RunFolder) -> MapParts:
         """Returns where tables are made: on the executors, unless they are of this machine."""

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.results.answer import Unsupported
 
 LONGEST = 300
 """The largest number of characters of the line."""
@@ -132,3 +133,10 @@ def _without_class(line: str) -> str:
 def _short(line: str) -> str:
     line = " ".join(line.split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def require_supported(problem: Exception) -> None:
+    """Raises ``Unsupported`` where a task has reported it: another attempt would, too."""
+    _, said, why = root_cause(problem).partition(f"{Unsupported.__name__}: ")
+    if said:
+        raise Unsupported(why) from None

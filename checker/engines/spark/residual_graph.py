@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from checker.engines.native.liveness.graph import bytes_needed
 from checker.engines.native.search.explored import GraphStates, Undecided
@@ -15,7 +15,7 @@ from checker.engines.native.search.memory import available_memory
 from checker.engines.native.search.store import OutOfMemory, Store
 from checker.engines.native.sharding.backward_search import kernel_of, load_store
 from checker.engines.native.sharding.cycle_filter import Levels, Remainder, filter_cycles
-from checker.engines.native.sharding.cycle_filter_steps import FilterContext, Step, TimeLimitReached
+from checker.engines.native.sharding.cycle_filter_steps import FilterContext, TimeLimitReached
 from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.heartbeat import HeartbeatMonitor, Overdue, SilentTask
 from checker.engines.spark.session import Session
@@ -31,11 +31,21 @@ ATTEMPTS = 4
 """The largest number of attempts of a step."""
 
 
+class FilterStep(Protocol):
+    """A step: ``weight`` estimates the number of rows that it reads."""
+
+    @property
+    def weight(self) -> int: ...
+
+    def do(self, trim: Any, /) -> Any: ...
+
+
 @dataclass(frozen=True)
 class ResidualGraph:
     """``states``, ``steps``: of the whole run; ``check_time``: raises ``Undecided`` where the time
     limit is reached; ``tell``: reports the current activity; ``listening``: monitors the executors
-    of a step; ``lost``: reports a task that was not heard from any more.
+    of a step; ``lost``: reports a task that was not heard from any more; ``impossible``: what can't
+    be done where something fails.
     """
 
     session: Session | None
@@ -47,41 +57,42 @@ class ResidualGraph:
     tell: Callable[[str], None]
     listening: Callable[[], HeartbeatMonitor]
     lost: Callable[[SilentTask], None]
+    impossible: str = "cycles can't be looked for"
 
     def whole(self) -> Store:
         """Returns all states, in the driver.  Raises :class:`Undecided`."""
-        self._require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
-        return self._load_store(self._all())
+        self.require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
+        return self.load_store(self.all_levels())
 
     def cycles(self) -> GraphStates:
         """Returns the states that may lie on cycles, in the driver.  Raises :class:`Undecided`."""
-        whole = Remainder(self._all(), self.states, self.steps)
+        whole = Remainder(self.all_levels(), self.states, self.steps)
         if self._enough(whole):
-            return GraphStates(self._load_store(whole.levels), self.steps)
+            return GraphStates(self.load_store(whole.levels), self.steps)
         try:
             left = filter_cycles(
-                self.trim, whole, self._everywhere, self._enough, self._say, least=LEAST
+                self.trim, whole, self.everywhere, self._enough, self._say, least=LEAST
             )
             what = f"of {self.states:,} states {left.states:,} may lie on cycles: their graph"
-            self._require_room(what, left.states, left.steps)
-            return GraphStates(self._load_store(left.levels), left.steps)
+            self.require_room(what, left.states, left.steps)
+            return GraphStates(self.load_store(left.levels), left.steps)
         except (OSError, OutOfMemory) as error:
-            raise Undecided(f"cycles can't be looked for: {error}") from error
+            raise Undecided(f"{self.impossible}: {error}") from error
         except TimeLimitReached:
             raise Undecided(self.limits.no_more_time) from None
         finally:
             self.trim.work.delete_folder()
 
-    def _all(self) -> Levels:
+    def all_levels(self) -> Levels:
         """Returns all states, if the folder has all: without some, cycles would be missed."""
         try:
             levels = self.trim.folder.parts()
         except OSError as error:
-            raise Undecided(f"cycles can't be looked for: {error}") from error
+            raise Undecided(f"{self.impossible}: {error}") from error
         states = sum(part.rows for parts in levels.values() for part in parts)
         if states != self.states:
             why = f"the run's folder holds {states:,} states instead of {self.states:,}"
-            raise Undecided(f"cycles can't be looked for: {why}")
+            raise Undecided(f"{self.impossible}: {why}")
         return levels
 
     def _enough(self, left: Remainder) -> bool:
@@ -97,12 +108,14 @@ class ResidualGraph:
             return f"{needed / 1e9:,.1f} GB are needed, {there / 1e9:,.1f} GB are there"
         return None
 
-    def _require_room(self, what: str, states: int, steps: int) -> None:
+    def require_room(self, what: str, states: int, steps: int) -> None:
+        """Raises :class:`Undecided` where a graph of that size has no room in the driver."""
         why = self._lacks(states, steps)
         if why is not None:
             raise Undecided(f"{what} does not fit the driver: {why}")
 
-    def _load_store(self, levels: Levels) -> Store:
+    def load_store(self, levels: Levels) -> Store:
+        """Returns these states, in the driver.  Raises :class:`Undecided`."""
         try:
             return load_store(
                 kernel_of(self.trim.image), self.trim.folder, self.limits.memory, levels
@@ -110,13 +123,13 @@ class ResidualGraph:
         except OutOfMemory as error:
             raise Undecided(f"the driver has no room for the graph: {error}") from error
         except OSError as error:
-            raise Undecided(f"cycles can't be looked for: {error}") from error
+            raise Undecided(f"{self.impossible}: {error}") from error
 
     def _say(self, what: str) -> None:
         self.check_time()
         self.tell(f"liveness: {what}")
 
-    def _everywhere(self, steps: Sequence[Step]) -> list[Any]:
+    def everywhere(self, steps: Sequence[FilterStep]) -> list[Any]:
         """Returns the results of steps; those that fail are repeated.  Raises
         :class:`Undecided`.
         """
@@ -136,9 +149,9 @@ class ResidualGraph:
             if not left:
                 return [done[number] for number in range(len(steps))]
             self.check_time()
-        raise Undecided(f"cycles can't be looked for: {reason}")
+        raise Undecided(f"{self.impossible}: {reason}")
 
-    def _run_steps(self, steps: Sequence[Step]) -> Iterator[tuple[int, Any]]:
+    def _run_steps(self, steps: Sequence[FilterStep]) -> Iterator[tuple[int, Any]]:
         """Yields the results of steps on the executors, with their numbers, as far as they have
         any.  Raises :class:`Undecided`.
         """

@@ -66,8 +66,21 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
     reason = solver.reason_unknown()
     if reason == INTERRUPTED_BY_KEY:
         raise KeyboardInterrupt
+    if not solver.num_scopes():
+        _begin_anew(solver)
     clock.look()
     raise GaveUp(f"z3 gave up: {reason}")
+
+
+def _begin_anew(solver: z3.Solver) -> None:
+    """Makes ``solver`` forget all but its assertions.
+
+    Where z3 was ended in the midst of taking them in, it goes on without some of them, and its next
+    model need not satisfy those.
+    """
+    assertions = solver.assertions()
+    solver.reset()
+    solver.add(assertions)
 
 
 def plain_solver() -> z3.Solver:

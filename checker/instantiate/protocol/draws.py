@@ -9,11 +9,11 @@ from math import gcd, lcm
 from checker.diagnostics.english import listing
 from checker.instantiate.protocol.expressions import Env, bind_domain, lower
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
-from checker.instantiate.world import World
+from checker.instantiate.world import World, mark
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj
-from checker.model.ir import Apply, Block, Const, Expr, Op
+from checker.model.ir import FLIP, Apply, Block, Const, Expr, MarkKind, Op
 from checker.model.types import IntT
 
 
@@ -22,9 +22,11 @@ def choose(stmt: typed.Choose, env: Env) -> tuple[Block, Env]:
     name, members, fits, inner = bind_domain(stmt.pattern, stmt.domain, stmt.where, env)
     if stmt.weights is None:
         return (ir.Choose(name, members, fits),), inner
-    if not stmt.weights:
-        return (ir.Choose(name, members, fits, _number(1)),), inner
     drawn = ir.Local(ir.domain_item(members), name)
+    place = env.world.place(stmt.span)
+    shown = _shown(stmt, env, drawn, place)
+    if not stmt.weights:
+        return (ir.Choose(name, members, fits, _number(1), place), shown), inner
     same = [build.equal(drawn, lower(weight.value, env, drawn.type)) for weight in stmt.weights]
     numbers = _integers(stmt, env.world)
     terms: tuple[Expr, ...] = tuple(
@@ -34,7 +36,16 @@ def choose(stmt: typed.Choose, env: Env) -> tuple[Block, Env]:
     likely = disj(*(is_it for is_it, number in zip(same, numbers, strict=True) if number))
     whole = IntT(0, sum(numbers))
     weight = reduce(lambda one, other: Apply(whole, Op.ADD, (one, other)), terms)
-    return (ir.Choose(name, members, conj(fits, likely), weight),), inner
+    return (ir.Choose(name, members, conj(fits, likely), weight, place), shown), inner
+
+
+def _shown(stmt: typed.Choose, env: Env, drawn: ir.Local, place: ir.SourceLocation) -> ir.Mark:
+    """Returns the mark that says what a coin shows."""
+    title = stmt.pattern.name if isinstance(stmt.pattern, typed.Bind) else ""
+    title = FLIP if "'" in title else title
+    if env.self is None:
+        return mark(env.world, MarkKind.COIN, title, ("value",), drawn, place=place)
+    return mark(env.world, MarkKind.COIN, title, ("self", "value"), env.self, drawn, place=place)
 
 
 def _number(value: int) -> Expr:

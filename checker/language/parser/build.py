@@ -261,34 +261,52 @@ class Builder:
     def _make_chance(self, tree: Any) -> ast_chance.ChanceQuestion:
         *parts, some = tree.children
         counts = tree.data == "expected_steps"
-        handler = parts.pop(0) if counts else None
         if counts:
-            goal = self._build(parts.pop(1))
-            path = ast_chance.ChancePath(goal, None, None)
-            parts.pop(0)
+            handler, _, goal = (self._build(parts.pop(0)) for _ in range(3))
+            path = ast_chance.ChancePath(goal, None, None, handler)
         else:
             path = self._build(parts.pop(0))
         return ast_chance.ChanceQuestion(
             path,
             self._build(parts[0]) if parts else None,
             counts,
-            self._build(handler),
             some is not None,
             self._source(self._span(tree)),
             self._span(tree),
         )
 
     def _make_chance_bound(self, tree: Any) -> ast_chance.ChanceBound:
-        numerator, denominator = map(self._build, tree.children)
+        numerator, denominator = self._build(tree.children[0])
         return ast_chance.ChanceBound(tree.data == "at_least", numerator, denominator)
 
+    def _make_weight(self, tree: Any) -> ast_draws.Weight:
+        value, (numerator, denominator) = map(self._build, tree.children)
+        return ast_draws.Weight(value, numerator, denominator, self._span(tree))
+
+    def _make_ratio(self, tree: Any) -> tuple[ast.Expr, ast.Expr | None]:
+        """Returns a sum of fractions as one: numerator, and denominator, if there is one."""
+        span = self._span(tree)
+
+        def times(one: ast.Expr, other: ast.Expr | None) -> ast.Expr:
+            return one if other is None else ast.Operator("*", (one, other), span)
+
+        first, *others = tree.children
+        numerator, denominator = self._build(first)
+        for sign, quotient in zip(others[::2], others[1::2], strict=True):
+            more, below = self._build(quotient)
+            terms = times(numerator, below), times(more, denominator)
+            numerator = ast.Operator(str(sign), terms, span)
+            denominator = below if denominator is None else times(denominator, below)
+        return numerator, denominator
+
     def _make_formula(self, tree: Any) -> ast_chance.ChancePath:
-        goal, steps = map(self._build, tree.children)
-        return ast_chance.ChancePath(goal, None, steps)
+        goal, steps, handler = map(self._build, tree.children)
+        return ast_chance.ChancePath(goal, None, steps, handler)
 
     def _make_until(self, tree: Any) -> ast_chance.ChancePath:
-        keeps, _, goal, steps = tree.children
-        return ast_chance.ChancePath(self._build(goal), self._build(keeps), self._build(steps))
+        keeps, _, *rest = tree.children
+        goal, steps, handler = map(self._build, rest)
+        return ast_chance.ChancePath(goal, self._build(keeps), steps, handler)
 
 
 _CHANCE = ("almost_surely", "chance_of", "expected_steps")
@@ -334,6 +352,8 @@ MAKERS: dict[str, Maker] = {
     "expect": Builder._make_expect,
     **dict.fromkeys(_CHANCE, Builder._make_chance),
     **dict.fromkeys(("at_most", "at_least"), Builder._make_chance_bound),
+    "weight": Builder._make_weight,
+    "ratio": Builder._make_ratio,
     "formula": Builder._make_formula,
     "until": Builder._make_until,
 }

@@ -13,9 +13,17 @@ from functools import cache
 from pathlib import Path
 
 from checker import diagnostics, resources
-from checker.language.syntax import ast, ast_clauses, ast_items, ast_objects, plain
+from checker.language.syntax import (
+    ast,
+    ast_chance,
+    ast_clauses,
+    ast_draws,
+    ast_items,
+    ast_objects,
+    plain,
+)
 
-_NODES = (diagnostics, ast, ast_clauses, ast_items, ast_objects)
+_NODES = (diagnostics, ast, ast_chance, ast_clauses, ast_draws, ast_items, ast_objects)
 """The modules that define what is in a syntax tree."""
 KEPT = 500
 """The largest number of cached files; the oldest are removed first."""

@@ -185,6 +185,9 @@ _WORDS = {
     "_VIEW": "`view`",
     "_ANY_OF": "`any of`",
     "_AT_MOST": "`at most`",
+    "_AT_LEAST": "`at least`",
+    "_OVER": "`/`",
+    "FOR_SOME": "`for some adversary`",
     "PER_PROCESS": "`per process`",
     "HOLDS_WITHIN": "",
     "_FOREVER": "`forever`",
@@ -312,6 +315,7 @@ def _hint(code: str, found: str, names: set[str], before: str) -> str:
         or _suggest_keyword(found, names)
         or _hint_of_place(code, found, last, names)
         or _hint_of_brackets(found, names, before)
+        or _hint_of_decimal(found, names, before)
         or _suggest_before(last)
     )
 
@@ -354,7 +358,7 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if last in ("init", "recover") and found == "(":
         return f"`upon {last}` has no arguments: leave the brackets out"
     if names == {"STRING", "COLON"}:
-        return "a name stands before the formula: `invariant x : e`, `property x : e`"
+        return "a name and `:` stand before the formula: `invariant x : e`, `property x : e`"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
         return "statements stand in handlers: `upon … { … }`"
     return ""
@@ -362,6 +366,12 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
 
 _EVENT = re.compile(r"\bupon\b[^{}]*$")
 """The beginning of a handler, up to its body."""
+
+
+def _hint_of_decimal(found: str, names: set[str], before: str) -> str:
+    if found.isdigit() and names == {"NAME"} and re.search(r"\d\.$", before):
+        return "numbers are whole, and a chance is a fraction of two, such as `1/2`"
+    return ""
 
 
 def _hint_of_brackets(found: str, names: set[str], before: str) -> str:

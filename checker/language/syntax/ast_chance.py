@@ -10,11 +10,13 @@ from checker.language.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class ChancePath:
-    """``goal`` (a formula), or ``keeps until goal`` (of states); ``steps``: of ``within``."""
+    """``goal`` (a formula), or ``keeps until goal`` (of states); ``steps``: of ``within``,
+    those of ``handler``, or all (``None``)."""
 
     goal: ast.Expr
     keeps: ast.Expr | None
     steps: ast.Expr | None
+    handler: ast.Name | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,14 @@ class ChanceBound:
 class ChanceQuestion:
     """A question about chance; ``text``: as it is written, on one line.
 
-    ``bound``: ``None`` for ``almost surely``.  ``counts``: of expected steps, whether they are
-    asked for, and ``handler`` the one whose steps count, ``None`` where all do.  ``some``: for some
-    adversary, and not for all.
+    ``bound``: ``None`` for ``almost surely``.  ``counts``: whether expected steps are asked for
+    (the handler of ``path`` is the one whose steps count).  ``some``: for some adversary, and not
+    for all.
     """
 
     path: ChancePath
     bound: ChanceBound | None
     counts: bool
-    handler: ast.Name | None
     some: bool
     text: str
     span: Span

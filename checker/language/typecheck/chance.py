@@ -81,7 +81,7 @@ def _question(
         denominator=checked[1] if checked else None,
         at_least=bound is None or bound.at_least,
         counts=question.counts,
-        handler="" if question.handler is None else question.handler.text,
+        handler="" if path.handler is None else path.handler.text,
         some=question.some,
         expected=word,
         span=question.span,
@@ -97,7 +97,7 @@ def _decl(
 
 def _is_handler(question: ast_chance.ChanceQuestion, handlers: set[str], home: Home) -> bool:
     """Reports a handler that does not exist."""
-    name = question.handler
+    name = question.path.handler
     if name is None or name.text in handlers:
         return True
     hint = suggestion(name.text, [h for h in handlers if not h.startswith("upon ")])

@@ -149,7 +149,7 @@ def _note(event: Event) -> str:
             return f"stores {event.name}"
         case "timeout":
             return f"timeout {event.name}".strip()
-        case "choice":
+        case "choice" | "coin":
             return event.name if event.process else event.sentence
         case "detect" | "world":
             return event.sentence

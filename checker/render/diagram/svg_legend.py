@@ -29,6 +29,7 @@ LINES = {
     "perform": "performs, visible outside",
     "store": "writes to stable storage",
     "suspicion": "failure detector",
+    "coin": "drawn by chance",
 }
 
 ARROWS = {

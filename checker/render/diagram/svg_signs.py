@@ -42,6 +42,8 @@ SIGNS = {
     "timeout": '<circle class="sign" r="5.5"/><path class="sign" d="M0,-3.5 V0 L3,2"/>',
     "suspicion": '<path class="sign" d="M-7,0 Q0,-9 7,0 Q0,9 -7,0 Z"/>'
     '<circle class="solid" r="2"/>',
+    "coin": '<circle class="sign" r="5.5"/>'
+    '<path class="solid" d="M0,-5.5 A5.5,5.5 0 0 1 0,5.5 Z"/>',
     "oracle": '<path class="sign" d="M-6,-5 H6 V3 H0 L-3,6 V3 H-6 Z"/>',
     "recover": '<path class="sign" d="M0,6 V-5 M-4,-1 L0,-5 L4,-1"/>',
     "crash": '<path class="cross" d="M-4,-4 L4,4 M-4,4 L4,-4"/>',

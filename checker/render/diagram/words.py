@@ -24,7 +24,7 @@ LINE = 15.0
 SIGN = 17.0
 """The width of the sign in front of a line."""
 
-TOLD = ("send", "perform", "store", "choice", "timeout", "detect", "recover")
+TOLD = ("send", "perform", "store", "choice", "coin", "timeout", "detect", "recover")
 """The kinds of events that the title of a step mentions."""
 
 CRASHES = Line("", "crashes", "crashes")
@@ -120,8 +120,8 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
             text, identity = f"perform {text}", identities.of(text)
         case "store":
             pass
-        case "choice":
-            sign = ""
+        case "choice" | "coin":
+            sign = "coin" if event.kind == "coin" else ""
         case "timeout":
             text = text or "timeout"
         case "detect":

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from checker.diagnostics.english import count
-from checker.results.chance import Adversary, Chance, Visit
+from checker.results.chance import RESTS, Adversary, Chance, Rule, Visit
 from checker.results.verdict import PropertyVerdict
 
 ENDS = {
@@ -40,26 +41,41 @@ def value_lines(found: Chance) -> Iterator[str]:
     sizes.append(count(found.branches, "branch", "branches"))
     yield f"{', '.join(sizes)}; {found.seconds:.2f} s"
     if found.endless:
-        yield f"the adversary can stay forever: {'; '.join(found.endless)}"
+        how = "forever" if found.forever else "as long as it likes"
+        yield f"the adversary can stay {how}: {'; '.join(found.endless)}"
 
 
 def _adversary(adversary: Adversary) -> RenderableType:
-    parts: list[RenderableType] = [
-        Text(f"the {adversary.kind} adversary", style="bold"),
-        *(Text(f"  {line}", style="dim") for line in rule_lines(adversary)),
-    ]
+    parts: list[RenderableType] = [Text(f"the {adversary.kind} adversary", style="bold")]
+    if adversary.rules:
+        parts.append(Text(f"  {adversary_text(adversary)}:", style="dim"))
+        parts.append(Padding(_rules(adversary), (0, 0, 0, 4)))
     root = Tree(_visit_text(adversary.tree, 0), guide_style="dim")
     _grow(root, adversary.tree, 0)
     return Group(*parts, root)
 
 
-def rule_lines(adversary: Adversary) -> Iterator[str]:
-    """Yields the strategy in words: what is chosen how often where there is a choice."""
-    if not adversary.rules:
-        return
-    yield f"in {count(adversary.states, 'state')} that it leads to, where it has a choice it picks:"
-    for kind, states in adversary.rules:
-        yield f"  {kind} ({count(states, 'state')})"
+def _rules(adversary: Adversary) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("it lets happen", "where"):
+        table.add_column(title, overflow="fold")
+    table.add_column("states", justify="right")
+    for rule in adversary.rules:
+        table.add_row(Text(rule.step), Text(when_text(rule)), f"{rule.states:,}")
+    return table
+
+
+def adversary_text(adversary: Adversary) -> str:
+    """Returns how many states a strategy leads to, and of how many its rules tell."""
+    said = f"it leads to {count(adversary.states, 'state')}, and has a choice in {adversary.free:,}"
+    if adversary.told < adversary.free:
+        said += f", of which these rules tell {adversary.told:,}"
+    return said
+
+
+def when_text(rule: Rule) -> str:
+    """Returns where a rule says what is chosen."""
+    return ", ".join(f"{name} {condition}" for name, condition in rule.when) or "always"
 
 
 def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
@@ -73,7 +89,7 @@ def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
             label.append(f"  {branch.shows}", style="not bold default")
             here = so_far * Fraction(branch.probability)
             label.append(f"  (so far {here})", style="not bold dim")
-            if branch.then in drawn:
+            if branch.then in drawn and tree[branch.then].branches:
                 node.add(label.append(f"\nas at {branch.then}", style="not bold dim"))
                 continue
             drawn.add(branch.then)
@@ -81,11 +97,26 @@ def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
             todo.append((node.add(label), branch.then, here))
 
 
+def again_text(visit: Visit) -> str:
+    """Returns what happens forever in a visit."""
+    return "; then ".join(visit.again) + (", and again" if visit.again != (RESTS,) else "")
+
+
+def visit_text(visit: Visit) -> str:
+    """Returns what happens in a visit, up to the next coin."""
+    said = "; then ".join(visit.steps)
+    if not visit.again:
+        return said
+    before = "; and then, " if visit.steps else ""
+    return f"{said}{before}forever: {again_text(visit)}"
+
+
 def _visit_text(tree: tuple[Visit, ...], number: int) -> Text:
     visit = tree[number]
     text = Text(f"{number}  " if visit.branches else "", style="not bold dim")
-    text.append("; then ".join(visit.steps), style="not bold default")
+    text.append(visit_text(visit), style="not bold default")
     if visit.ends:
         said, style = ENDS[visit.ends]
-        text.append(f"{': ' if visit.steps else ''}{said}", style=f"not bold {style}")
+        before = ": " if visit.steps or visit.again else ""
+        text.append(f"{before}{said}", style=f"not bold {style}")
     return text

@@ -11,6 +11,7 @@ RETURN, OPERATION = "◁", "┃"
 DELIVERY, PERFORM, STORE = "■", "◆", "▪"
 NOT_DELIVERED, NOT_PERFORMED, NOT_STORED = "□", "◇", "▫"
 CRASH, RECOVERY, SUSPICION, TIMER = "✕", "↑", "?", "◷"
+COIN = "◐"
 LOST, MISSED, UNDER_WAY = "✗", "○", "·"
 RIGHT, LEFT = "►", "◄"
 SOLID, BROKEN, DOUBLE = "─", "┄", "═"
@@ -26,7 +27,7 @@ STAND_INS = {
     "▪": "&", "□": "_", "◇": "_", "▫": "_", "✕": "X", "↑": "^", "◷": "@", "✗": "x", "○": "0",
     "·": "*", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
     "┏": "!", "┗": "!", "…": "~", "⋯": "~", "╟": "+", "╢": "+", "╫": "+",
-    "◁": "]", "╂": "+",
+    "◁": "]", "╂": "+", "◐": "%",
 }  # fmt: skip
 """The ASCII stand-in for each sign."""
 
@@ -48,6 +49,7 @@ MEANINGS = (
     (BYZANTINE, "is Byzantine"),
     (SUSPICION, "a failure detector or an oracle speaks"),
     (TIMER, "timer"),
+    (COIN, "is drawn by chance"),
     (LOST, "lost"),
     (MISSED, "never arrives"),
     (UNDER_WAY, "still on its way"),

@@ -155,6 +155,8 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             return [LaneItem(who, m.STORE, f"stores {name}", TOLD)]
         case "choice":
             return [LaneItem(who, "", name, TOLD)]
+        case "coin":
+            return [LaneItem(who, m.COIN, name, TOLD)]
         case "timer":
             return [LaneItem(who, m.TIMER, name.replace("the timer ", "").replace("`", ""), QUIET)]
         case "timeout":

@@ -99,7 +99,17 @@ def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
             yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
         case "crash" if step.kind != "crash":
             yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
-        case "perform" | "store" | "choice" | "timer" | "timeout" | "detect" | "recover" | "world":
+        case (
+            "perform"
+            | "store"
+            | "choice"
+            | "coin"
+            | "timer"
+            | "timeout"
+            | "detect"
+            | "recover"
+            | "world"
+        ):
             if not step.headline.startswith(event.sentence):
                 yield _of_world(event, who)
 
@@ -114,6 +124,8 @@ def _of_world(event: Event, who: str) -> tuple[Text, Text]:
         case "choice":
             whose = f"{event.process}." if who else ""
             return Text("starts", style="magenta"), Text(f"with {whose}{event.name}")
+        case "coin":
+            return Text("draws", style="magenta"), Text(who + event.name)
         case "timer":
             verb, _, timer = event.name.partition(" ")
             return Text(verb, style="cyan"), Text(who + timer)

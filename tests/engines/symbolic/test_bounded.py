@@ -198,3 +198,21 @@ def test_ctrl_c_ends_it_and_tells_what_was_found(number: signal.Signals, tmp_pat
         assert process.wait(timeout=60) == 3
     assert "interrupted" in said
     assert "internal error" not in said
+
+
+def test_a_solver_that_gave_up_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """z3 that is ended while it takes assertions in forgets some, and then finds models of less."""
+    solver = z3.SolverFor("QF_BV")
+    x = z3.BitVec("x", 8)
+    solver.add(x < 3, x > 1)
+    begun: list[str] = []
+    reset = z3.Solver.reset
+    monkeypatch.setattr(z3.Solver, "check", lambda *_: z3.unknown)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda _: "timeout")
+    monkeypatch.setattr(z3.Solver, "reset", lambda s: (begun.append("anew"), reset(s)))
+    with pytest.raises(GaveUp):
+        ask(solver, QueryBudget(None))
+    monkeypatch.undo()
+    assert begun == ["anew"]
+    assert [str(a) for a in solver.assertions()] == ["x < 3", "x > 1"]
+    assert ask(solver, QueryBudget(None)) and solver.model()[x] == 2

@@ -16,7 +16,7 @@ from itertools import product
 from math import lcm
 
 from checker.engines import budgets
-from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps
+from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps, TooFine
 from checker.engines.native.chance.labelled_system import Label, LabelledSystem
 from checker.engines.native.codegen.state_predicates import FEW
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
@@ -69,7 +69,7 @@ class NativeChance(ChanceGraph):
         try:
             with budgets.raising_when_exhausted():
                 self._build()
-        except (Undecided, MemoryError) as error:
+        except (Undecided, TooFine, MemoryError) as error:
             self.missing = str(error) or "there is no memory left"
         except KeyboardInterrupt as error:
             self.missing = stop_reason(error)
@@ -231,7 +231,7 @@ class NativeChance(ChanceGraph):
             count *= len(part)
         if count > RULES:
             why = f"the adversary has more than {RULES:,} ways behind its coins"
-            raise ImproperChance(self.system.actions[action], why)
+            raise ImproperChance(why, self._by.hoisted[action].choices[depth].place)
         total = sum(weights)
         return [
             tuple(

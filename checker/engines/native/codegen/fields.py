@@ -86,7 +86,8 @@ class Worker(IntEnum):
     CONSTRAINT_SKIP = 45  # ENDS: the number passed over until one is searched for; NOTHING: none is
     CONSTRAINT_FOUND = 46  # ENDS: it was found
     STOPPED = 47  # the state under expansion was abandoned before it was done
-    MARKS = 48  # bit set; what follows is placed by Shape
+    OUT_LABELS = 48  # LINK: address of 32 bits for each row in OUT: the constraint of the step
+    MARKS = 49  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):
@@ -101,6 +102,7 @@ class Mode(IntEnum):
     ENDS = 6  # nothing: only fairness constraints are checked (see admissible_ends.py)
     WALK = 7  # one of them is drawn (see walk_loop.py)
     STEPS = 8  # all of one state are kept (see steps_loop.py)
+    LINK = 9  # like ASK, with the constraint that each takes, and steps that leave it as it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,8 @@ class SearchLoop:
             with fn.if_(fn.eq(mode, const(Mode.EDGES))):
                 fn.call("link", [context, worker, count], None)
                 fn.ret()
-            with fn.if_(fn.eq(mode, const(Mode.ASK))):
+            asking = (fn.eq(mode, const(each)) for each in (Mode.ASK, Mode.LINK))
+            with fn.if_(fn.or_(*asking)):
                 fn.call("ask", [context, worker, count], None)
                 fn.ret()
             with fn.if_(fn.eq(mode, const(Mode.ENDS))):
@@ -252,7 +253,8 @@ class SearchLoop:
                 with fn.if_(linking):
                     self._close_edges(fn, context, worker, number, i)
                 full = fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))
-                with fn.if_(fn.and_(fn.eq(mode, const(Mode.ASK)), full)):
+                asking = (fn.eq(mode, const(each)) for each in (Mode.ASK, Mode.LINK))
+                with fn.if_(fn.and_(fn.or_(*asking), full)):
                     fn.ret(i)
             fn.place(following)
         put(fn, worker, Worker.CURRENT, end)

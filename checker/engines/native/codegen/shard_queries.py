@@ -1,15 +1,15 @@
 """Native code for states that are divided among shards: queries to the owners of a state's
 successors.
 
-In mode ASK successors are collected for each shard like those on their way there
+In modes ASK and LINK successors are collected for each shard like those on their way there
 (:mod:`checker.engines.native.codegen.routing`), but all of them, each with the row that it comes
-from.
+from, and in mode LINK with the constraint of the step.
 """
 
 from __future__ import annotations
 
 from checker.engines.native.codegen.emit import Fn, Val, const
-from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.fields import Mode, Worker
 from checker.engines.native.codegen.graph_fields import NONE
 from checker.engines.native.codegen.record_access import address, get, put
 from checker.engines.native.codegen.visited_set import OUTSIDE, VisitedSet
@@ -37,6 +37,8 @@ class ShardQueries:
         batch, out = (address(fn, worker, w) for w in (Worker.BATCH, Worker.OUT))
         sources, counts = (address(fn, worker, w) for w in (Worker.OUT_SOURCES, Worker.OUT_COUNTS))
         cap = get(fn, worker, Worker.OUT_CAP)
+        linking = fn.eq(get(fn, worker, Worker.MODE), const(Mode.LINK))
+        given, labels = (address(fn, worker, w) for w in (Worker.BATCH_LABELS, Worker.OUT_LABELS))
         source = fn.resize(get(fn, worker, Worker.CURRENT), 32)
         with fn.count(count) as i:
             row = self.seen.row(fn, batch, i)
@@ -49,6 +51,8 @@ class ShardQueries:
             at = fn.add(fn.mul(owner, cap), waiting)
             self.seen.copy(fn, row, self.seen.row(fn, out, at))
             fn.store(source, fn.at(sources, at, 32))
+            with fn.if_(linking):
+                fn.store(fn.load(fn.at(given, i, 32), 32), fn.at(labels, at, 32))
             fn.store(fn.add(waiting, const(1)), place)
         fn.ret()
         return fn

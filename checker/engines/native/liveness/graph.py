@@ -193,6 +193,49 @@ def _together(writers: list[_Writer], numbers: Numbers) -> None:
             raise
 
 
+class ConstraintTable:
+    """The constraints that a worker meets, numbered from 1 on in the order in which it does."""
+
+    def __init__(self, kernel: Kernel, crew: WorkerMemory) -> None:
+        self._kernel, self._crew, plan = kernel, crew, kernel.image.plan
+        self.width = plan.words if plan else 1
+        self._keys, self._table = Buffer(8 * self.width * FIRST_KEYS), Buffer(8 * FIRST_KEYS)
+        self._slots = 2 * FIRST_KEYS
+        crew.put(Worker.KEY_COUNT, 0)
+        self._publish()
+
+    def _publish(self) -> None:
+        self._crew.put(Worker.KEYS, self._keys.address)
+        self._crew.put(Worker.KEY_TABLE, self._table.address)
+        self._crew.put(Worker.KEY_MASK, self._slots - 1)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return self._crew.get(Worker.KEY_COUNT)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another one."""
+        return self._slots - 1 < 2 * len(self)
+
+    def grow(self) -> None:
+        """Makes room for more."""
+        used = 8 * self.width * len(self)
+        self._slots *= 4
+        self._keys = self._keys.larger(4 * self.width * self._slots, used)
+        self._table = Buffer(4 * self._slots)
+        self._publish()
+        self._crew.put(Worker.OVERFLOW, 0)
+        rekey = self._kernel.rekey
+        assert rekey is not None
+        rekey(self._crew.address)
+
+    def rows(self, begin: int = 0) -> list[tuple[int, ...]]:
+        """Their rows, in the order of their numbers, but for the first ``begin``."""
+        words, width = self._keys.words(), self.width
+        return [tuple(words[i * width : (i + 1) * width]) for i in range(begin, len(self))]
+
+
 class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
@@ -202,19 +245,10 @@ class _Writer:
         self.search, self.store = search, numbers.store
         self.crew, self.start, self.begin = crew, start, begin
         self.halt = False
-        self.width = search.kernel.image.plan.words if search.kernel.image.plan else 1
-        self.keys, self.table = Buffer(8 * self.width * FIRST_KEYS), Buffer(8 * FIRST_KEYS)
-        self.slots = 2 * FIRST_KEYS
         crew.put(Worker.MODE, Mode.EDGES)
         crew.put(Worker.OVERFLOW, 0)
         crew.put(Worker.EDGES, begin)
-        crew.put(Worker.KEY_COUNT, 0)
-        self._publish()
-
-    def _publish(self) -> None:
-        self.crew.put(Worker.KEYS, self.keys.address)
-        self.crew.put(Worker.KEY_TABLE, self.table.address)
-        self.crew.put(Worker.KEY_MASK, self.slots - 1)
+        self.table = ConstraintTable(search.kernel, crew)
 
     def write(self, owner: WorkerMemory, first: int) -> None:
         """Writes the edges of all states of ``owner``, whose first one has number ``first``."""
@@ -227,28 +261,11 @@ class _Writer:
             context, rows = self.store.context_address, owner.rows.address
             at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
             if self.crew.get(Worker.OVERFLOW):
-                self._grow()
+                self.table.grow()
             elif at < stop and not self.halt:
                 search.check_time()
                 search.kernel.stop.clear()
         self.start.words()[first + owner.count] = self.crew.get(Worker.EDGES)
-
-    def _grow(self) -> None:
-        used = 8 * self.width * self.crew.get(Worker.KEY_COUNT)
-        self.slots *= 4
-        self.keys = self.keys.larger(4 * self.width * self.slots, used)
-        self.table = Buffer(4 * self.slots)
-        self._publish()
-        self.crew.put(Worker.OVERFLOW, 0)
-        rekey = self.search.kernel.rekey
-        assert rekey is not None
-        rekey(self.crew.address)
-
-    def constraints(self) -> list[tuple[int, ...]]:
-        """The rows of the constraints met, in the order of their numbers."""
-        words, width = self.keys.words(), self.width
-        count = self.crew.get(Worker.KEY_COUNT)
-        return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
 def _join(writers: list[_Writer], labels: Buffer) -> tuple[tuple[tuple[int, ...], ...], int]:
@@ -257,7 +274,7 @@ def _join(writers: list[_Writer], labels: Buffer) -> tuple[tuple[tuple[int, ...]
     edges = 0
     for writer in writers:
         names = array("I", [0])
-        names.extend(known.setdefault(row, len(known) + 1) for row in writer.constraints())
+        names.extend(known.setdefault(row, len(known) + 1) for row in writer.table.rows())
         end = writer.crew.get(Worker.EDGES)
         edges += end - writer.begin
         if any(i != name for i, name in enumerate(names)):

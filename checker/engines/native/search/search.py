@@ -62,6 +62,7 @@ class Search:
     ) -> None:
         self.system, self.limits, self.listener = system, limits, listener
         self.upgrade, self.journal = upgrade, journal
+        self.awaits_compiler = True
         self.started = self.begun = time.monotonic()
         self.seconds = self.earlier = 0.0
         self._threads = threads
@@ -126,10 +127,12 @@ class Search:
         self._know()
 
     def close(self) -> None:
-        """Waits for all workers, and for the compiler if the search was not cut short."""
+        """Waits for all workers, and where that is wanted for the compiler, if the search was not
+        cut short."""
         self.halt = True
         if self.upgrade is not None:
-            better = self.upgrade.close(wait=self.stopped in (None, DECIDED))
+            whole = self.stopped in (None, DECIDED)
+            better = self.upgrade.close(wait=whole and self.awaits_compiler)
             self.store.kernel = better or self.store.kernel
             self.upgrade = None
         if self._pool is not None:

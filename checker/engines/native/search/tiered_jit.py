@@ -7,6 +7,7 @@ makes optimised code, and the search continues with that: no table belongs to th
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from checker.engines.budgets import WorkerThread
@@ -15,7 +16,7 @@ from checker.engines.native.codegen.jit import Effort, Kernel, compile_image, lo
 
 SECONDS_PER_CHARACTER = 2e-6
 """Seconds of search, per character of IR, before optimised code is made: about half of what making
-it takes.
+it takes.  Where less than that is left of the time it is not begun.
 """
 
 
@@ -30,11 +31,12 @@ def first_kernel(image: KernelImage) -> tuple[Kernel, bool]:
 
 
 class PendingOptimisation:
-    """Optimised code for ``image``, being compiled."""
+    """Optimised code for ``image``, being compiled; ``timeout``: seconds of the whole search."""
 
-    def __init__(self, image: KernelImage) -> None:
+    def __init__(self, image: KernelImage, timeout: float | None = None) -> None:
         self._image = image
         self._after = len(image.text) * SECONDS_PER_CHARACTER
+        self._latest = math.inf if timeout is None else timeout - 2 * self._after
         self._made: WorkerThread[Kernel] | None = None
         self._over = False
 
@@ -43,7 +45,7 @@ class PendingOptimisation:
         if self._over:
             return None
         if self._made is None:
-            if seconds >= self._after:
+            if self._after <= seconds <= self._latest:
                 self._made = WorkerThread(partial(compile_image, self._image))
             return None
         if not self._made.is_done:

@@ -5,11 +5,13 @@ given states they have.
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
 from checker.engines.native.codegen.row_selection import Code
+from checker.engines.native.liveness.graph import ConstraintTable
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.sharding.shard import Block, Shard
 
@@ -63,36 +65,67 @@ class Region:
 
         Contains all steps to other states; those of one state may be repeated.
         """
+        for _, asked in self._asked(rows, Mode.ASK, None):
+            yield from ((owner, found, sources) for owner, found, sources, _ in asked)
+
+    def links(
+        self, rows: Block, table: ConstraintTable
+    ) -> Iterator[tuple[int, bytes, bytes, bytes]]:
+        """The steps of states, as :meth:`ask` gives them, each once, and for each 32 bits, the
+        number of its constraint in ``table`` (0: none); also those that leave a state as it is and
+        take a constraint."""
+        for at, asked in self._asked(rows, Mode.LINK, table):
+            for owner, found, sources, labels in asked:
+                # a state that was given up is done again from its first step on
+                count = bisect_left(memoryview(sources).cast("I"), at)
+                if count:
+                    four = 4 * count
+                    yield owner, found[: count * self.width], sources[:four], labels[:four]
+
+    def _asked(
+        self, rows: Block, mode: Mode, table: ConstraintTable | None
+    ) -> Iterator[tuple[int, Iterator[tuple[int, bytes, bytes, bytes]]]]:
+        """Yields how many states are done, with what waits for each shard then."""
         import pyarrow as pa
 
         source = pa.py_buffer(rows)
         count = source.size // self.width
-        cap = max(FEW, min(MANY, ASK_BYTES // (self.shards * (self.width + 4))))
-        out, sources = self._out(cap)
-        self.crew.put(Worker.MODE, Mode.ASK)
+        cap = max(FEW, min(MANY, ASK_BYTES // (self.shards * (self.width + 8))))
+        self._make_out(cap)
+        self.crew.put(Worker.MODE, mode)
         at = 0
         while at < count:
             self.crew.put(Worker.OVERFLOW, 0)
             given = (self.store.context_address, self.crew.address, source.address, at, count, 0)
             before, at = at, self.kernel.run(*given)
-            for owner, waiting in enumerate(self._counts):
-                if waiting:
-                    begin, end = owner * cap, owner * cap + waiting
-                    self._counts[owner] = 0
-                    found = bytes(out.bytes()[begin * self.width : end * self.width])
-                    yield owner, found, bytes(sources.bytes()[4 * begin : 4 * end])
-            if at == before and self.kernel.stop.is_set:
+            yield at, self._waiting(cap)
+            if table is not None and table.is_full:
+                table.grow()
+            elif at == before and self.kernel.stop.is_set:
                 self.kernel.stop.clear()
             elif at == before:
                 cap *= 4
-                out, sources = self._out(cap)
+                self._make_out(cap)
 
-    def _out(self, cap: int) -> tuple[Buffer, Buffer]:
-        out, sources = Buffer(cap * self.shards * self.width), Buffer(cap * self.shards * 4)
-        self.crew.put(Worker.OUT, out.address)
-        self.crew.put(Worker.OUT_SOURCES, sources.address)
+    def _make_out(self, cap: int) -> None:
+        """Makes room for so many successors for each shard."""
+        self._out = Buffer(cap * self.shards * self.width)
+        self._sources, self._labels = (Buffer(cap * self.shards * 4) for _ in range(2))
+        self.crew.put(Worker.OUT, self._out.address)
+        self.crew.put(Worker.OUT_SOURCES, self._sources.address)
+        self.crew.put(Worker.OUT_LABELS, self._labels.address)
         self.crew.put(Worker.OUT_CAP, cap)
-        return out, sources
+
+    def _waiting(self, cap: int) -> Iterator[tuple[int, bytes, bytes, bytes]]:
+        """Takes out what waits for each shard: rows, sources and labels."""
+        out, sources, labels = self._out.bytes(), self._sources.bytes(), self._labels.bytes()
+        for owner, waiting in enumerate(self._counts):
+            if waiting:
+                begin, end = owner * cap, owner * cap + waiting
+                self._counts[owner] = 0
+                rows = bytes(out[begin * self.width : end * self.width])
+                four = slice(4 * begin, 4 * end)
+                yield owner, rows, bytes(sources[four]), bytes(labels[four])
 
     # -- answers --------------------------------------------------------------------------------
 

@@ -14,24 +14,19 @@ from dataclasses import replace
 
 from checker.engines import budgets
 from checker.engines.attribution import Attributed, attributed
-from checker.engines.native.codegen.fair_components import STRONG, WEAK
-from checker.engines.native.codegen.graph_fields import QueryField
-from checker.engines.native.codegen.jit import graph_kernel
 from checker.engines.native.codegen.valence_words import NUMBERED, WHOLE
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
-from checker.engines.native.liveness.graph_query import GraphQuery, Nodes
-from checker.engines.native.liveness.lasso import shortest
 from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.memory import Buffer, MemoryBudget
 from checker.engines.native.search.states import States, Unevaluable
 from checker.engines.native.valence.state_words import StateWords, TooManyWords
-from checker.engines.valence import WIDEST, ValenceGraph, ValenceProblem
+from checker.engines.native.valence.undecided_runs import UndecidedRuns, levels_of
+from checker.engines.valence import WIDEST, ValenceGraph, ValenceProblem, ValenceUnknown
 from checker.model import interpreter
 from checker.model.interpreter import Constraint
 from checker.model.ir import (
     FALSE,
     TRUE,
-    FairnessKind,
     Property,
     PropertyKind,
     TransitionSystem,
@@ -39,7 +34,6 @@ from checker.model.ir import (
 from checker.results.answer import Answer, Path, State, Unsupported, stop_reason
 
 DECIDED = "@decided"
-KINDS = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
 
 
 def searched_system(problem: ValenceProblem) -> Attributed:
@@ -68,7 +62,7 @@ class NativeValence(ValenceGraph):
         self.layout, self.answer = problem.layout, answer
         self._system: TransitionSystem = problem.system
         self._by, self._search = by, search
-        self._fair: tuple[States, GraphQuery] | None = None
+        self._runs: UndecidedRuns | None = None
         self._budget = MemoryBudget(search.limits.memory, lambda: search.load().used_bytes)
         if not answer.exhaustive or answer.fault is not None:
             return
@@ -87,7 +81,7 @@ class NativeValence(ValenceGraph):
         search.tell("valence: the graph of steps")
         self._numbers = Numbers(search.whole())
         self._states = States(search, self._numbers, build_graph(search, self._numbers))
-        self._levels = [self._numbers.level(depth) for depth in range(search.depth + 1)]
+        self._levels = levels_of(self._numbers, search.depth)
         built = time.monotonic()
         search.tell("valence: backwards from decisions")
         try:
@@ -170,54 +164,15 @@ class NativeValence(ValenceGraph):
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Looks for an end, then for a fair cycle."""
         self._search.tell("valence: executions that never decide")
-        with self._budget.enforced():
-            return self._undecided_run(bivalent)
+        try:
+            with self._budget.enforced():
+                return self._undecided_run(bivalent)
+        except (Undecided, MemoryError) as error:
+            raise ValenceUnknown(str(error) or "there is no memory left") from error
 
     def _undecided_run(self, bivalent: bool) -> Path | None:
-        states, question = self._fairness()
-        ends = question.get(QueryField.ENDS)
-        for level in self._levels:
-            if staying := self._words.waiting(level, bivalent=bivalent, among=ends):
-                path = self._to(min(staying, key=self._numbers.words))
-                return replace(path, loop=len(path.states) - 1)
-        question.forget()
-        chosen = self._words.waiting(states.graph.stretches, bivalent=bivalent)
-        if not question.fair(Nodes.of(chosen)):
-            return None
-        fair = ([n for part in level for n in question.fair_nodes(*part)] for level in self._levels)
-        nearest = next(filter(None, fair))
-        loop = shortest(question, nearest, states.key(range(self._numbers.count)))
-        stem = self._to(loop[0])
-        more = tuple(states.state(node) for node in loop[1:])
-        return Path((*stem.states, *more), loop=len(stem.states) - 1)
-
-    def _fairness(self) -> tuple[States, GraphQuery]:
-        """The graph with the constraints of the original system, and which states may be ends.
-
-        The labels of the attributed system are not needed any more by then: they are replaced.
-        """
-        if self._fair is not None:
-            return self._fair
-        graph, names, kinds = self._states.graph, array("I", [0]), bytearray(1)
-        known: dict[Constraint, int] = {}
-        for label in self._labels(graph):
-            pair = self._by.original(label)
-            if pair is None:
-                names.append(0)
-                continue
-            if pair[0] not in known:
-                known[pair[0]] = len(kinds)
-                kinds.append(KINDS[pair[1].kind])
-            names.append(known[pair[0]])
-        for begin, end in graph.stretches:
-            edges = graph.start.words()[begin], graph.start.words()[end]
-            graph_kernel().relabel(graph.labels.address, *edges, names.buffer_info()[0])
-        states = self._states
-        states.graph = replace(graph, kinds=bytes(kinds), constraints=())
-        question = GraphQuery(states.graph, justice_bits=states.justice_bits, full=states.full)
-        self._stays = Buffer(self._numbers.count)
-        question.put(QueryField.ENDS, self._stays.address)
-        for begin, end in graph.stretches:
-            question.code.quiet(question.task, begin, end)
-        self._fair = states, question
-        return self._fair
+        if self._runs is None:
+            self._runs = UndecidedRuns(self._states, self._by, self._levels, self._to)
+        return self._runs.first(
+            lambda states, among: self._words.waiting(states, bivalent=bivalent, among=among)
+        )
