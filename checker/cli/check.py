@@ -89,6 +89,12 @@ if TYPE_CHECKING:
     help="Keep fingerprints in place of states: less memory, and a probability that some state was"
     " omitted, which is said.",
 )
+@click.option(
+    "--valence",
+    "strips",
+    is_flag=True,
+    help="Say after each step of a run what can still be decided.",
+)
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @LAYOUT
 @selection
@@ -109,6 +115,7 @@ def check(
     coverage: bool,
     audit_reductions: bool,
     compact: bool,
+    strips: bool,
     steps: bool,
     layout: Layout,
     lanes: tuple[str, ...],
@@ -142,14 +149,24 @@ def check(
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)
-        if not cached:
-            return answer_check(spec, name, shows, meter)
-        return result_cache.cached(
-            spec, name, shows, lambda: answer_check(spec, name, shows, meter)
-        )
+        if cached:
+            report = result_cache.cached(
+                spec, name, shows, lambda: answer_check(spec, name, shows, meter)
+            )
+        else:
+            report = answer_check(spec, name, shows, meter)
+        return _with_strips(report, spec, options, meter) if strips else report
 
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
+
+
+def _with_strips(report: Report, spec: Spec, options: Options, meter: Meter) -> Report:
+    from checker.engines import budgets
+    from checker.valence.strips import with_strips
+
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        return with_strips(report, spec, options, meter)
 
 
 def only_asked(asked: list[Target], properties: tuple[str, ...]) -> list[Target]:

@@ -216,7 +216,7 @@ def _without_run(prop: Property, answer: Answer, clock: ExplainingBudget) -> Rep
     if prop.name in answer.undecided:
         return Reply(why=_reason_text(answer.undecided[prop.name], clock))
     if answer.fault is not None:
-        return Reply(why="some run meets an error first")
+        return Reply(why="its search ended early: some run meets an error, or outgrows a guess")
     if not answer.exhaustive:
         return Reply(why=_reason_text(answer.stopped or "not all states were seen", clock))
     return Reply(settled=True, fair=answer.fair)

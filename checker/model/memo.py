@@ -59,6 +59,37 @@ def by_identity(function: Callable[[Any], R]) -> Callable[[Any], R]:
     return kept
 
 
+class Keeping:
+    """The base of objects that memoise results of their methods (:func:`in_its_object`)."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, dict[int, tuple[Any, Any]]] = {}
+
+
+Owner = TypeVar("Owner", bound=Keeping)
+
+
+def in_its_object(method: Callable[[Owner, Any], R]) -> Callable[[Owner, Any], R]:
+    """Memoises ``method`` by the identity of its argument, as long as its object lives.
+
+    The object has no function that has the object: it is gone when nobody has it any more, and
+    with it all that it knows, without being looked for as garbage.
+    """
+    name = method.__name__
+
+    def kept(self: Owner, node: Any) -> R:
+        known = self.kept.get(name)
+        if known is None:
+            known = self.kept[name] = {}
+        found = known.get(id(node))
+        if found is None:
+            found = known[id(node)] = (node, method(self, node))
+        result: R = found[1]
+        return result
+
+    return kept
+
+
 def in_an_analysis(function: Callable[[Any], R]) -> Callable[[Any], R]:
     """Memoises ``function`` by the identity of its argument inside :func:`an_analysis`; elsewhere
     each call computes its result."""
@@ -122,10 +153,14 @@ def an_analysis() -> Iterator[None]:
 
 def _close_analyses(depth: int) -> None:
     """Closes the analyses beyond the first ``depth``; empties the tables where none is left.
-    Garbage is collected again where it was when the first that is closed began."""
-    if any(_analyses[depth:]):
-        gc.enable()
+
+    Garbage is collected again where it was when the first that is closed began, but only after
+    that: a collection would look at everything that is kept.
+    """
+    collected = any(_analyses[depth:])
     del _analyses[depth:]
     if not _analyses:
         for table in _tables:
             table.clear()
+    if collected:
+        gc.enable()

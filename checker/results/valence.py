@@ -98,6 +98,15 @@ class Critical:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """A shortest run to a state in which just ``open`` can be decided; where these are several: to
+    any bivalent state."""
+
+    open: tuple[str, ...]
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
 class Blocking:
     """In so many ``states`` something can still be decided, but nothing is where ``process`` takes
     no further step; ``initial``: of them, initial ones."""
@@ -135,6 +144,7 @@ class Valence:
 
     ``outcome``: what is decided, as it was asked for; ``values``: its values.  ``starts``: for each
     input; ``critical_states``: how many there are, and ``critical`` some of the nearest.
+    ``nearest``: a run to each kind of state that there is: bivalent, univalent by value, silent.
     ``non_uniform``: states in which for each value there is a process without which it can still be
     decided.  ``stopped``: why it is not known, and then nothing else is (``None``: it is known).
     ``seconds``: of the search; ``graph_seconds``: for the graph of steps, ``word_seconds``: for
@@ -160,8 +170,8 @@ class Valence:
     non_uniform: Natural = 0
     corners: tuple[Corner, ...] = ()
     undecided: UndecidedRun | None = None
-    bivalent_loop: bool = False
     disagreement: Trace | None = None
+    nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
     stopped: str | None = None
     seconds: Amount = 0.0

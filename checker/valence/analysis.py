@@ -30,6 +30,7 @@ from checker.results.valence import (
     Branch,
     Critical,
     Level,
+    Nearest,
     Start,
     UndecidedRun,
     Valence,
@@ -102,6 +103,7 @@ def _known(computed: Computed, report: Valence) -> Valence:
         ),
         undecided=_undecided(computed),
         disagreement=_disagreement(computed),
+        nearest=tuple(_nearest(computed)),
         graph_seconds=graph.seconds[0],
         word_seconds=graph.seconds[1],
         bytes_per_state=graph.bytes_per_state,
@@ -276,3 +278,20 @@ def _disagreement(computed: Computed) -> Trace | None:
 
     path = computed.graph.nearest(split)
     return None if path is None else _trace(computed, path)
+
+
+def _nearest(computed: Computed) -> Iterator[Nearest]:
+    """Yields a shortest run to a bivalent state, to one for each value, and to a silent one."""
+    layout = computed.layout
+
+    def is_one(word: int) -> bool:
+        decided = layout.decided(word)
+        return not decided & (decided - 1)
+
+    path = computed.graph.nearest(lambda word: is_one(word) and layout.is_bivalent(word))
+    if path is not None:
+        yield Nearest(computed.open(path.states[-1]), _trace(computed, path))
+    for bits in (*(1 << i for i in range(layout.values)), 0):
+        path = computed.graph.nearest(lambda word, bits=bits: layout.open(word) == bits)  # type: ignore[misc]
+        if path is not None:
+            yield Nearest(computed.shown(bits), _trace(computed, path))

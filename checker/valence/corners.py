@@ -49,11 +49,16 @@ def _termination(computed: Computed, report: Valence) -> Corner:
         how = "stays bivalent forever" if run.kind == "bivalent" else "never decides"
         faults = " and nobody crashes" if not _crashes(report) else ""
         return Corner("termination", "given up", f"an admissible run {how}{faults}")
+    timed = check.timing is not None and check.timing.kind != "asynchronous"
+    helpless = check.detector is None and not timed
+    needed = [each.process for each in report.blocking if each.initial]
+    if crashes and helpless and needed:
+        said = f"every admissible run decides, but {listing(needed)} may not crash here"
+        return Corner("termination", "given up", f"{said}: without it nothing is decided")
     if crashes:
         said = f"every admissible run decides, with up to {count(crashes, 'crash', 'crashes')}"
         return Corner("termination", "kept", said)
-    timed = check.timing is not None and check.timing.kind != "asynchronous"
-    if report.blocking and check.detector is None and not timed:
+    if report.blocking and helpless:
         who = listing([b.process for b in report.blocking])
         said = f"every admissible run decides, but if one of {who} stops, nothing may be decided"
         if len(report.blocking) == 1:

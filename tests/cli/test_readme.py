@@ -1,4 +1,5 @@
-"""What README.md and the page of commands say is so: commands, options, words for the world."""
+"""What README.md, the overview and the page of commands say is so: commands, options, words for the
+world."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from checker.session.pipeline import Options, checks_in
 ROOT = specs().parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    \./bivalence check (\S+)$", README, re.MULTILINE)
+OVERVIEW = (ROOT / "docs" / "overview.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-WORLD = README[README.index("The protocol says nothing") :].partition("\n\n")[0]
+WORLD = OVERVIEW[OVERVIEW.index("The protocol says nothing") :].partition("\n\n")[0]
 WORDS = [
     w for w in re.findall(r"`([^`]+)`", WORLD) if re.match("faults|links|timing|detector|given", w)
 ]
@@ -80,7 +82,7 @@ def test_every_command_and_option_exists() -> None:
 def test_the_diagram_is_the_one_that_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (shown,) = re.findall(r"^```\n(    p1 .*?)```$", README, re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```\n(    p1 .*?)```$", OVERVIEW, re.MULTILINE | re.DOTALL)
     run = str(tmp_path / "run.json")
     spec = str(specs() / "total_order/sequencer_takeover.bcast")
     asked = ["check", f"{spec}::crash_one", "--explain", "300", "--trace-out", run, "-q"]
@@ -92,10 +94,14 @@ def test_the_diagram_is_the_one_that_is_printed(
 
 def test_the_protocol_that_is_shown_does_what_its_check_expects(tmp_path: Path) -> None:
     """Its key is the one of the library, where `specs/broadcast/eager_reliable.bcast` has it."""
-    (shown,) = re.findall(r"^```\n(protocol .*?)```$", README, re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```\n(protocol .*?)```$", OVERVIEW, re.MULTILINE | re.DOTALL)
     path = tmp_path / "a.bcast"
     path.write_text(shown, encoding="utf-8")
     assert answer_check(str(path), "crash_one", Options()).exit_code == 0
     library = (ROOT / "specs/broadcast/eager_reliable.bcast").read_text(encoding="utf-8")
     for statement in ("when (s, m) not in seen", "seen += (s, m)"):
         assert statement in shown and statement in library
+
+
+def test_the_readme_is_one_screen() -> None:
+    assert len(README.splitlines()) <= 50

@@ -61,8 +61,36 @@ def test_a_page_has_pictures_and_asks_for_nothing_from_outside(tmp_path: Path) -
     page = out.read_text(encoding="utf-8")
     for part in ("corners", "inputs", "levels", "hook", "never"):
         assert f'<section id="{part}">' in page
-    assert page.count("<svg") == 3
+    for number, kind in enumerate(("{0}", "{1}", "{}")):
+        assert f'<article id="nearest-{number}">' in page
+        assert f"The nearest state in which <code>{kind}</code> can be decided" in page
+        assert f'<a href="#nearest-{number}"><rect' in page
+    assert page.count("<svg") == 3 + 3
     assert 'href="http' not in page and 'src="http' not in page
+
+
+def test_check_says_what_is_open_after_each_step_of_a_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The run is the one that the search found, and its states those of the same steps."""
+    out = tmp_path / "trace.json"
+    assert run(["check", LEADER, "--valence", "--no-explain", "--trace-out", str(out)]) == 0
+    trace = json.loads(out.read_text(encoding="utf-8"))
+    opened = [each["values"] for each in trace["still_open"]]
+    assert len(opened) == len(trace["steps"])
+    headlines = [step["headline"] for step in trace["steps"]]
+    crash = next(i for i, said in enumerate(headlines) if "p1 crashes" in said)
+    assert [bool(values) for values in opened] == [i < crash for i in range(len(opened))]
+    capsys.readouterr()
+    assert run(["view", str(out), "--html", str(tmp_path / "page.html")]) == 0
+    assert "{0}" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_check_without_decisions_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = f"{resources.specs() / 'broadcast' / 'eager_reliable.bcast'}::crash_one"
+    assert run(["check", spec, "--valence"]) == 2
+    said = capsys.readouterr().err
+    assert "error[E060]" in said and "--of deliver" in said
 
 
 def test_what_is_not_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -189,7 +189,12 @@ MISTAKES = {
     "an invariant without a name": Mistake(
         spec(check="invariant n «<» 5  prove agreement"),
         "S001", "unexpected `<`",
-        "a name stands before the formula: `invariant x : e`, `property x : e`",
+        "a name and `:` stand before the formula: `invariant x : e`, `property x : e`",
+    ),
+    "a property without a colon": Mistake(
+        spec("  property kept «always» 1 == 1"),
+        "S001", "unexpected `always`",
+        "a name and `:` stand before the formula: `invariant x : e`, `property x : e`",
     ),
     "an empty map": Mistake(
         spec("  state last : map<Proc, Msg> = «{}»"),

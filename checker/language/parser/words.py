@@ -358,7 +358,7 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if last in ("init", "recover") and found == "(":
         return f"`upon {last}` has no arguments: leave the brackets out"
     if names == {"STRING", "COLON"}:
-        return "a name stands before the formula: `invariant x : e`, `property x : e`"
+        return "a name and `:` stand before the formula: `invariant x : e`, `property x : e`"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
         return "statements stand in handlers: `upon … { … }`"
     return ""

@@ -57,8 +57,8 @@ from typing import assert_never
 from checker.model import ir
 from checker.model.ir import Block, Expr, TransitionSystem, VariableKind
 from checker.model.large_sets import adds_only, is_finite_set
-from checker.model.memo import an_analysis, by_identity
-from checker.model.names import reads_in
+from checker.model.memo import Keeping, an_analysis, in_its_object
+from checker.model.names import assigned_in, reads_in
 from checker.model.tree import nodes, placeless, statements
 from checker.model.types import (
     BOOL,
@@ -103,10 +103,11 @@ def find_dead(system: TransitionSystem) -> tuple[Block, tuple[str, ...]]:
     return DeadVariableAnalysis(placeless(system)).block()
 
 
-class DeadVariableAnalysis:
+class DeadVariableAnalysis(Keeping):
     """Determines when the parts of one system's variables are dead."""
 
     def __init__(self, system: TransitionSystem) -> None:
+        super().__init__()
         self.system, self.queues = with_bags(system)
         system = self.system
         self.sites = program_points(system)
@@ -119,17 +120,16 @@ class DeadVariableAnalysis:
         known = {n: Trend(Direction.ANY) if n in self.links else t for n, t in moves.items()}
         self.trends = Trends(known)
         self.later = settled(system, self.sites, self.trends) if self.links else self.trends
-        self.readings: dict[str, list[VariableUse]] = {v.name: [] for v in system.variables}
+        self._mentions: dict[str, list[ProgramPoint]] = {v.name: [] for v in system.variables}
         for site in self.sites:
-            for reading in uses_in(site):
-                self.readings[reading.variable].append(reading)
+            for name in reads_in(site.node) | assigned_in(site.node):
+                self._mentions[name].append(site)
         self._assignments: dict[str, list[tuple[ProgramPoint, ir.Assign]]] = {}
         self._points: dict[int | None, list[ProgramPoint]] = {}
         for site in self.sites:
             if isinstance(site.node, ir.Assign):
                 self._assignments.setdefault(site.node.target.name, []).append((site, site.node))
                 self._points.setdefault(site.action, []).append(site)
-        self._alone = by_identity(lambda action: alone(self.system, action))
         self._blockers = {False: Blockers(self.trends), True: Blockers(self.later)}
         self._plain: dict[str, tuple[list[list[Expr]] | None, set[str]]] = {}
         self._met: dict[tuple[str, int], Meeting] = {}
@@ -219,6 +219,10 @@ class DeadVariableAnalysis:
                 return False
         return True
 
+    @in_its_object
+    def _alone(self, action: ir.Action) -> bool:
+        return alone(self.system, action)
+
     def _consumes_parameter(self, site: ProgramPoint, node: ir.Assign) -> bool:
         """Whether it removes the item that is the action's parameter."""
         assert site.action is not None
@@ -282,21 +286,28 @@ class DeadVariableAnalysis:
                 return effects.clauses(part, reading)
             return [blockers.of(self._meeting(part, reading))]
 
-        readings = self.readings[variable.name]
+        sites = self._mentions[variable.name]
         found: dict[int, list[list[Expr]]] = {}
-        for reading in sorted(readings, key=lambda one: len(one.path) + len(one.around)):
-            clauses = clauses_of(reading)
-            if clauses is None or not all(clauses):
-                return None  # most often the reading with the fewest conditions
-            found[id(reading)] = clauses
-        clauses = simplest(clause for one in readings for clause in found[id(one)])
+        for site in sorted(sites, key=lambda one: len(one.path) + len(one.beside)):
+            found[id(site)] = []
+            for reading in self._uses(site):
+                if reading.variable == variable.name:
+                    clauses = clauses_of(reading)
+                    if clauses is None or not all(clauses):
+                        return None  # most often where there are the fewest conditions
+                    found[id(site)] += clauses
+        clauses = simplest(clause for site in sites for clause in found[id(site)])
         if clauses is None:
             return None
         idle = self._freezing_conditions(part, blockers, clauses)
         return simplest([p for p in clause if p not in idle] for clause in clauses)
 
+    @in_its_object
+    def _uses(self, site: ProgramPoint) -> list[VariableUse]:
+        return list(uses_in(site))
+
     def _meeting(self, part: VariablePart, reading: VariableUse) -> Meeting:
-        """The meeting of a part of a variable with one of ``self.readings`` of that variable."""
+        """The meeting of a part of a variable with one of ``self._uses`` of that variable."""
         at = part.variable, id(reading)
         if at not in self._met:
             self._met[at] = Meeting(part, reading)

@@ -10,6 +10,7 @@ from checker.model.build import conj, disj, equal, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.memo import in_an_analysis
 from checker.model.names import Names, bound_in, free_in, reads_in
+from checker.model.node import Hashed
 from checker.model.run_errors import fits, risky
 from checker.model.tree import nodes
 from checker.model.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
@@ -19,7 +20,7 @@ from checker.reductions.dead_variables.uses import VariableUse
 
 
 @dataclass(frozen=True, slots=True)
-class VariablePart:
+class VariablePart(Hashed):
     """The parts of ``variable``: an entry for all ``keys``, and perhaps an ``item`` in it.
 
     ``entry``: the entry's value.
@@ -50,7 +51,7 @@ def cell(variable: ir.Variable, items: bool) -> VariablePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Hashed):
     """A condition under which a reading makes no difference, now and forever.
 
     ``reads``: the variables that what it is derived from mentions; ``tested``: it is false of a
@@ -142,7 +143,7 @@ def within_type(expr: Expr, type_: Type) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Hashed):
     """A disjunct of what is decided: ``blocker``, unless one of ``sides`` holds."""
 
     blocker: Blocker
@@ -160,7 +161,7 @@ class Blockers:
     def __init__(self, trends: Trends) -> None:
         self.trends, self.hidden = trends, Names()
         self.mentioned: set[str] = set()
-        self._known: dict[tuple[int, str, bool], tuple[Expr, list[_Candidate]]] = {}
+        self._known: dict[tuple[int, str, bool], tuple[Expr, tuple[_Candidate, ...]]] = {}
 
     def hiding(self, hidden: Names) -> Blockers:
         """The same with other hidden variables."""
@@ -171,7 +172,7 @@ class Blockers:
     def of(self, meeting: Meeting) -> list[Expr]:
         """Sufficient conditions, one of which has to hold."""
         if meeting.blockers is None:
-            meeting.blockers = list(self._find(meeting))
+            meeting.blockers = [*self._tested(meeting), *self._decided(meeting)]
         self.mentioned.update(*(one.reads for one in meeting.blockers))
         hidden = self.hidden | {meeting.cell.variable}
         found = [
@@ -181,26 +182,35 @@ class Blockers:
         ]
         return [f for f in dict.fromkeys((*meeting.apart, *found)) if f != ir.FALSE]
 
-    def _find(self, meeting: Meeting) -> Iterator[Blocker]:
-        own = meeting.cell.variable
+    def _tested(self, meeting: Meeting) -> Iterator[Blocker]:
+        """Those under which a condition in the path is false forever."""
         for test in meeting.path:
-            yield from self._usable(meeting, self.trends.never(test), True)
-        for test in meeting.around:
-            for decided in (self.trends.never(test), self.trends.ever(test)):
-                for blocker in self._usable(meeting, decided, False):
-                    if _looks(blocker.holds, own) <= 1:
-                        yield blocker
+            yield from self._usable(meeting, self._candidates(meeting.cell, test, True))
 
-    def _usable(self, meeting: Meeting, decided: Expr, tested: bool) -> Iterator[Blocker]:
-        """The disjuncts that can be evaluated for the cell alone."""
-        at = id(decided), meeting.cell.variable, tested
-        if at not in self._known:
-            self._known[at] = decided, list(self._candidates(meeting.cell, decided, tested))
-        for one in self._known[at][1]:
+    def _decided(self, meeting: Meeting) -> Iterator[Blocker]:
+        """Those under which a condition around the reading has one value forever."""
+        for test in meeting.around:
+            for blocker in self._usable(meeting, self._candidates(meeting.cell, test, False)):
+                if _looks(blocker.holds, meeting.cell.variable) <= 1:
+                    yield blocker
+
+    def _usable(self, meeting: Meeting, found: tuple[_Candidate, ...]) -> Iterator[Blocker]:
+        for one in found:
             if not one.sides or self._lasts(meeting, one):
                 yield one.blocker
 
-    def _candidates(self, cell: VariablePart, decided: Expr, tested: bool) -> Iterator[_Candidate]:
+    def _candidates(self, cell: VariablePart, test: Expr, tested: bool) -> tuple[_Candidate, ...]:
+        """The disjuncts of when ``test`` is decided that can be evaluated for the cell alone."""
+        at = id(test), cell.variable, tested
+        known = self._known.get(at)
+        if known is None:
+            found = list(self._disjuncts(cell, self.trends.never(test), tested))
+            if not tested:
+                found += self._disjuncts(cell, self.trends.ever(test), tested)
+            known = self._known[at] = test, tuple(found)
+        return known[1]
+
+    def _disjuncts(self, cell: VariablePart, decided: Expr, tested: bool) -> Iterator[_Candidate]:
         own, names = _own(cell), cell.names
         for part in _simple_disjuncts(decided):
             if isinstance(part, ir.Const):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from checker.model import ir
 from checker.model.build import member, negation
 from checker.model.ir import Apply, Expr, Op, TransitionSystem
+from checker.model.memo import in_an_analysis_with
 from checker.model.names import free_in, reads_in
 from checker.model.types import BOOL, BoolT, IntT, SetT
 from checker.reductions.dead_variables.monotonicity import (
@@ -51,9 +51,14 @@ def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
 
 def keeps(store: Store, up: bool) -> bool:
     """Whether an assignment removes nothing (adds nothing, unless ``up``)."""
-    site, stmt = store
-    here = _now(stmt.target)
-    return here is not None and not_below(stmt.value, here, site.facts, up)
+    return _keeps(store[0], up)
+
+
+@in_an_analysis_with
+def _keeps(site: ProgramPoint, up: bool) -> bool:
+    assert isinstance(site.node, ir.Assign)
+    here = _now(site.node.target)
+    return here is not None and not_below(site.node.value, here, site.facts, up)
 
 
 def _now(target: ir.Target) -> Expr | None:
@@ -114,7 +119,12 @@ def happens_before(one: ProgramPoint, other: ProgramPoint) -> bool:
     """Whether ``one`` has been reached in the same step whenever ``other`` is: the blocks that it
     is in are entered on the way to ``other``, or under conditions that no statement changes.
     """
-    if one.action is None or one.action != other.action or one.order > other.order:
+    return one.order <= other.order and _always_with(one, other)
+
+
+def _always_with(one: ProgramPoint, other: ProgramPoint) -> bool:
+    """Whether every step that reaches ``other`` reaches ``one``, before or behind it."""
+    if one.action is None or one.action != other.action:
         return False
     known = {placed.number for placed in other.blocks}
     return all(
@@ -185,11 +195,6 @@ def progresses(sites: list[ProgramPoint], moves: Trends, site: ProgramPoint) -> 
             if _always_with(other, site) and _strict(other, other.node, moves):
                 return True
     return False
-
-
-def _always_with(other: ProgramPoint, site: ProgramPoint) -> bool:
-    """Whether every step that reaches ``site`` reaches ``other``, before or behind it."""
-    return happens_before(replace(other, order=0), site)
 
 
 def _strict(site: ProgramPoint, stmt: ir.Assign, moves: Trends) -> bool:

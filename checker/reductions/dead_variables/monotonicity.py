@@ -24,7 +24,7 @@ from typing import assert_never
 from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import Apply, Expr, Op
-from checker.model.memo import by_identity
+from checker.model.memo import Keeping, in_its_object
 from checker.model.names import bound_in, free_in, reads_in
 from checker.model.tree import nodes
 from checker.model.types import BOOL, AtomT, BagT, BoolT, IntT, MapT, OptionT, SeqT, SetT
@@ -73,22 +73,22 @@ class Trend:
     once: Expr | None = None
 
 
-class Trends:
+class Trends(Keeping):
     """The directions of expressions, derived from those of variables."""
 
     def __init__(self, variables: Mapping[str, Trend]) -> None:
+        super().__init__()
         self.variables = variables
-        self._way_alone = by_identity(lambda expr: self._way(expr, {}))
-        self._known_ever = by_identity(self._ever)
-        self._known_never = by_identity(self._never)
-        self._known_sides = by_identity(lambda expr: self._at_keys(expr, lambda t: t.until))
-        self._known_onces = by_identity(lambda expr: self._at_keys(expr, lambda t: t.once))
 
     def way(self, expr: Expr, names: Mapping[str, Direction] | None = None) -> Direction:
         """The direction of ``expr``'s value; ``names``: those of local names, where they move at
         all.
         """
         return self._way(expr, names) if names else self._way_alone(expr)
+
+    @in_its_object
+    def _way_alone(self, expr: Expr) -> Direction:
+        return self._way(expr, {})
 
     def _way(self, expr: Expr, names: Mapping[str, Direction]) -> Direction:
         match expr:
@@ -181,11 +181,9 @@ class Trends:
 
     # -- what stays -----------------------------------------------------------------------------
 
+    @in_its_object
     def ever(self, expr: Expr) -> Expr:
         """A condition under which ``expr`` is true, now and forever."""
-        return self._known_ever(expr)
-
-    def _ever(self, expr: Expr) -> Expr:
         way = self.way(expr)
         if way in (Direction.STILL, Direction.UP):
             return expr
@@ -208,11 +206,9 @@ class Trends:
             case _:
                 return ir.FALSE
 
+    @in_its_object
     def never(self, expr: Expr) -> Expr:
         """A condition under which ``expr`` is false, now and forever."""
-        return self._known_never(expr)
-
-    def _never(self, expr: Expr) -> Expr:
         way = self.way(expr)
         if way in (Direction.STILL, Direction.DOWN):
             return negation(expr)
@@ -261,19 +257,21 @@ class Trends:
                 found.append(negation(Apply(BOOL, Op.SUBSET, (high, low))))
         return disj(*found)
 
+    @in_its_object
     def sides(self, expr: Expr) -> tuple[Expr, ...] | None:
         """The conditions that end the monotonicity on which results about ``expr`` rest: one for
         each variable that moves up until then.
 
         ``None`` where the first key of such a variable is not known.
         """
-        return self._known_sides(expr)
+        return self._at_keys(expr, lambda trend: trend.until)
 
+    @in_its_object
     def onces(self, expr: Expr) -> tuple[Expr, ...] | None:
         """The conditions from which on the monotonicity holds on which results about ``expr``
         rest; ``None`` as for :meth:`sides`.
         """
-        return self._known_onces(expr)
+        return self._at_keys(expr, lambda trend: trend.once)
 
     def _at_keys(
         self, expr: Expr, condition: Callable[[Trend], Expr | None]

@@ -25,6 +25,7 @@ from checker.model.names import (
     reads_in,
     stored_in,
 )
+from checker.model.node import Hashed
 from checker.model.run_errors import risky
 from checker.model.tree import mapped, statements
 from checker.model.types import BOOL
@@ -32,7 +33,7 @@ from checker.reductions.dead_variables.terms import conjuncts
 
 
 @dataclass(frozen=True, slots=True)
-class EnteredBlock:
+class EnteredBlock(Hashed):
     """A branch, or the body of a loop; it is entered where ``conditions`` hold (``None``: of a
     loop, or not known).
     """
@@ -42,7 +43,7 @@ class EnteredBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramPoint:
+class ProgramPoint(Hashed):
     """A statement or an expression; ``action``: its number, ``None`` outside of actions.
 
     ``beside``: conditions tested together with it, none of which can cause an error: where one is
@@ -96,15 +97,24 @@ class PointWalk:
         """The walk with more conditions known."""
         more = tuple(c for condition in conditions for c in conjuncts(condition))
         sure = tuple(c for c in more if not free_in(c) & self.mutable)
-        return replace(self, path=(*self.path, *sure), facts=(*self.facts, *more),
-                       meaning=dict(self.meaning))  # fmt: skip
+        return self._below((*self.path, *sure), (*self.facts, *more), self.blocks)
 
     def inside(self, *conditions: Expr, repeated: bool = False) -> PointWalk:
         """The walk into a block that is entered where ``conditions`` hold."""
         known = self.assuming(*conditions)
         unclear = repeated or any(free_in(c) & self.mutable for c in conditions)
         block = EnteredBlock(next(self.numbers), None if unclear else conditions)
-        return replace(known, blocks=(*self.blocks, block))
+        known.blocks = (*self.blocks, block)
+        return known
+
+    def _below(
+        self, path: tuple[Expr, ...], facts: tuple[Expr, ...], blocks: tuple[EnteredBlock, ...]
+    ) -> PointWalk:
+        """A walk that goes on from here, with what it knows of its own."""
+        return PointWalk(
+            self.action, self.numbers, self.sites, path, facts, dict(self.meaning),
+            self.mutable, self.body, blocks, self.ways, self.parameters, self.raised,
+        )  # fmt: skip
 
     def forget(self, variables: Names, names: Names) -> None:
         """Drops what is known of variables and names that change."""

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from checker.model import ir
 from checker.model.build import conj
 from checker.model.ir import FALSE, Expr, TransitionSystem
+from checker.model.memo import in_an_analysis
 from checker.model.names import free_in, reads_in
 from checker.reductions.dead_variables.monotone_variables import Store, keeps, trends
 from checker.reductions.dead_variables.monotonicity import KEY, Direction, Trend, Trends
@@ -33,7 +34,7 @@ def settled(system: TransitionSystem, sites: list[ProgramPoint], known: Trends) 
     """
     found = dict(known.variables)
     loose = {name for name, trend in found.items() if trend.way is Direction.ANY}
-    for condition in _closed_conditions(sites):
+    for condition in _closed_conditions(sites) if loose else ():
         over = _false_forever(known, condition)
         if over == FALSE or not loose:
             continue
@@ -47,8 +48,9 @@ def settled(system: TransitionSystem, sites: list[ProgramPoint], known: Trends) 
     return Trends(found)
 
 
-def _conditions(site: ProgramPoint) -> tuple[Expr, ...]:
-    return tuple(part for test in site.path for part in conjuncts(test))
+@in_an_analysis
+def _conditions(site: ProgramPoint) -> dict[Expr, None]:
+    return {part: None for test in site.path for part in conjuncts(test)}
 
 
 def _closed_conditions(sites: list[ProgramPoint]) -> list[Expr]:

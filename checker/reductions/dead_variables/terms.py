@@ -8,7 +8,13 @@ from typing import Any
 from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import Apply, Expr, Op
-from checker.model.memo import analysis_table, by_identity, in_an_analysis, is_in_analysis
+from checker.model.memo import (
+    Keeping,
+    analysis_table,
+    in_an_analysis,
+    in_its_object,
+    is_in_analysis,
+)
 from checker.model.names import locals_in, reads_in
 from checker.model.run_errors import can_fault
 from checker.model.tree import mapped
@@ -26,19 +32,27 @@ def replacing(pattern: Expr, value: Expr) -> Callable[[Expr], Expr]:
     known: Callable[[Expr], Expr] | None = _replacing.get((pattern, value))
     if known is not None:
         return known
-    kind, names, reads = type(pattern), locals_in(pattern), reads_in(pattern)
-
-    def change(node: Any) -> Any:
-        if not names <= locals_in(node) or (reads and not reads <= reads_in(node)):
-            return node
-        if type(node) is kind and node == pattern:
-            return value
-        return mapped(node, changed)
-
-    changed: Callable[[Any], Any] = by_identity(change)
+    changed = _Replacing(pattern, value).of
     if is_in_analysis():
         _replacing[pattern, value] = changed
     return changed
+
+
+class _Replacing(Keeping):
+    """Puts ``value`` in the place of ``pattern``."""
+
+    def __init__(self, pattern: Expr, value: Expr) -> None:
+        super().__init__()
+        self.pattern, self.value, self.kind = pattern, value, type(pattern)
+        self.names, self.reads = locals_in(pattern), reads_in(pattern)
+
+    @in_its_object
+    def of(self, node: Any) -> Any:
+        if not self.names <= locals_in(node) or not self.reads <= reads_in(node):
+            return node
+        if type(node) is self.kind and node == self.pattern:
+            return self.value
+        return mapped(node, self.of)
 
 
 def same(left: Expr | None, right: Expr) -> bool:

@@ -15,6 +15,7 @@ from checker.model import ir
 from checker.model.build import equal, integer, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.names import reads_in
+from checker.model.node import Hashed
 from checker.model.run_errors import risky
 from checker.model.tree import parts
 from checker.model.types import BagT, BoolT, MapT, SeqT, SetT
@@ -25,7 +26,7 @@ _numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
-class VariableUse:
+class VariableUse(Hashed):
     """A use of ``variable``, at the entry that ``keys`` lead to (or at all below it).
 
     ``item``: only its membership matters; ``None``: all of the entry does.  ``path``: conditions
@@ -44,7 +45,7 @@ class VariableUse:
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class _At(Hashed):
     """The position in an expression: see :class:`VariableUse`."""
 
     site: ProgramPoint

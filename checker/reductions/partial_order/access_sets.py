@@ -12,6 +12,7 @@ from typing import assert_never
 
 from checker.model import ir
 from checker.model.ir import Apply, Const, Expr, Op
+from checker.model.node import Hashed
 from checker.model.types import BOOL, BagT, IntT, SetT, Type
 from checker.reductions.partial_order.logic import UNKNOWN, Binder, is_known, substitute
 
@@ -29,7 +30,7 @@ class AccessKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Access(Hashed):
     """``variable`` at ``keys`` (the first steps of the path; fewer: all that lies below).
 
     ``item``: the element that is added, taken or tested, the constant that is set, or the distance

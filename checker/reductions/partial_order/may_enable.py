@@ -10,8 +10,9 @@ from typing import Any
 from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
-from checker.model.memo import by_identity
+from checker.model.memo import Keeping, in_its_object
 from checker.model.names import reads_in
+from checker.model.node import Hashed
 from checker.model.run_errors import can_fault
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
 from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
@@ -130,27 +131,34 @@ def rename_bound(theirs: Effects, tag: str) -> Effects:
     return replace(theirs, binders=binders, enabling=renamed(theirs.enabling), accesses=accesses)
 
 
-class _Renaming:
+class _Renamed(Keeping):
+    """The renaming of what mentions ``binders``, which get another ``tag``."""
+
+    def __init__(self, binders: tuple[Binder, ...], tag: str) -> None:
+        super().__init__()
+        self.meaning: dict[str, Expr] = {
+            name: ir.Local(type_, name + tag) for name, type_ in binders
+        }
+
+    @in_its_object
+    def of(self, node: Any) -> Any:
+        if type(node) is tuple:
+            return tuple([self.of(part) for part in node])
+        return substitute(node, self.meaning)
+
+
+class _Renaming(Keeping):
     """Appends ``tag`` to bound names; expressions that accesses share are renamed once."""
 
     def __init__(self, tag: str) -> None:
+        super().__init__()
         self.tag = tag
-        self.of = by_identity(self._of)
+
+    @in_its_object
+    def of(self, binders: tuple[Binder, ...]) -> tuple[tuple[Binder, ...], Callable[[Any], Any]]:
         """Gives for some binders the renamed ones, and the renaming of what mentions them."""
-
-    def _of(self, binders: tuple[Binder, ...]) -> tuple[tuple[Binder, ...], Callable[[Any], Any]]:
         made = tuple((name + self.tag, type_) for name, type_ in binders)
-        meaning: dict[str, Expr] = {
-            name: ir.Local(type_, name + self.tag) for name, type_ in binders
-        }
-
-        def rename(node: Any) -> Any:
-            if type(node) is tuple:
-                return tuple([renamed(part) for part in node])
-            return substitute(node, meaning)
-
-        renamed = by_identity(rename)
-        return made, renamed
+        return made, _Renamed(binders, self.tag).of
 
     def access(self, access: Access) -> Access:
         _, renamed = self.of(access.binders)
@@ -165,7 +173,7 @@ class _Renaming:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class Write(Hashed):
     """A write of the action ``one``; ``apart``: with bound names that no other action has."""
 
     one: Effects
@@ -173,22 +181,19 @@ class Write:
     apart: Access
 
 
-class Writes:
+class Writes(Keeping):
     """All writes of all actions, by their variables; ``renamed``: the actions with bound names of
     their own.
     """
 
     def __init__(self, everyone: list[Effects], renamed: list[Effects]) -> None:
+        super().__init__()
         self.actions = len(everyone)
         self._to: dict[str, list[Write]] = {}
         for one, other in zip(everyone, renamed, strict=True):
             for access, apart in zip(one.accesses, other.accesses, strict=True):
                 if access.writes:
                     self._to.setdefault(access.variable, []).append(Write(one, access, apart))
-        self.is_open = by_identity(self._is_open)
-        """Tells whether a literal may become true, as far as is known; how bound names are called
-        makes no difference.
-        """
 
     def to(self, variable: str) -> list[Write]:
         return self._to.get(variable, [])
@@ -202,7 +207,11 @@ class Writes:
                 if same_way and not _sets_otherwise(literal, write.access):
                     yield look, write
 
-    def _is_open(self, literal: Expr) -> bool:
+    @in_its_object
+    def is_open(self, literal: Expr) -> bool:
+        """Whether a literal may become true, as far as is known; how bound names are called makes
+        no difference.
+        """
         if not is_known(literal) or can_fault(literal):
             return True
         return next(self.helping(literal), None) is not None

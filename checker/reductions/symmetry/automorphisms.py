@@ -18,11 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checker.diagnostics.english import listing
+from checker.model import ir
 from checker.model import types as t
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, starts
 from checker.model.ir import TransitionSystem
 from checker.model.memo import an_analysis
+from checker.model.tree import nodes
 from checker.reductions.reduction_plan import (
     Atom,
     Class,
@@ -70,10 +72,31 @@ def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[str,
 def conditions_of(system: TransitionSystem) -> Conditions:
     """The conditions on renamings of the sorts of a system: those of the types of its variables and
     of what its actions range over."""
-    sorts = _sorts_of(system, [variable.type for variable in system.variables])
+    sorts = _sorts_of(system, _types_in(system))
     found = Conditions(system, sorts)
     more = _sorts_of(system, found.types)
     return found if more == sorts else Conditions(system, more)
+
+
+def _types_in(system: TransitionSystem) -> Iterable[t.Type]:
+    """The types in a system, most likely in the order in which its conditions are noted."""
+    types = {variable.type: None for variable in system.variables}
+    seen = {id(type_) for type_ in types}
+    code = ((a.params, a.guard, a.promised, a.body, system.monitor) for a in system.actions)
+    asked = ((p.bad, p.premise, p.params, p.propositions) for p in system.properties)
+    for node in nodes((*code, *(one.holds for one in system.justice), *asked), (ir.Mark,)):
+        kind = type(node)
+        if kind in _ITEMS:
+            type_ = node.item
+        else:
+            type_ = getattr(node, "key_type" if kind is ir.Key else "type", None)
+        if type_ is not None and id(type_) not in seen:
+            seen.add(id(type_))
+            types[type_] = None
+    return types
+
+
+_ITEMS = (ir.Universe, ir.Members, ir.Subsets)
 
 
 def _sorts_of(system: TransitionSystem, types: Iterable[t.Type]) -> Sorts:
@@ -92,7 +115,8 @@ class _Group:
 
     def __init__(self, system: TransitionSystem, found: Conditions, initial: list[State]) -> None:
         sorts = found.sorts
-        self.sorts, self.initial = sorts, initial
+        self.sorts, self.initial, self._states = sorts, initial, set(initial)
+        self._hindered: dict[Permutation, str | None] = {}
         self.types = [v.type for v in system.variables]
         self.fixed, self.still = list(found.fixed.values()), list(found.still.values())
         self.ranges = sorted(found.ranges)
@@ -111,6 +135,11 @@ class _Group:
         """The reason why a renaming is no automorphism; ``None`` where it is one, ``""`` for its
         types.
         """
+        if images not in self._hindered:
+            self._hindered[images] = self._find_hindrance(images)
+        return self._hindered[images]
+
+    def _find_hindrance(self, images: Permutation) -> str | None:
         for sort, first, end in self.ranges:
             if not all(first <= images[sort][x] < end for x in range(first, end)):
                 return ""
@@ -121,8 +150,7 @@ class _Group:
         for const in self.fixed:
             if renaming.value(const.type, const.value) != const.value:
                 return self._why(const, images)
-        states = set(self.initial)
-        if any(renaming.state(self.types, state) not in states for state in self.initial):
+        if any(renaming.state(self.types, state) not in self._states for state in self.initial):
             return "they do not all start alike"
         return None
 

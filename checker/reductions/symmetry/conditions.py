@@ -34,12 +34,13 @@ invariants and what does not tell the members of an orbit apart.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, SourceLocation, TransitionSystem
+from checker.model.node import Hashed
 from checker.model.run_errors import Known, can_fault, forget, known_from, known_of
 from checker.model.transforms.commuting_loops import commutes
 from checker.model.tree import placeless
@@ -66,7 +67,7 @@ class Still:
 
 
 @dataclass(frozen=True, slots=True)
-class _Here:
+class _Here(Hashed):
     """The context of an expression: which atoms an expression over locals can denote, and which
     options hold something; ``place``, and its description.
     """
@@ -82,14 +83,24 @@ class _Here:
         return _Here(self.meant, self.known, place, self.request)
 
     def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
-        return replace(self, meant=(*self.meant, (placeless(expr), atoms)))
+        meant = (*self.meant, (placeless(expr), atoms))
+        return _Here(meant, self.known, self.place, self.request)
+
+    def knowing(self, more: Known) -> _Here:
+        """The context with ``more`` facts; itself where these are known."""
+        if more <= self.known:
+            return self
+        return _Here(self.meant, self.known | more, self.place, self.request)
 
     def without(self, names: frozenset[str]) -> _Here:
         """The context without knowledge of ``names``."""
         if not names or not (self.meant or self.known):
             return self
         kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
-        return _Here(kept, forget(self.known, names), self.place, self.request)
+        known = forget(self.known, names)
+        if len(kept) == len(self.meant) and len(known) == len(self.known):
+            return self
+        return _Here(kept, known, self.place, self.request)
 
     def with_place(self, text: str) -> str:
         """``text``, with the place of the context where that is known."""
@@ -203,7 +214,7 @@ class Conditions:
             case _:
                 assert_never(domain)
         here = here.without(frozenset({name}))
-        here = replace(here, known=here.known | known_of(name, domain))
+        here = here.knowing(known_of(name, domain))
         return here if meant is None else here.with_meant(ir.Local(item, name), meant)
 
     def _possible_atoms(self, expr: Expr, here: _Here) -> frozenset[Atom]:
@@ -225,7 +236,7 @@ class Conditions:
                     here = self._assume(arg, here)
                 return here
             case ir.Apply(op=Op.IN, args=(item, ir.Const() as of)) if _constant(item):
-                here = replace(here, known=here.known | known_from(expr, True))
+                here = here.knowing(known_from(expr, True))
                 return here.with_meant(item, mentioned_atoms(self.sorts, of.type, of.value))
             case _:
                 return here
@@ -334,8 +345,7 @@ class Conditions:
                     self._in_order(domain, "a sequence is made of them one after the other", here)
                 inner = self._bind(name, domain, here)
                 self._expr(where, inner)
-                known = inner.known | known_from(where, True)
-                self._expr(item, replace(self._assume(where, inner), known=known))
+                self._expr(item, self._assume(where, inner).knowing(known_from(where, True)))
             case ir.MapOf(_, name, body):
                 self._expr(body, here.without(frozenset({name})))
             case _:
@@ -347,14 +357,13 @@ class Conditions:
                 for arg in args:
                     self._expr(arg, here)
                     truth = expr.op is Op.AND
-                    here = replace(here, known=here.known | known_from(arg, truth))
+                    here = here.knowing(known_from(arg, truth))
                     here = self._assume(arg, here) if truth else here
             case Op.ITE, (condition, then, otherwise):
                 self._expr(condition, here)
-                known = here.known | known_from(condition, True)
-                self._expr(then, replace(self._assume(condition, here), known=known))
-                known = here.known | known_from(condition, False)
-                self._expr(otherwise, replace(here, known=known))
+                yes, no = (known_from(condition, truth) for truth in (True, False))
+                self._expr(then, self._assume(condition, here).knowing(yes))
+                self._expr(otherwise, here.knowing(no))
             case ((Op.RANK | Op.LT | Op.LE), args):
                 self._all(args, here)
                 for arg in args:

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from checker.model import types as t
 from checker.model.evaluate import key_rank
 from checker.model.interpreter import State
+from checker.model.memo import in_an_analysis_with
 from checker.model.types import Type, Value, universe
 from checker.reductions.reduction_plan import Atom, Permutation, Sorts
 
@@ -71,6 +72,7 @@ class Renaming:
         return tuple(self.value(type_, v) for type_, v in zip(types, state, strict=True))
 
 
+@in_an_analysis_with
 def atoms_of(sorts: Sorts, type_: Type) -> frozenset[Atom]:
     """The atoms that can occur in values of ``type_``, keys of maps included."""
     return frozenset(

@@ -118,9 +118,14 @@ def _vertex(report: Valence, start: Start, place: tuple[float, float]) -> Iterat
 # ---- levels -----------------------------------------------------------------------------------
 
 
-def levels(report: Valence, links: Mapping[int, str] | None = None) -> str:
+def levels(
+    report: Valence,
+    links: Mapping[int, str] | None = None,
+    runs: Mapping[str, str] | None = None,
+) -> str:
     """Returns the state graph as a picture: a bar for each level, as wide as it has states, divided
-    by what can still be decided; ``links``: for a level, the fragment of what begins or is there.
+    by what can still be decided; ``links``: for a level, the fragment of what begins or is there;
+    ``runs``: for a colour, the fragment of a run to such a state.
     """
     widest = max((level.states for level in report.levels), default=1)
     height = ROW * len(report.levels) + 30
@@ -136,7 +141,7 @@ def levels(report: Valence, links: Mapping[int, str] | None = None) -> str:
             sign = f'<text x="{number(LEFT - 16)}" y="{number(y + 10)}">◆</text>'
             label = f'<a href="#{safe(target)}">{label}{sign}</a>'
         parts.append(label)
-        parts += _bar(report, level, y, widest)
+        parts += _bar(report, level, y, widest, runs or {})
     return "".join([*parts, *_legend(report, height - 16), "</svg>"])
 
 
@@ -148,7 +153,9 @@ def _parts(report: Valence, level: Level) -> Iterator[tuple[int, str, str]]:
     yield level.silent, NONE, "none"
 
 
-def _bar(report: Valence, level: Level, y: float, widest: int) -> Iterator[str]:
+def _bar(
+    report: Valence, level: Level, y: float, widest: int, runs: Mapping[str, str]
+) -> Iterator[str]:
     scale, parts = WIDE / widest, [*_parts(report, level)]
     x = LEFT + (WIDE - level.states * scale) / 2
     for states, colour, said in parts:
@@ -156,11 +163,13 @@ def _bar(report: Valence, level: Level, y: float, widest: int) -> Iterator[str]:
             continue
         width = max(states * scale, 0.4)
         title = f"level {level.depth}: {count(states, 'state')}, {said}"
-        yield (
+        part = (
             f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}"'
             f' height="{number(ROW - 2)}" style="fill:var({colour})">'
             f"<title>{safe(title)}</title></rect>"
         )
+        target = runs.get(colour)
+        yield f'<a href="#{safe(target)}">{part}</a>' if target else part
         x += states * scale
     at = LEFT + WIDE + 8
     yield f'<text class="quiet" x="{number(at)}" y="{number(y + 10)}">{level.states:,}</text>'

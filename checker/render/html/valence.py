@@ -10,7 +10,7 @@ from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 from checker.render.diagram.picture import picture_of
 from checker.render.diagram.svg import svg_of
-from checker.render.diagram.valence import hypercube, levels
+from checker.render.diagram.valence import SPLIT, fill_of, hypercube, levels
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
 from checker.render.terminal.steps import open_after
@@ -22,7 +22,7 @@ from checker.render.terminal.valence import (
     values_text,
 )
 from checker.results.trace import Trace
-from checker.results.valence import Valence
+from checker.results.valence import Nearest, Valence
 
 PARTS = {
     "corners": "the triangle",
@@ -46,7 +46,8 @@ def valence_page(report: Valence) -> str:
         "cube": Markup(hypercube(report)),
         "adjacent": [*adjacent_texts(report)],
         "starts": [_start(start) for start in report.starts],
-        "levels": Markup(levels(report, links)),
+        "levels": Markup(levels(report, links, _runs(report))),
+        "nearest": [_nearest(each, i) for i, each in enumerate(report.nearest)],
         "hooks": [_hook(report, i) for i in range(len(report.critical))],
         "never": _never(report),
         "disagreement": None
@@ -56,6 +57,18 @@ def valence_page(report: Valence) -> str:
         "policy": policy(""),
     }
     return visible(environment().get_template("valence.html").render(data))
+
+
+def _runs(report: Valence) -> dict[str, str]:
+    """Returns for each colour the fragment of a run to such a state."""
+    found = {fill_of(report, each.open): f"nearest-{i}" for i, each in enumerate(report.nearest)}
+    return {**found, SPLIT: "disagreement"}
+
+
+def _nearest(found: Nearest, number: int) -> dict[str, Any]:
+    name = f"nearest-{number}"
+    run = _run(found.trace, f"{name}-run")
+    return {"id": name, "open": values_text(found.open), "run": run}
 
 
 def _lead(report: Valence) -> str:
