@@ -8,7 +8,7 @@ NumPy's, over the same buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,10 @@ import pyarrow.compute as pc
 
 from checker.audit import relations as rel
 from checker.audit.arrow_log import ArrowLog, lots
-from checker.audit.arrow_windows import window
+from checker.audit.arrow_slices import is_sliced, merged, slices
+from checker.audit.arrow_windows import is_dense, part_of, window
+from checker.audit.native_windows import fold
+from checker.engines.budgets import memory_left
 
 Evaluate = Callable[..., Any]
 
@@ -41,6 +44,11 @@ DENSE = 4
 """Numbers of a key are looked up in an array where there are at most so many times more of them
 than rows."""
 
+WHOLE = 30_000_000
+"""Logs of more events are worked on slice by slice."""
+BYTES = 160
+"""What an event takes at most where the whole log is worked on at once."""
+
 
 class ArrowEngine:
     """Runs plans over a log; an :class:`~checker.audit.engine.Engine`.
@@ -56,6 +64,9 @@ class ArrowEngine:
         self._tables: dict[str, pa.Table] = {"events": log.events}
         self._checkpoint = checkpoint
         self._kept: dict[rel.Keep, pa.Table] = {}
+        self._others: dict[rel.Relation, pa.Table] = {}
+        left = memory_left()
+        self.whole = WHOLE if left is None else min(WHOLE, left // BYTES)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -122,6 +133,8 @@ class ArrowEngine:
 
     def has_rows(self, relation: rel.Relation) -> bool:
         """Returns whether there are any rows."""
+        if self._is_large() and is_sliced(relation):
+            return any(part.num_rows > 0 for part in self._on_slices(relation))
         return bool(self.table(relation).num_rows)
 
     def rows(self, relation: rel.Relation) -> pa.Table:
@@ -146,7 +159,7 @@ class ArrowEngine:
             mine = np.array([row["process"], row["process"] + 1], dtype=process.dtype)
             low, high = np.searchsorted(process, mine)
             at = low + np.searchsorted(pos[low:high], row["pos"])
-            file, number = self.log.place(events["row"][int(at)].as_py())
+            file, number = self.log.place_of_event(int(at))
             found.append((file.path, number))
         return found
 
@@ -156,31 +169,87 @@ class ArrowEngine:
 
     def table(self, relation: rel.Relation) -> pa.Table:
         """Returns the rows of ``relation``."""
+        sliced = self._is_large() and not isinstance(relation, rel.Scan)
+        if sliced and isinstance(relation, rel.Group) and is_sliced(relation.source):
+            return self._group_of_slices(relation)
+        if sliced and is_sliced(relation):
+            parts = list(self._on_slices(relation))
+            return pa.concat_tables(parts).combine_chunks() if parts else self._of(relation, None)
+        return self._of(relation, None)
+
+    def _is_large(self) -> bool:
+        rows: int = self.log.events.num_rows
+        return rows > self.whole
+
+    def _on_slices(self, relation: rel.Relation) -> Iterator[pa.Table]:
+        """Yields the rows that ``relation`` has on each slice of the log."""
+        outer, self._others = self._others, {}
+        try:
+            for part in slices(self._tables["events"]):
+                yield self._of(relation, part)
+        finally:
+            self._others = outer
+
+    def _group_of_slices(self, relation: rel.Group) -> pa.Table:
+        found: pa.Table | None = None
+        again = merged(relation.aggregates)
+        for part in self._on_slices(relation.source):
+            mine = _group(part, relation.by, relation.aggregates)
+            if found is not None:
+                both = pa.concat_tables([found, mine.cast(found.schema)])
+                mine = _group(both.combine_chunks(), relation.by, again)
+            found = mine
+        if found is None:
+            return _group(self._of(relation.source, None), relation.by, relation.aggregates)
+        return found
+
+    def _other(self, relation: rel.Relation, part: pa.Table | None) -> pa.Table:
+        """Returns the whole of the other side of a join, once for all slices."""
+        if part is None:
+            return self.table(relation)
+        if relation not in self._others:
+            self._others[relation] = self.table(relation)
+        return self._others[relation]
+
+    def _of(self, relation: rel.Relation, part: pa.Table | None) -> pa.Table:
+        """Returns the rows of ``relation`` on a slice of the log; ``None``: on all of it."""
         self._checkpoint()
+
+        def inner(source: rel.Relation) -> pa.Table:
+            return self.table(source) if part is None else self._of(source, part)
+
         match relation:
             case rel.Scan(name):
-                return self._tables[name]
+                return self._tables[name] if part is None else part
             case rel.Keep(source):
+                if part is not None:
+                    return self._of(source, part)
                 if relation not in self._kept:
                     self._kept[relation] = self.table(source)
                 return self._kept[relation]
             case rel.Where(source, condition):
-                table = self.table(source)
-                return table.filter(_evaluate(condition, table))
+                return _filtered(inner(source), condition)
             case rel.Select(source, columns):
-                table = self.table(source)
+                table = inner(source)
                 return pa.table({name: _evaluate(e, table) for name, e in columns.items()})
             case rel.Join(left, right, on, how):
-                return _join(self.table(left), self.table(right), on, how)
+                return _join(inner(left), self._other(right, part), on, how)
             case rel.Group(source, by, aggregates):
-                return _group(self.table(source), by, aggregates)
+                return _group(inner(source), by, aggregates)
             case rel.Window(source, by, order, computed):
-                return window(self.table(source), by, order, computed)
+                return window(inner(source), by, order, computed)
             case rel.Union(one, other):
-                first, second = self.table(one), self.table(other)
+                first, second = inner(one), inner(other)
                 second = second.select(first.column_names).cast(first.schema)
                 return pa.concat_tables([first, second])
         raise TypeError(f"{relation} is no relation")
+
+
+def _filtered(table: pa.Table, condition: rel.Expr) -> pa.Table:
+    chosen = _evaluate(condition, table)
+    if not chosen.null_count and pc.all(chosen, min_count=0).as_py():
+        return table
+    return table.filter(chosen)
 
 
 def _evaluate(expression: rel.Expr, table: pa.Table) -> Any:
@@ -316,9 +385,56 @@ def _numbers(column: pa.ChunkedArray, instead: int) -> Any:
 def _group(
     table: pa.Table, by: tuple[str, ...], aggregates: Mapping[str, rel.Aggregate]
 ) -> pa.Table:
+    if table.num_rows and _are_numbers(table, {*by, *(c for _, c in aggregates.values() if c)}):
+        keys = [table[name].to_numpy() for name in by]
+        if is_dense(keys):
+            return _dense_group(table, by, keys, aggregates)
     asked = [([], "count_all") if f == "count" else (c, f) for f, c in aggregates.values()]
     found = table.group_by([*by]).aggregate(asked)
     given = ["count_all" if f == "count" else f"{c}_{f}" for f, c in aggregates.values()]
     columns = {name: found[name] for name in by}
     columns |= {name: found[theirs] for name, theirs in zip(aggregates, given, strict=True)}
     return pa.table(columns)
+
+
+def _are_numbers(table: pa.Table, names: Iterable[str]) -> bool:
+    """Returns whether these columns are integers, or truth values, and none is null."""
+    columns = [table[name] for name in names]
+    kinds = (pa.types.is_integer, pa.types.is_boolean)
+    return all(not c.null_count and any(is_(c.type) for is_ in kinds) for c in columns)
+
+
+def _dense_group(
+    table: pa.Table, by: tuple[str, ...], keys: list[Any], aggregates: Mapping[str, rel.Aggregate]
+) -> pa.Table:
+    """Returns the groups by an array with a place for each combination of keys."""
+    part, parts = part_of(keys, table.num_rows)
+    there = np.zeros(parts, dtype=bool)
+    there[part] = True
+    known = np.flatnonzero(there)
+    columns: dict[str, pa.Array] = {}
+    rest = known
+    for name, key in reversed([*zip(by, keys, strict=True)]):
+        low, width = int(key.min()), int(key.max()) - int(key.min()) + 1
+        columns[name] = pa.array((rest % width + low).astype(key.dtype))
+        rest = rest // width
+    columns = {name: columns[name] for name in by}
+    for name, (function, column) in aggregates.items():
+        columns[name] = _folded(table, function, column, part, parts, known)
+    return pa.table(columns)
+
+
+def _folded(
+    table: pa.Table, function: str, column: str, part: Any, parts: int, known: Any
+) -> pa.Array:
+    """Returns what a function says of each group."""
+    if function == "count":
+        return pa.array(np.bincount(part, minlength=parts)[known])
+    kind = table[column].type
+    values = table[column].to_numpy()
+    if pa.types.is_boolean(kind):
+        some = np.zeros(parts, dtype=bool)
+        some[part[values if function == "max" else ~values]] = True
+        return pa.array(some[known] if function == "max" else ~some[known])
+    found = pa.array(fold(function, part, values, parts)[known])
+    return found if function == "sum" else found.cast(kind)

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from checker.audit.arrow_columns import Columns
+from checker.audit.arrow_windows import order_of
 from checker.audit.columns import STATUS, Kind
 from checker.audit.files import LogFile
 from checker.audit.reading import Reader
 from checker.audit.restrict import LOTS
 from checker.diagnostics import SpecError
-
-NAMES = ("run", "process", "sender", "to", "kind", "status", "partition", "payload_hash", "msg")
 
 
 @dataclass
@@ -83,6 +83,11 @@ class ArrowLog:
     other: dict[str, int]
     torn: dict[int, LogFile] = field(default_factory=dict)
 
+    def place_of_event(self, at: int) -> tuple[LogFile, int]:
+        """Returns the file and the row of the event at ``at`` in the table of events."""
+        rows = self.events["row"] if "row" in self.events.column_names else None
+        return self.place(at if rows is None else rows[at].as_py())
+
     def place(self, row: int) -> tuple[LogFile, int]:
         """Returns the file in which the row with that number is, and its number there, from 1."""
         at = int(np.searchsorted(self.first_rows, row, side="right")) - 1
@@ -101,7 +106,7 @@ def load(
     back, E083 for a position that a process has twice, E081 for an event without a message, E089
     where some deliveries name the sender and some do not.
     """
-    columns = _Columns()
+    columns = Columns()
     first_rows = []
     for file in files:
         first_rows.append(columns.rows)
@@ -111,94 +116,12 @@ def load(
     return _Builder(columns, files, first_rows, kinds, reader).build()
 
 
-class _Columns:
-    """The columns of all files: numbers as they are, names by dictionaries."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._parts: dict[str, list[tuple[int, pa.ChunkedArray]]] = {}
-
-    def add(self, table: pa.Table) -> None:
-        """Appends the rows of ``table``."""
-        for name in table.column_names:
-            column = table[name]
-            if name in NAMES and not (name == "msg" and pa.types.is_integer(column.type)):
-                column = column.dictionary_encode()
-            self._parts.setdefault(name, []).append((self.rows, column))
-        self.rows += table.num_rows
-
-    def plain(self, name: str) -> pa.Array | None:
-        """Returns a column of numbers; ``None`` where no file has it, or only nulls."""
-        parts = self._parts.pop(name, [])
-        if all(part.null_count == len(part) for _, part in parts):
-            return None
-        return self._whole(parts, parts[0][1].type)
-
-    def named(self, name: str) -> tuple[Any, pa.Array]:
-        """Returns a column of names as numbers, -1 for null, and what they stand for."""
-        parts = self._parts.pop(name, [])
-        if name == "msg" and parts and all(pa.types.is_integer(p.type) for _, p in parts):
-            return _of_integers(self._whole(parts, pa.int64()))
-        kind = pa.dictionary(pa.int32(), pa.string())
-        texts = [(at, _as_text(part)) for at, part in parts]
-        whole = self._whole(texts, kind)
-        numbers = pc.fill_null(whole.indices, -1).to_numpy()
-        return numbers, whole.dictionary
-
-    def _whole(self, parts: list[tuple[int, pa.ChunkedArray]], kind: pa.DataType) -> pa.Array:
-        """Returns ``parts`` as one array, with null in the rows that they leave out."""
-        chunks: list[pa.Array] = []
-        at = 0
-        for start, part in [*parts, (self.rows, pa.chunked_array([], kind))]:
-            if start > at:
-                chunks.append(pa.nulls(start - at, kind))
-            chunks += part.chunks
-            at = start + len(part)
-        whole = pa.chunked_array(chunks, kind)
-        if pa.types.is_dictionary(kind):
-            whole = whole.unify_dictionaries()
-        found = whole.combine_chunks()
-        return found if isinstance(found, pa.Array) else found.chunk(0)
-
-
-def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_integer(column.type):
-        return pc.cast(column, pa.string()).dictionary_encode()
-    return column
-
-
-def _of_integers(column: pa.Array) -> tuple[Any, pa.Array]:
-    """Returns integers as numbers from 0 on, and what they stand for."""
-    bounds = pc.min_max(column)
-    low, high = bounds["min"].as_py(), bounds["max"].as_py()
-    if low is None:
-        return np.full(len(column), -1, dtype=np.int32), pa.array([], pa.int64())
-    if high - low <= 2 * len(column) + 1000:
-        numbers = pc.subtract(column, low).cast(pa.int32())
-        return pc.fill_null(numbers, -1).to_numpy(), _Range(low, high)
-    coded = column.dictionary_encode()
-    return pc.fill_null(coded.indices, -1).to_numpy(), coded.dictionary
-
-
-class _Range:
-    """The integers from ``low`` to ``high``, as an array that takes no memory."""
-
-    def __init__(self, low: int, high: int) -> None:
-        self._low, self._high = low, high
-
-    def __len__(self) -> int:
-        return self._high - self._low + 1
-
-    def __getitem__(self, at: int) -> pa.Scalar:
-        return pa.scalar(self._low + at)
-
-
 class _Builder:
     """Makes the events of a log out of its columns."""
 
     def __init__(
         self,
-        columns: _Columns,
+        columns: Columns,
         files: list[LogFile],
         first_rows: list[int],
         kinds: Mapping[str, Kind],
@@ -217,14 +140,14 @@ class _Builder:
         """Returns the log; raises :class:`SpecError`."""
         columns = self.columns
         run, runs = columns.named("run")
-        if not len(runs):
-            runs = pa.array([""])
-        run = np.maximum(run, 0)
         codes = self.log.codes
-        codes.runs = runs.to_pylist()
+        codes.runs = runs.to_pylist() or [""]
+        run = None if len(codes.runs) == 1 else np.maximum(run, 0)
         process, sender, to = self._processes(run)
         kind = self._kinds()
         messages, codes.messages = columns.named("msg")
+        if messages is None:
+            messages = np.full(columns.rows, -1, np.int32)
         self._require_messages(kind, messages)
         message = _within_runs(run, messages, codes)
         entry = self._entries(kind, process, sender, message)
@@ -238,7 +161,7 @@ class _Builder:
         }
         if codes.named:
             table["sender"] = sender
-        if (to >= 0).any():
+        if to is not None:
             table["to_process"] = to
         self._more(table)
         self._torn(process)
@@ -250,37 +173,41 @@ class _Builder:
         return np.zeros(0, np.int64) if found is None else found.to_numpy()
 
     def _processes(self, run: Any) -> tuple[Any, Any, Any]:
-        """Returns the numbers of the process, the sender and the receiver of each row."""
+        """Returns the numbers of the process, the sender and the receiver of each row, -1 for null;
+        ``None`` where no file has the column."""
         parts = [self.columns.named(name) for name in ("process", "sender", "to")]
         names = list(dict.fromkeys(n for _, known in parts for n in known.to_pylist()))
         number = {name: at for at, name in enumerate(names)}
-        width = len(names) + 1
+        width, count = max(len(names), 1), len(self.log.codes.runs)
+        there = np.zeros(count * width + 1, dtype=bool)
         keys = []
         for numbers, known in parts:
-            here = np.array([number[n] for n in known.to_pylist()] + [-1], dtype=np.int64)
-            local = here[numbers]
-            keys.append(np.where(local < 0, -1, run.astype(np.int64) * width + local))
-        unique = np.unique(np.concatenate([np.unique(key) for key in keys]))
-        unique = unique[unique >= 0]
-        self.log.codes.processes = [(int(u) // width, names[int(u) % width]) for u in unique]
-        found = []
-        for key in keys:
-            if len(unique) == 0:
-                found.append(np.full(len(key), -1, dtype=np.int32))
-                continue
-            at = np.searchsorted(unique, key).astype(np.int32)
-            found.append(np.where(key < 0, -1, at).astype(np.int32))
-        return found[0], found[1], found[2]
+            key = None
+            if numbers is not None:
+                local = np.array([number[n] for n in known.to_pylist()] + [-1], dtype=np.int32)
+                key = local[numbers]
+                if run is not None:
+                    key = np.where(key < 0, -1, run.astype(np.int64) * width + key)
+                there[key] = True  # -1 marks the last one, which is no process
+            keys.append(key)
+        found = np.flatnonzero(there[:-1])
+        self.log.codes.processes = [(int(at) // width, names[int(at) % width]) for at in found]
+        of_key = np.full(len(there), -1, np.int32)
+        of_key[found] = np.arange(len(found), dtype=np.int32)
+        process, sender, to = (None if key is None else of_key[key] for key in keys)
+        return np.zeros(0, np.int32) if process is None else process, sender, to
 
     def _kinds(self) -> Any:
         numbers, known = self.columns.named("kind")
+        if numbers is None:
+            return np.zeros(0, np.int8)
         names = known.to_pylist()
         meant = [self.kinds.get(name, Kind.OTHER) for name in names]
-        counts = np.bincount(numbers[numbers >= 0], minlength=len(names))
+        counts = np.bincount(numbers[numbers >= 0] if (numbers < 0).any() else numbers)
         self.log.other = {
             name: int(counts[at])
             for at, name in enumerate(names)
-            if meant[at] is Kind.OTHER and counts[at]
+            if meant[at] is Kind.OTHER and at < len(counts) and counts[at]
         }
         return np.array([*meant, Kind.OTHER], dtype=np.int8)[numbers]
 
@@ -290,6 +217,8 @@ class _Builder:
         for at, name in enumerate(names):
             if name not in STATUS:
                 self._raise("E088", int(np.argmax(numbers == at)), f"`status` is {name!r}", STATUS)
+        if numbers is None:
+            return np.zeros(self.columns.rows, np.int8)
         return np.array([*(STATUS.index(name) for name in names), 0], dtype=np.int8)[numbers]
 
     def _require_messages(self, kind: Any, message: Any) -> None:
@@ -304,6 +233,8 @@ class _Builder:
         """Returns the numbers of what is requested or delivered: of the message, with its sender
         where deliveries name one."""
         codes = self.log.codes
+        if sender is None:
+            return message
         delivered = kind == Kind.INDICATION
         named = sender[delivered] >= 0
         if not named.any():
@@ -323,10 +254,10 @@ class _Builder:
         """Adds the columns that only some logs have."""
         partition, partitions = self.columns.named("partition")
         self.log.codes.partitions = partitions.to_pylist()
-        if len(partitions):
+        if partition is not None:
             table["partition"] = partition.astype(np.int32)
-        hashes, known = self.columns.named("payload_hash")
-        if len(known):
+        hashes, _ = self.columns.named("payload_hash")
+        if hashes is not None:
             table["payload_hash"] = pa.array(hashes, mask=hashes < 0)
         for name in ("offset", "effect", "ts"):
             found = self.columns.plain(name)
@@ -356,19 +287,18 @@ class _Builder:
 
     def _in_order(self, table: dict[str, Any]) -> pa.Table:
         """Returns the events in the order of processes and positions, with the numbers of their
-        rows; raises :class:`SpecError` (E082, E083)."""
+        rows where these are in another order; raises :class:`SpecError` (E082, E083)."""
         process, pos = table["process"], table["pos"]
         same = process[1:] == process[:-1]
         sorted_ = bool(((process[1:] > process[:-1]) | (same & (pos[1:] > pos[:-1]))).all())
-        rows = np.arange(len(process), dtype=np.int64)
         if not sorted_:
             self._require_forward(process, pos)
-            rows = np.lexsort((pos, process))
+            rows = order_of([process, pos])
             self._require_once(process[rows], pos[rows], rows)
         found = pa.table({n: _null_below(n, v) for n, v in table.items()})
-        if not sorted_:
-            found = found.take(pa.array(rows))
-        return found.append_column("row", pa.array(rows))
+        if sorted_:
+            return found
+        return found.take(pa.array(rows)).append_column("row", pa.array(rows))
 
     def _require_forward(self, process: Any, pos: Any) -> None:
         """Raises :class:`SpecError` (E082) where the positions of a process go back in a file that
@@ -438,7 +368,8 @@ def _dense(key: Any, most: int) -> tuple[Any, Any]:
 def _null_below(name: str, values: Any) -> Any:
     """Returns ``values`` with null in place of numbers below 0, where they stand for names."""
     if name in ("entry", "message", "sender", "to_process", "partition"):
-        return pa.array(values, mask=values < 0)
+        lacking = values < 0
+        return pa.array(values, mask=lacking) if lacking.any() else pa.array(values)
     return pa.array(values) if isinstance(values, np.ndarray) else values
 
 

@@ -9,23 +9,47 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from checker.audit.native_windows import NONE, greatest, places
 from checker.audit.relations import WindowFunction
+
+SPARSE = 4
+"""Parts are kept apart in place where there are at most so many times more of them than rows."""
 
 
 def window(
     table: pa.Table, by: tuple[str, ...], order: str, computed: Mapping[str, WindowFunction]
 ) -> pa.Table:
-    """Returns ``table`` in the order of ``by`` and ``order``, which are integers, with further
-    columns.  Null comes first in ``by``."""
-    keys = [_codes(table[name]) for name in (*by, order)]
-    if not in_order(keys):
-        index = order_of(keys)
-        table = table.take(pa.array(index))
+    """Returns ``table`` with further columns, in which rows know of those before them by ``order``
+    among those that are equal in ``by``; all these are integers.  Null comes first in ``by``."""
+    keys = [_codes(table[name]) for name in by]
+    position = _codes(table[order])
+    blocks = 1 if in_order([keys[0], position]) and is_dense(keys[1:]) else len(keys)
+    if not in_order([*keys[:blocks], position]):
+        index = order_of([*keys, position])
+        table, blocks = table.take(pa.array(index)), len(keys)
         keys = [key[index] for key in keys]
-    starts = _starts(keys[:-1], table.num_rows)
+    part, parts = part_of(keys[blocks:], table.num_rows)
+    numbered = any(function == "number" for function, _ in computed.values())
+    before, number = places(part, _starts(keys[:blocks], table.num_rows), parts, numbered)
+    del keys, position, part
     for name, (function, column) in computed.items():
-        table = table.append_column(name, _compute(function, table[column], starts))
+        table = table.append_column(name, _compute(function, table[column], before, number))
     return table
+
+
+def _compute(function: str, column: pa.ChunkedArray, before: Any, number: Any) -> pa.Array:
+    if function == "number":
+        return pa.array(number)
+    if function == "previous":
+        whole = column.combine_chunks()
+        whole = whole if isinstance(whole, pa.Array) else whole.chunk(0)
+        return pc.take(whole, pa.array(before, mask=before < 0))
+    null = pc.is_null(column).to_numpy() if column.null_count else None
+    values = pc.fill_null(column, 0).to_numpy().astype(np.int64, copy=null is not None)
+    if null is not None:
+        values[null] = NONE
+    found = greatest(before, values)
+    return pa.array(found, mask=found == NONE)
 
 
 def _codes(column: pa.ChunkedArray) -> Any:
@@ -48,18 +72,39 @@ def in_order(keys: list[Any]) -> bool:
 
 def order_of(keys: list[Any]) -> Any:
     """Returns the order of rows by ``keys``: a sort of one number where they fit into one."""
-    widths, least = [], []
-    for key in keys:
-        low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
-        least.append(low)
-        widths.append(high - low + 1)
+    least, widths = _extents(keys)
     if len(keys[0]) == 0 or _product(widths) >= 1 << 62:
         return np.lexsort(tuple(reversed(keys)))
+    return np.argsort(_as_one(keys, least, widths), kind="stable")
+
+
+def is_dense(keys: list[Any]) -> bool:
+    """Returns whether the combinations of ``keys`` are few enough for an array of all."""
+    return not keys or _product(_extents(keys)[1]) <= SPARSE * len(keys[0]) + 1000
+
+
+def part_of(keys: list[Any], rows: int) -> tuple[Any, int]:
+    """Returns a number for each row's combination of ``keys``, and how many there may be."""
+    if not keys or not rows:
+        return np.zeros(rows, dtype=np.uint32), 1
+    least, widths = _extents(keys)
+    if len(keys) == 1:
+        return (keys[0] - least[0]).astype(np.uint32), widths[0]
+    return _as_one(keys, least, widths).astype(np.uint32), _product(widths)
+
+
+def _extents(keys: list[Any]) -> tuple[list[int], list[int]]:
+    """Returns the least value of each key, and how many values there may be from it on."""
+    bounds = [(int(key.min()), int(key.max())) if len(key) else (0, 0) for key in keys]
+    return [low for low, _ in bounds], [high - low + 1 for low, high in bounds]
+
+
+def _as_one(keys: list[Any], least: list[int], widths: list[int]) -> Any:
     whole = np.zeros(len(keys[0]), dtype=np.int64)
     for key, low, width in zip(keys, least, widths, strict=True):
         whole *= width
         whole += key.astype(np.int64) - low
-    return np.argsort(whole, kind="stable")
+    return whole
 
 
 def _product(numbers: list[int]) -> int:
@@ -70,64 +115,9 @@ def _product(numbers: list[int]) -> int:
 
 
 def _starts(keys: list[Any], rows: int) -> Any:
-    """Returns whether each row is the first of its part."""
+    """Returns whether each row is the first of its block."""
     starts = np.zeros(rows, dtype=bool)
     starts[:1] = True
     for key in keys:
         starts[1:] |= key[1:] != key[:-1]
     return starts
-
-
-def _compute(function: str, column: pa.ChunkedArray, starts: Any) -> pa.Array:
-    rows = len(starts)
-    if function == "number":
-        places = np.arange(rows, dtype=np.int64)
-        return pa.array(places - np.maximum.accumulate(np.where(starts, places, 0)) + 1)
-    if function == "greatest_before":
-        column = pa.chunked_array([pa.array(_running_maximum(column, starts))])
-        unknown = column.to_numpy() == _NONE
-    else:
-        unknown = _shift(pc.is_null(column).to_numpy(), True)
-        column = pc.fill_null(column, False if pa.types.is_boolean(column.type) else 0)
-    values = column.to_numpy()
-    before = _shift(values, values[0] if rows else 0)
-    if function == "greatest_before":
-        unknown = _shift(unknown, True)
-    return pa.array(before, mask=starts | unknown, type=column.type)
-
-
-_NONE = -(1 << 62)
-
-
-def _shift(values: Any, first: Any) -> Any:
-    """Returns the value of the row before each."""
-    moved = np.empty_like(values)
-    moved[1:] = values[:-1]
-    moved[:1] = first
-    return moved
-
-
-def _running_maximum(column: pa.ChunkedArray, starts: Any) -> Any:
-    """Returns the greatest value of each part up to each row; ``_NONE`` where all were null.
-
-    Parts are lifted above one another, so that one pass serves all: values become their ranks.
-    """
-    null = pc.is_null(column).to_numpy()
-    values = pc.fill_null(column, 0).to_numpy().astype(np.int64)
-    if len(values) == 0:
-        return values
-    low, high = int(values.min()), int(values.max())
-    part = np.cumsum(starts, dtype=np.int64)
-    width = high - low + 2
-    if width * int(part[-1] + 1) >= 1 << 62:
-        known, ranks = np.unique(values, return_inverse=True)
-        found = _lifted(ranks.astype(np.int64), null, part, len(known) + 1)
-        return np.where(found < 0, _NONE, known[np.maximum(found, 0)])
-    found = _lifted(values - low, null, part, width)
-    return np.where(found < 0, _NONE, found + low)
-
-
-def _lifted(values: Any, null: Any, part: Any, width: int) -> Any:
-    base = part * width
-    lifted = base + np.where(null, 0, values + 1)
-    return np.maximum.accumulate(lifted) - base - 1

@@ -144,9 +144,12 @@ def lines_of(table: pa.Table, by: tuple[str, ...]) -> tuple[Lines, pa.Table]:
         key = np.unique(key, return_inverse=True)[1]
     key = np.ascontiguousarray(key, dtype=np.uint32)
     asks = table["asks"].to_numpy()
+    placed = table["placed"].to_numpy()
     free = np.zeros(int(key.max(initial=0)) + 1, dtype=bool)
-    free[key[asks & ~table["placed"].to_numpy()]] = True
-    return Lines(start, key, np.where(asks, OFFERS, WAITS).astype(np.uint8), free), table
+    if not placed.all():
+        free[key[asks & ~placed]] = True
+    kind = np.where(asks, np.uint8(OFFERS), np.uint8(WAITS))
+    return Lines(start, key, kind, free), table
 
 
 def _numbers(column: pa.ChunkedArray) -> Any:

@@ -101,5 +101,9 @@ class _Pass:
 def pass_along() -> Callable[..., int]:
     """Returns the compiled function, which takes the addresses of its arrays."""
     code = compile_functions([_pass()])
-    function = code.function("pass", 10)
-    return lambda *args, engine=code.engine: function(*args)  # the engine has to live as long
+    _KEPT.append(code.engine)
+    return code.function("pass", 10)
+
+
+_KEPT: list[object] = []
+"""The machine code, which has to live as long as its functions."""

@@ -99,8 +99,7 @@ class _Part:
 
     @property
     def _saving(self) -> bool:
-        """Whether memory is watched here; a part that checks the clock itself checks its memory,
-        too."""
+        """Whether memory is watched here; a part that checks the clock checks its memory, too."""
         return self.raises and not self.late
 
     def exhausted_budget(self) -> str | None:
@@ -115,8 +114,7 @@ class _Part:
         return None
 
     def next_look(self) -> float | None:
-        """Returns when there is something to check, on the clock of ``time.monotonic``; ``None``:
-        never."""
+        """Returns when there is something to check, by ``time.monotonic``; ``None``: never."""
         ends = [end for budget in self.budgets if (end := self._end(budget)) is not None]
         if self._saving and any(budget.most is not None for budget in self.budgets):
             ends.append(time.monotonic() + TICK)
@@ -193,8 +191,13 @@ def within(seconds: float | None, memory: int | None = None, said: str = "") -> 
 
 
 def _budgets() -> tuple[Budget, ...]:
-    found: tuple[Budget, ...] = getattr(_mine, "budgets", ())
-    return found
+    return getattr(_mine, "budgets", ())
+
+
+def memory_left() -> int | None:
+    """Returns how many bytes more this process may use; ``None``: that is not limited."""
+    limits = [budget.most for budget in _budgets() if budget.most is not None]
+    return max(0, min(limits) - resident()) if limits else None
 
 
 @contextmanager

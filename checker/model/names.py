@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from checker.model import ir
 from checker.model.memo import in_an_analysis
 from checker.model.node import Node
-from checker.model.tree import branches, parts
+from checker.model.tree import branches, parts, values_below
 
 Names = frozenset[str]
 
@@ -142,8 +142,11 @@ def _names_of(node: Any) -> NamesOf:
     if field is not None:
         of_state = getattr(node, "is_state", False)
         found = _own_names(ROLES[kind], kind in EXPRESSIONS, getattr(node, field), of_state)
-    for part in parts(node):
-        more = getattr(part, "kept_names", None) or _names_of(part)
+    for part in node if kind is tuple else values_below(node):
+        if isinstance(part, Node):
+            more = getattr(part, "kept_names", None) or _names_of(part)
+        else:
+            more = _names_of(part)
         if found is _NO_NAMES:
             found = more
         elif more is not _NO_NAMES and more is not found:

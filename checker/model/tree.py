@@ -33,8 +33,8 @@ Values = Callable[[Any], tuple[Any, ...]]
 @dataclass(frozen=True, slots=True)
 class _Layout:
     """Where the fields of a kind of node are: ``branches`` may contain nodes; ``numbers``: their
-    positions among all fields.  ``below`` and ``backwards`` get their values, in order and the last
-    one first; ``every`` gets those of all fields."""
+    positions among all fields, ``first`` that of the first one.  ``below`` and ``backwards`` get
+    their values, in order and the last one first; ``every`` gets those of all fields."""
 
     branches: tuple[str, ...]
     numbers: dict[str, int]
@@ -42,6 +42,7 @@ class _Layout:
     backwards: Values
     every: Values
     apart: dict[str, Any]
+    first: int
 
 
 class _Layouts(dict[type, _Layout | None]):
@@ -68,8 +69,9 @@ def _layout(kind: Any) -> _Layout:
     below = tuple(name for name in names if not words[name] <= plain)
     numbers = {name: i for i, name in enumerate(names)}
     apart = {f.name: f.default for f in fields(kind) if not f.compare}
+    first = numbers[below[0]] if below else 0
     return _Layout(
-        below, numbers, values_of(below), values_of(below[::-1]), values_of(names), apart
+        below, numbers, values_of(below), values_of(below[::-1]), values_of(names), apart, first
     )
 
 
@@ -77,6 +79,13 @@ def branches(kind: type) -> tuple[str, ...] | None:
     """Returns the fields of a kind of node that may contain nodes; ``None`` where it is no node."""
     layout = _layouts[kind]
     return None if layout is None else layout.branches
+
+
+def values_below(node: Any) -> tuple[Any, ...]:
+    """Returns the values of the fields of ``node`` that may contain nodes; none of what is no
+    node."""
+    layout = _layouts[type(node)]
+    return () if layout is None else layout.below(node)
 
 
 def parts(node: Any) -> list[Any]:
@@ -126,6 +135,17 @@ def mapped(node: Any, change: Callable[[Any], Any]) -> Any:
     layout = _layouts[kind]
     if layout is None or not layout.branches:
         return node
+    if len(layout.branches) == 1:
+        (value,) = layout.below(node)
+        inner = type(value)
+        if inner is tuple:
+            new = mapped(value, change)
+        else:
+            new = value if _layouts[inner] is None else change(value)
+        if new is value:
+            return node
+        values, at = layout.every(node), layout.first
+        return kind(*values[:at], new, *values[at + 1 :])
     found: dict[str, Any] = {}
     for name in layout.branches:
         value = getattr(node, name)

@@ -63,6 +63,14 @@ def test_a_gap_makes_unknown_what_needs_completeness_and_nothing_else(tmp_path: 
     assert "the log of p2 has a gap at position 2" in reasons["agreement"]
 
 
+@pytest.mark.every
+def test_who_has_a_gap_may_have_delivered_there_what_nobody_else_has(tmp_path: Path) -> None:
+    """So agreement is not known, though nothing that is logged is missing anywhere."""
+    assert words(ask(tmp_path, RIGHT, "ReliableBroadcast"))["agreement"] == "holds"
+    found = words(ask(tmp_path, RIGHT + "p2 9 gap", "ReliableBroadcast"))
+    assert (found["agreement"], found["no_creation"]) == ("unknown", "holds within what is logged")
+
+
 def test_what_is_late_is_pending(tmp_path: Path) -> None:
     log = RIGHT.replace("p2 2 deliver b from p2\n", "")
     assert words(ask(tmp_path, log, "ReliableBroadcast"))["agreement"] == "violated"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.audit import arrow_engine, arrow_slices
 from checker.audit.audit import Request, audit
 from checker.audit.mapping import read_manifest
 from checker.audit.processes import Grace
@@ -128,6 +129,16 @@ def test_plans_are_the_definitions(interface: str, tmp_path: Path) -> None:
             said[key] = said.get(key, 0) + times
     for name in INTERFACES[interface]:
         assert said.get(f"{name} violated") and said.get(f"{name} "), (name, said)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_plans_are_the_definitions_slice_by_slice(
+    interface: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As logs are worked on that are larger than memory has room for."""
+    monkeypatch.setattr(arrow_engine, "WHOLE", 0)
+    monkeypatch.setattr(arrow_slices, "ROWS", 50)
+    compare(interface, 60, 3, tmp_path)
 
 
 @pytest.mark.slow

@@ -92,3 +92,22 @@ def test_of_what_a_layer_brings(pattern: str, body: str, wanted: list[str]) -> N
     body = body.replace("beb.broadcast(ACK(self_made))", "skip")
     found = [said for said, _ in warned(LAYERED.format(pattern, body))]
     assert found == [f"`{name}` is sent, and no handler takes it" for name in wanted]
+
+
+@pytest.mark.parametrize(
+    ("handler", "wanted"),
+    [("upon cell.read_return(v) { skip }", []), ("", ["ENTRY"])],
+    ids=["read back", "never read"],
+)
+def test_of_what_a_layer_keeps(handler: str, wanted: list[str]) -> None:
+    text = f"""
+protocol Writer {{
+  uses cell : Register
+  message ENTRY
+  upon init {{ cell.write(ENTRY) }}
+  {handler}
+}}
+check c of Writer {{ n = 2  given cell as oracle }}
+"""
+    found = [said for said, _ in warned(text)]
+    assert found == [f"`{name}` is sent, and no handler takes it" for name in wanted]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import z3
 
+from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.engines.symbolic.certificate import Stage, WrongCertificate
 from checker.engines.symbolic.induction import induct
@@ -19,6 +20,7 @@ from checker.engines.symbolic.solver_queries import QueryBudget
 from checker.model.ir import TransitionSystem
 from checker.proving import finite
 from checker.proving.finite import prove_check
+from checker.proving.parametric import prove_every
 from checker.resources import specs
 from checker.results.answer import INTERRUPTED, Limits, Progress
 from checker.results.trace import ERRORS
@@ -255,3 +257,34 @@ def test_methods_are_what_the_prover_knows() -> None:
     from checker.engines.symbolic.prover import METHODS
 
     assert finite.METHODS == METHODS
+
+
+ONE_REGISTER = """
+protocol Local implements Register {
+  state value : option<Msg> = none
+  upon request read() { read_return(value) }
+  upon request write(v) { KEPT  write_return() }
+}
+check one of Local { n = 1  clients { p1 writes a  p1 reads }  prove linearizable as Register }
+check every of Local { for all n  clients { p1 writes a }  prove linearizable as Register }
+"""
+
+
+@pytest.mark.parametrize(("kept", "word"), [("value := some(v)", "proved"), ("skip", "violated")])
+def test_what_is_asked_of_an_object_is_proved_at_one_size(
+    kept: str, word: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "register.bcast"
+    path.write_text(ONE_REGISTER.replace("KEPT", kept), encoding="utf-8")
+    found = prove_check(str(path), "one", Options(), budget=PLENTY)
+    assert {v.property: v.word.value for v in found.verdicts}["linearizable as Register"] == word
+
+
+def test_what_is_asked_of_an_object_is_refused_for_every_size(tmp_path: Path) -> None:
+    path = tmp_path / "register.bcast"
+    path.write_text(ONE_REGISTER.replace("KEPT", "value := some(v)"), encoding="utf-8")
+    with pytest.raises(SpecError) as refused:
+        prove_every(str(path), "every", Options())
+    (found,) = refused.value.diagnostics
+    wanted = "what clients call and see returned is compared at one size only"
+    assert (found.code, found.message) == ("T013", f"`linearizable as Register`: {wanted}")

@@ -14,7 +14,7 @@ from checker import resources
 from checker.engines.options import Options
 from checker.model import interpreter
 from checker.model.interpreter import State
-from checker.model.ir import ActionKind, TransitionSystem
+from checker.model.ir import TransitionSystem
 from checker.results.valence import Valence
 from checker.simulate.choices import Choice, choices
 from checker.valence.compute import compute
@@ -44,7 +44,7 @@ ASYNCHRONOUS = (
 )
 """Protocols without a clock and without a detector, which keep agreement."""
 BY_DEFAULT = 12
-CRASHES = {ActionKind.CRASH}
+CRASHES = " crashes"
 COMMUTING = (
     "consensus/leader::leader_crash_one",
     "consensus/paxos::duel",
@@ -106,8 +106,8 @@ def test_steps_of_different_processes_commute(name: str) -> None:
     for state in _some_states(system):
         ways = [way for way in choices(system, state).ways if way.process and not way.idle]
         for one, other in combinations(ways, 2):
-            if one.process == other.process or {one.kind, other.kind} & CRASHES:
-                continue
+            if one.process == other.process or CRASHES in one.text + other.text:
+                continue  # only so many may crash
             ends = [_after(system, a, b) for a, b in ((one, other), (other, one))]
             assert ends[0] == ends[1]
             assert computed.open(ends[0]) == computed.open(ends[1])

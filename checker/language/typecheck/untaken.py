@@ -54,12 +54,20 @@ def _matched(patterns: Iterable[typed.Pattern], protocol: typed.Protocol) -> Ite
         match node:
             case typed.Match(_, message):
                 yield message
-            case typed.Bind(typed.Message()) | typed.Ignore(typed.Message()):
-                yield from (message.name for message in protocol.messages)
-            case typed.Equals(typed.Message()):
-                yield from (message.name for message in protocol.messages)
+            case typed.Bind(kind) | typed.Ignore(kind) | typed.Equals(kind):
+                if _has_messages(kind):
+                    yield from (message.name for message in protocol.messages)
             case _:
                 pass
+
+
+def _has_messages(kind: object) -> bool:
+    """Returns whether values of the type ``kind`` are messages of the protocol, or have some in
+    them: ``option<Msg>`` of a layer's return, say."""
+    if isinstance(kind, tuple):
+        return any(map(_has_messages, kind))
+    parts = (getattr(kind, name) for name in field_names(type(kind)))
+    return isinstance(kind, typed.Message) or any(map(_has_messages, parts))
 
 
 def _sent(role: typed.Role) -> Iterator[tuple[str, str, Span]]:

@@ -344,6 +344,9 @@ def over_processes(binder: typed.Binder) -> bool:
 
 
 def _not_countable(expr: typed.Expr) -> Leaves:
+    if isinstance(expr, typed.Consistent):
+        message = "what clients call and see returned is compared at one size only"
+        return Leaves("T013", message, expr.span, hint="a check of one size: `n = 3`")
     message = "this part of the property can't be counted"
     return Leaves("T013", message, expr.span, "state variables, histories, `correct(p)`")
 

@@ -36,6 +36,7 @@ that is false stays false unless a step that helps it can happen, see :class:`Fu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from checker.model import ir
 from checker.model.build import conj, negation
@@ -145,8 +146,15 @@ class _Search:
         self.left = PATIENCE
         self.seen = [a for b in bad for a in accesses_of(b, None if can_fault(b) else True)]
         self.may_progress = by_identity(may_progress)
-        self.others = [rename_bound(one, f"~{tag}") for tag, one in enumerate(known, 1)]
-        self.writes = Writes(known, self.others)
+
+    @cached_property
+    def others(self) -> list[Effects]:
+        """All actions, with bound names of their own."""
+        return [rename_bound(one, f"~{tag}") for tag, one in enumerate(self.known, 1)]
+
+    @cached_property
+    def writes(self) -> Writes:
+        return Writes(self.known, self.others)
 
     def eager(self, number: int) -> tuple[Expr, str]:
         """The condition under which instances of an action are eager; and why they never are."""

@@ -9,7 +9,7 @@ over-approximate what may still happen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from checker.model import ir
@@ -254,7 +254,8 @@ def _normalize(node: Expr) -> tuple[Expr, int]:
     height += 1
     new = f"_b:{height}"
     meaning: dict[str, Expr] = {node.name: ir.Local(ir.domain_item(node.domain), new)}
-    return replace(node, name=new, body=substitute(node.body, meaning)), height
+    body = substitute(node.body, meaning)
+    return ir.Quant(node.kind, new, node.domain, body, node.type), height
 
 
 def close_case(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
@@ -364,7 +365,8 @@ def _required_case(name: str, parts: list[Expr]) -> int | None:
 
 def _quantify(binders: dict[str, Type], parts: list[Expr]) -> Expr:
     """Quantifiers for the remaining binders, those over few values outside."""
-    used = {name: type_ for name, type_ in binders.items() if name in locals_in(tuple(parts))}
+    mentioned = locals_in(tuple(parts))
+    used = {name: type_ for name, type_ in binders.items() if name in mentioned}
     domains: dict[str, ir.Domain] = {}
     for name, type_ in used.items():
         if _small(type_):

@@ -162,7 +162,7 @@ class _Renaming(Keeping):
 
     def access(self, access: Access) -> Access:
         _, renamed = self.of(access.binders)
-        return replace(self.entry(access), path=renamed(access.path))
+        return self.entry(access).reached(renamed(access.path), access.how)
 
     def entry(self, access: Access) -> Access:
         """``access`` without its path."""
