@@ -39,8 +39,10 @@ CASES = (
     "consensus/hierarchical::wrong_detector",
     "commit/paxos_commit::aborts_at_once",
     "consensus/fast_paxos::fast_majority",
+    "consensus/ben_or::one_proposal_is_not_enough",
 )
-"""Checks of the library that decide, for all inputs, from 50,000 states on, small ones first."""
+"""Checks of the library that decide, for all inputs, with 50,000 to 10 million states, small ones
+first."""
 MOST = 2.0
 """Valence takes at most so many times as long as the search."""
 BYTES = 2
