@@ -12,7 +12,6 @@ import pyarrow as pa
 from checker.audit import audit as here
 from checker.audit.columns import Kind
 from checker.audit.files import LogFile
-from checker.diagnostics import Diagnostic
 from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import session_for
@@ -77,7 +76,6 @@ def _audit(
     engine = SparkEngine(session.spark, log.events, log.named)
     try:
         asked = here.ask(engine, interface, request, {}, pa.string(), progress)
-        warnings: list[Diagnostic] = []
-        return asked.audit(request, read, warnings)
+        return asked.audit(request, read, log.warnings)
     finally:
         engine.forget()

@@ -73,7 +73,7 @@ class Reader:
         try:
             opened = pq.ParquetFile(file.path)
             names = opened.schema_arrow.names
-            self._tell_unknown(file, names)
+            self.tell_unknown(file, names)
             wanted = [name for name in map(self.mapping.name_of, READ) if name in names]
             for batch in opened.iter_batches(BATCH, columns=wanted):
                 yield pa.Table.from_batches([batch])
@@ -82,7 +82,7 @@ class Reader:
 
     def _rename(self, file: LogFile, table: pa.Table, first: int) -> pa.Table:
         """Returns ``table`` with our columns alone, of our types."""
-        self._tell_unknown(file, table.column_names)
+        self.tell_unknown(file, table.column_names)
         columns = {}
         for name in READ:
             theirs = self.mapping.name_of(name)
@@ -102,7 +102,8 @@ class Reader:
                 raise SpecError((file.problem("E081", None, message, f"among {listed}", hint),))
         return pa.table(columns)
 
-    def _tell_unknown(self, file: LogFile, names: list[str]) -> None:
+    def tell_unknown(self, file: LogFile, names: list[str]) -> None:
+        """Adds a warning (E084) for each column that is not read, once."""
         known = {self.mapping.name_of(name) for name in COLUMNS} | {*self.mapping.ignore}
         for name in names:
             if name in known or name in self._told:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind
 from checker.audit.files import LogFile
 from checker.audit.mapping import FILE, ROW, Mapping_
+from checker.audit.reading import Reader
 from checker.audit.spark_engine import APART
 from checker.diagnostics import Diagnostic, SpecError
 
@@ -42,7 +43,8 @@ def read_log(
 
     The order of rows in a file is not looked at, only positions are.
     """
-    frame = _whole(spark, files, mapping)
+    reader = Reader(mapping)
+    frame = _whole(spark, files, reader)
     number = F.coalesce(*[F.when(F.col("kind") == n, F.lit(int(k))) for n, k in kinds.items()])
     frame = frame.withColumn("of_kind", F.coalesce(number, F.lit(int(Kind.OTHER))))
     frame = frame.withColumn("wrong", F.coalesce("wrong", _wrong(set(frame.columns))))
@@ -52,7 +54,7 @@ def read_log(
     events = _coded(frame, named)
     _require_once(events)
     counts = {(row["of_kind"], row["kind"]): row["rows"] for row in seen}
-    return SparkLog(events, named, sum(counts.values()), _kinds(counts))
+    return SparkLog(events, named, sum(counts.values()), _kinds(counts), reader.warnings)
 
 
 def _seen(frame: DataFrame) -> list[Row]:
@@ -106,19 +108,22 @@ def _kinds(counts: Mapping[tuple[int, str], int]) -> tuple[tuple[str, int], ...]
     return (*known, *(item for item in found.items() if "(" in item[0]))
 
 
-def _whole(spark: SparkSession, files: list[LogFile], mapping: Mapping_) -> DataFrame:
+def _whole(spark: SparkSession, files: list[LogFile], reader: Reader) -> DataFrame:
+    """Returns all rows; what no property reads is told of the first file of each format."""
     frames = []
     for kind in ("parquet", "ndjson", "csv"):
-        paths = [file.path for file in files if file.format == kind]
-        if not paths:
+        of_kind = [file for file in files if file.format == kind]
+        if not of_kind:
             continue
+        paths = [file.path for file in of_kind]
         if kind == "parquet":
             frame = spark.read.parquet(*paths)
         elif kind == "csv":
             frame = spark.read.option("header", True).csv(paths)
         else:
             frame = spark.read.json(paths, columnNameOfCorruptRecord=BROKEN)
-        frames.append(_named_columns(frame, mapping, kind == "parquet"))
+        reader.tell_unknown(of_kind[0], [name for name in frame.columns if name != BROKEN])
+        frames.append(_named_columns(frame, reader.mapping, kind == "parquet"))
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.unionByName(frame, allowMissingColumns=True)

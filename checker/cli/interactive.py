@@ -273,7 +273,9 @@ class Exploring:
             for way in ways:
                 number += 1
                 idle = "  (changes nothing)" if way.idle else ""
-                console.print_line(f"  {number:>3}  {way.text}{idle}{self._open(way.successor)}")
+                odds = "" if way.odds is None else f"  (chance {way.odds})"
+                said = f"{way.text}{idle}{odds}{self._open(way.successor)}"
+                console.print_line(f"  {number:>3}  {said}")
         for failing in self._session.faults():
             assert failing.fault is not None
             during = failing.action.name

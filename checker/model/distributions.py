@@ -116,3 +116,51 @@ def _rules(found: Sequence[Outcome], depth: int) -> list[_Rule]:
         )
         for rules in product(*parts)
     ]
+
+
+Successor = tuple[str, tuple[Value, ...], State]
+"""What a step leads to: the name of its action, its parameters, and the state."""
+
+
+def odds(system: TransitionSystem, state: State) -> dict[Successor, Fraction]:
+    """Returns how probable the successors of ``state`` are, once the adversary has picked the step
+    and all that is its choice there; by the name of the action, its parameters and the successor.
+
+    Only of actions in which chance has a part.  One that several picks of the adversary lead to,
+    with different probabilities, is left out.
+    """
+    found: dict[Successor, Fraction | None] = {}
+    for action in filter(is_by_chance, system.actions):
+        for scope in interpreter.instances(system, action, state):
+            params = tuple(scope.names[p.name] for p in action.params)
+            shares: dict[tuple[State, tuple[int, ...]], Fraction] = {}
+            outcomes = [*interpreter.outcomes(action.body + system.monitor, scope)]
+            for outcome, share, picked in _tossed(outcomes, 0, Fraction(1), ()):
+                if outcome.scope is not None:
+                    key = interpreter.state_of(system, outcome.scope), picked
+                    shares[key] = shares.get(key, Fraction(0)) + share
+            for (successor, _), share in shares.items():
+                name = action.name, params, successor
+                found[name] = share if found.get(name, share) == share else None
+    return {name: share for name, share in found.items() if share is not None}
+
+
+def _tossed(
+    found: Sequence[Outcome], depth: int, share: Fraction, picked: tuple[int, ...]
+) -> Iterator[tuple[Outcome, Fraction, tuple[int, ...]]]:
+    """Yields executions that have the first ``depth`` choices in common, each with the probability
+    of its coins and with what the adversary picks."""
+    if len(found) == 1 and len(found[0].picks) == depth:
+        yield found[0], share, picked
+        return
+    below: dict[int, list[Outcome]] = {}
+    for outcome in found:
+        below.setdefault(outcome.picks[depth].number, []).append(outcome)
+    weights = {number: part[0].picks[depth].weight for number, part in below.items()}
+    total = sum(weight for weight in weights.values() if weight is not None)
+    for number, part in below.items():
+        weight = weights[number]
+        if weight is None:
+            yield from _tossed(part, depth + 1, share, (*picked, number))
+        else:
+            yield from _tossed(part, depth + 1, share * Fraction(weight, total), picked)

@@ -70,3 +70,14 @@ def test_what_is_wrong_with_a_log_is_told(log: str, code: str, tmp_path: Path) -
         audit(Request((write(tmp_path, log),), "ReliableBroadcast"), cluster=CLUSTER)
     (found,) = caught.value.diagnostics
     assert found.code == code and "log.ndjson" in found.message
+
+
+@pytest.mark.slow
+def test_an_unknown_column_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "log.ndjson"
+    row = '{"process": "p1", "pos": 0, "kind": "deliver", "msg": "a", "offsett": 1}'
+    file.write_text(f"{row}\n", encoding="utf-8")
+    asked = Request((str(file),), "ReliableBroadcast", only=("no_duplication",))
+    (warning,) = audit(asked, cluster=CLUSTER).warnings
+    (here,) = audit(asked).warnings
+    assert (warning.code, warning.message) == (here.code, here.message) == ("E084", here.message)
