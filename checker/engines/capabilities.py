@@ -35,7 +35,7 @@ class Can(Enum):
     YES = "yes"
     PARTLY = "within limits"  # beyond them it reports so, and no wrong answer
     IGNORED = "not observed"  # the answer is the same without it, and the report says so
-    NO = "no"  # refused before any work is done
+    NO = "no"  # refused, or a question of a check left unknown, before any work is done
 
 
 @dataclass(frozen=True)

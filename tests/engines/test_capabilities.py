@@ -21,6 +21,9 @@ from checker.model.ir import TRUE, Property, PropertyKind, Read, Variable, Varia
 from checker.model.types import IntT
 from checker.resources import specs
 from checker.results.answer import Limits, Unsupported
+from checker.results.verdict import Word
+from checker.session.chance import chance_verdicts
+from checker.session.load import load_check
 from checker.session.pipeline import run_check
 from checker.session.state_tables import require_exportable
 from checker.valence.question import question_of
@@ -72,7 +75,11 @@ def test_every_feature_is_declared_for_every_engine() -> None:
             assert ability.code in codes()
 
 
-@pytest.mark.parametrize(("feature", "engine"), with_(Can.NO))
+REFUSED = [(feature, engine) for feature, engine in with_(Can.NO) if feature is not Feature.CHANCE]
+"""Questions about chance stand beside properties, which the engine decides."""
+
+
+@pytest.mark.parametrize(("feature", "engine"), REFUSED)
 def test_what_an_engine_can_not_do_is_refused_before_any_work(
     feature: Feature,
     engine: str,
@@ -103,6 +110,16 @@ def test_what_an_engine_can_not_do_is_refused_before_any_work(
     assert ability.note in diagnostic.message
     assert diagnostic.hint
     assert not list(tmp_path.iterdir())
+
+
+def test_questions_about_chance_are_left_unknown_before_any_work() -> None:
+    check = load_check(str(specs() / "chance" / "herman_ring.bcast"), "three", {})
+    engines = [engine for feature, engine in with_(Can.NO) if feature is Feature.CHANCE]
+    assert engines
+    for engine in engines:
+        note = TABLE[Feature.CHANCE][engine].note
+        for verdict in chance_verdicts(check, Options(engine=engine)):
+            assert verdict.word is Word.UNKNOWN and note in verdict.reason
 
 
 @pytest.mark.parametrize(("feature", "engine"), with_(Can.IGNORED))
