@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ class Told:
 class Manifest:
     """What is known of the processes beside their logs.
 
-    ``processes``: by name; ``every``: of those that are not named; ``file``: where it is written.
+    ``processes``: by name, or by a pattern of names; ``every``: of those that are not named; ``file``: where it is written.
     """
 
     processes: Mapping[str, Told] = field(default_factory=dict)
@@ -81,8 +82,11 @@ class Manifest:
     file: str = ""
 
     def of(self, process: str) -> Told:
-        """Returns what is said of ``process``."""
-        return self.processes.get(process, self.every)
+        """Returns what is said of ``process``, by its name or by a pattern that it fits."""
+        if process in self.processes:
+            return self.processes[process]
+        patterns = (told for key, told in self.processes.items() if fnmatchcase(process, key))
+        return next(patterns, self.every)
 
 
 _TOLD = {

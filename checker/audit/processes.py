@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 
 import pyarrow as pa
@@ -78,7 +77,7 @@ def process_states(
     gaps = _gaps(seen, states)
     _missing_lines(seen, states, gaps)
     for value, state in states.items():
-        told = _told(manifest, state.name)
+        told = manifest.of(state.name)
         if not state.rows and value not in torn and state.name not in manifest.processes:
             state.gaps.append(f"there is no log of {state.name}")
         state.delivers = told.delivers
@@ -199,14 +198,6 @@ def _missing_lines(
         if row["kind"] == Kind.START and row["first"] == FIRST_LINE and missing > 0:
             text = f"the log of {state.name} lacks {count(missing, 'line')} of {state.last:,}"
             gaps.setdefault(row["process"], []).append(text)
-
-
-def _told(manifest: Manifest, name: str) -> Told:
-    """Returns what the manifest says of a process, by its name or by a pattern of names."""
-    if name in manifest.processes:
-        return manifest.processes[name]
-    patterns = (told for key, told in manifest.processes.items() if fnmatchcase(name, key))
-    return next(patterns, manifest.every)
 
 
 def _say_gaps(state: ProcessState, told: Told, file: str) -> None:
