@@ -74,7 +74,8 @@ class Told:
 class Manifest:
     """What is known of the processes beside their logs.
 
-    ``processes``: by name, or by a pattern of names; ``every``: of those that are not named; ``file``: where it is written.
+    ``processes``: by name, or by a pattern of names; ``every``: of those that are not named;
+    ``file``: where it is written.
     """
 
     processes: Mapping[str, Told] = field(default_factory=dict)
