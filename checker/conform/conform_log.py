@@ -153,7 +153,8 @@ class _Conforming:
             search: Search[Any] = Search(steps, observation, self._tell, self._often)
             self.found, self._shown = search.found, steps.shown
             try:
-                search.run()
+                with budgets.raising_when_exhausted():
+                    search.run()
                 return observation
             except Outgrown as small:
                 if not self.opened.fit(small.fault):

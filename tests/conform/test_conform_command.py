@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from checker import resources
 from checker.cli.main import main
+from checker.conform.search import Search
 
 RAFT = str(resources.specs() / "replication" / "raft.bcast") + "::two_terms"
 SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "conformance.schema.json"
@@ -87,6 +89,17 @@ def test_a_log_that_says_nothing_is_vacuous(tmp_path: Path) -> None:
 def test_what_a_budget_ends_is_unknown(tmp_path: Path) -> None:
     files = written(tmp_path, p1=P1, p2=P2)
     assert main(["conform", RAFT, *files, "--max-states", "1"]) == 3
+
+
+def test_the_search_ends_with_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(search: Search[object]) -> None:
+        for _ in range(100_000):
+            time.sleep(0.001)
+        raise AssertionError("nothing has ended the search")
+
+    files = written(tmp_path, p1=P1, p2=P2)
+    monkeypatch.setattr(Search, "run", endless)
+    assert main(["conform", RAFT, *files, "--timeout", "5"]) == 3
 
 
 def test_folders_are_logs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
