@@ -48,6 +48,7 @@ def test_random_systems(seed: int, tmp_path: Path) -> None:
             compare(answer(system, folder, shards, limits), expected)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("shards", [1, 2, 3])
 @pytest.mark.parametrize(("system", "count"), COUNTS, ids=[s.name for s, _ in COUNTS])
 def test_numbers_of_states(
