@@ -298,16 +298,7 @@ def report_of(
         exhaustive=answer.exhaustive,
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
-        notes=(
-            *notes(check, made, options.fine_steps),
-            *of_view(made, answer),
-            *(
-                uncounted_steps(check, options.fine_steps)
-                if _counts_steps(made, verdicts, answer)
-                else ()
-            ),
-            *answer.remarks,
-        ),
+        notes=_all_notes(check, made, verdicts, answer, options),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
         edges=answer.edges,
         bytes_per_edge=answer.bytes_per_edge,
@@ -321,6 +312,22 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+    )
+
+
+def _all_notes(
+    check: typed.Check,
+    made: Instantiated,
+    verdicts: tuple[PropertyVerdict, ...],
+    answer: Answer,
+    options: Options,
+) -> tuple[str, ...]:
+    uncounted = _counts_steps(made, verdicts, answer)
+    return (
+        *notes(check, made, options.fine_steps),
+        *of_view(made, answer),
+        *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
+        *answer.remarks,
     )
 
 

@@ -8,17 +8,8 @@ from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
 from checker.simulate.findings import CYCLES_EVERY, Judge
 from tests.simulate.opening import spec
+from tests.simulate.test_broken_protocols import TOGGLES
 
-TOGGLES = """
-protocol Toggles {
-  state on = false
-  state moved = false
-  upon condition not moved { moved := true }
-  upon condition moved { on := not on }
-  property all_move "Everybody moves." : forall p in Proc: eventually p.moved
-}
-check two of Toggles { n = 2  prove all_move }
-"""
 MAY_MOVE = """
 protocol MayMove {
   state moved = false

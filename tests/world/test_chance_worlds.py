@@ -7,10 +7,8 @@ and variants, each with the others.  For a long run, as many seconds as it says:
 
 from __future__ import annotations
 
-import os
 import random
-import time
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 
 import pytest
@@ -22,8 +20,8 @@ from tests.world.compare import differences, said
 from tests.world.drawing import spec_of
 from tests.world.features import closed, together
 from tests.world.judge import TooMany, explore
+from tests.world.long_runs import LONG, while_there_is_time
 
-SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 BESIDE = (
     "crash", "recover", "between_handlers", "omission", "fair_loss", "layer", "choices_below",
     "stable", "shared", "bound", "inputs", "budget", "perform", "yield", "for", "either", "choose",
@@ -74,10 +72,7 @@ def test_both_say_the_same_of_chance(position: int, tmp_path: Path) -> None:
         pytest.skip("no small world has these features: see the long run")
 
 
-@pytest.mark.skipif(not SECONDS, reason="takes as many seconds as BIVALENCE_LONG says")
+@LONG
 def test_many_worlds_with_chance(tmp_path: Path) -> None:
-    start, seed, told = time.monotonic(), 1, 0
-    while time.monotonic() - start < SECONDS:
-        told += decided(seed, seed, tmp_path / "chance.bcast", 1500)
-        seed += 1
-    assert told
+    path = tmp_path / "chance.bcast"
+    assert sum(decided(seed, seed, path, 1500) for seed in while_there_is_time(count(1)))

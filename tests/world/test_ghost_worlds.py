@@ -6,12 +6,10 @@ tests/world/test_ghost_worlds.py``.
 
 from __future__ import annotations
 
-import os
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import pytest
@@ -23,9 +21,9 @@ from tests.world.compare import compared
 from tests.world.drawing import GHOSTS, spec_of
 from tests.world.features import closed, covering_sets, together
 from tests.world.judge import TooMany
+from tests.world.long_runs import LONG, while_there_is_time
 from tests.world.protocol import Question, Spec
 
-SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 SETS = covering_sets(1, 3)
 CUTS = (("crash",), ("crash", "perform"), ("recover",), ("stable",), ("bounded", "crash"), ())
 """Beside ghosts and the features of a covering, so that handlers are cut."""
@@ -92,10 +90,7 @@ def test_both_say_the_same_of_ghosts(position: int, tmp_path: Path) -> None:
         pytest.skip("no small world has these features: see the long run")
 
 
-@pytest.mark.skipif(not SECONDS, reason="takes as many seconds as BIVALENCE_LONG says")
+@LONG
 def test_many_worlds_with_ghosts(tmp_path: Path) -> None:
-    start, seed, told = time.monotonic(), 1, 0
-    while time.monotonic() - start < SECONDS:
-        told += decided(seed, seed, tmp_path / "ghosts.bcast", 1500)
-        seed += 1
-    assert told
+    path = tmp_path / "ghosts.bcast"
+    assert sum(decided(seed, seed, path, 1500) for seed in while_there_is_time(count(1)))

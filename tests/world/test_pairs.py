@@ -6,8 +6,7 @@ Each pair of features that go together is in some world.  For a long run, an hou
 
 from __future__ import annotations
 
-import os
-import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from tests.world.compare import compared, differences, said
 from tests.world.drawing import spec_of
 from tests.world.features import covered, covering_sets, pairs
 from tests.world.judge import Graph, TooMany, explore
+from tests.world.long_runs import LONG, SECONDS, while_there_is_time
 
-SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 STATES = 120
 SETS = covering_sets(0, 8)
 BY_DEFAULT = 45
@@ -62,20 +61,21 @@ def test_both_say_the_same(position: int, tmp_path: Path) -> None:
     assert found == [], graph.model.spec.text()
 
 
-@pytest.mark.skipif(not SECONDS, reason="takes as many seconds as BIVALENCE_LONG says")
+@LONG
 def test_many_worlds(tmp_path: Path) -> None:
-    start, seed, wrong = time.monotonic(), 1, list[str]()
-    while time.monotonic() - start < SECONDS:
-        for position, features in enumerate(covering_sets(seed, 3 + seed % 4)):
-            spec, file = spec_of(features, 1000 * seed + position), tmp_path / "world.bcast"
-            spec = abbreviated(spec, position) if position % 2 else spec
-            try:
-                found = compared(spec, file, ("native",), 10 * STATES)
-            except (TooMany, RecursionError):
-                continue
-            if found:
-                wrong.append(file.read_text(encoding="utf-8"))
-            if time.monotonic() - start > SECONDS:
-                break
-        seed += 1
+    wrong = list[str]()
+    drawn = (
+        (1000 * seed + position, features)
+        for seed in count(1)
+        for position, features in enumerate(covering_sets(seed, 3 + seed % 4))
+    )
+    for number, features in while_there_is_time(drawn):
+        spec, file = spec_of(features, number), tmp_path / "world.bcast"
+        spec = abbreviated(spec, number) if number % 2 else spec
+        try:
+            found = compared(spec, file, ("native",), 10 * STATES)
+        except (TooMany, RecursionError):
+            continue
+        if found:
+            wrong.append(file.read_text(encoding="utf-8"))
     assert not wrong, "\n\n".join(wrong[:3])

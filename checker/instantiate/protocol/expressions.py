@@ -59,37 +59,23 @@ def lower(expr: typed.Expr, env: Env, expected: Type | None = None) -> Expr:
 
 
 def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
-    world = env.world
     match expr:
-        case typed.Literal(type_, value, _):
-            if isinstance(type_, typed.Int):
-                return integer(int(value))
-            return Const(world.type_of(type_, env.instance, "_"), value)
-        case typed.Nothing():
-            if isinstance(expected, OptionT):
-                return Const(expected, None)
-            return Const(world.type_of(expr.type, env.instance, "_none"), None)
+        case (
+            typed.Literal()
+            | typed.Nothing()
+            | typed.Param()
+            | typed.Named()
+            | typed.Processes()
+            | typed.All()
+        ):
+            return _constant(expr, env, expected)
         case typed.Local(_, name, _):
             return env.names[name]
-        case typed.Param(type_, name, span):
-            if name not in world.sizes.values:
-                raise refuse("C200", f"the check gives no value to `{name}`", span)
-            value = world.sizes.values[name]
-            if isinstance(type_, typed.Bool):
-                return Const(BOOL, bool(value))
-            return Const(world.proc, value) if isinstance(type_, typed.Proc) else integer(value)
         case typed.Self():
             assert env.self is not None
             return env.self
-        case typed.Named(type_, name, span):
-            return _lower_atom(world, env, type_, name, expr)
         case typed.StateRef():
             return _state(expr, env)
-        case typed.Processes(_, role, _):
-            return Const(SetT(world.proc), world.processes(role))
-        case typed.All(_, item, _):
-            members = world.type_of(item, env.instance, "_all")
-            return Const(SetT(members), frozenset(universe(members)))
         case typed.Range(_, lo, hi, span):
             return _range(lower(lo, env), lower(hi, env), span)
         case typed.Received():
@@ -131,6 +117,40 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             if env.history is None:
                 raise refuse("N210", "this can only be asked in a property", expr.span)
             return env.history(env, expr)
+        case _:
+            assert_never(expr)
+
+
+def _constant(
+    expr: (typed.Literal | typed.Nothing | typed.Param | typed.Named | typed.Processes | typed.All),
+    env: Env,
+    expected: Type | None,
+) -> Expr:
+    """Lowers what has one value in all states of a check."""
+    world = env.world
+    match expr:
+        case typed.Literal(type_, value, _):
+            if isinstance(type_, typed.Int):
+                return integer(int(value))
+            return Const(world.type_of(type_, env.instance, "_"), value)
+        case typed.Nothing():
+            if isinstance(expected, OptionT):
+                return Const(expected, None)
+            return Const(world.type_of(expr.type, env.instance, "_none"), None)
+        case typed.Param(type_, name, span):
+            if name not in world.sizes.values:
+                raise refuse("C200", f"the check gives no value to `{name}`", span)
+            value = world.sizes.values[name]
+            if isinstance(type_, typed.Bool):
+                return Const(BOOL, bool(value))
+            return Const(world.proc, value) if isinstance(type_, typed.Proc) else integer(value)
+        case typed.Named(type_, name, _):
+            return _lower_atom(world, env, type_, name, expr)
+        case typed.Processes(_, role, _):
+            return Const(SetT(world.proc), world.processes(role))
+        case typed.All(_, item, _):
+            members = world.type_of(item, env.instance, "_all")
+            return Const(SetT(members), frozenset(universe(members)))
         case _:
             assert_never(expr)
 

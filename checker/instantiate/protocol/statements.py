@@ -93,13 +93,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             no = lower_block(otherwise, env, root)
             no = (*coverage_marks.branch(world, "else", stmt.span), *no)
             return (ir.If(lower(condition, env), yes, no),), env
-        case typed.For(pattern, domain, where, body, _):
-            name, members, fits, inner = bind_domain(pattern, domain, where, env)
-            stmts = lower_block(body, inner, root)
-            stmts = (*coverage_marks.branch(world, "for", stmt.span), *stmts)
-            if fits != TRUE:
-                stmts = (ir.If(fits, stmts),)
-            return (ir.For(name, members, stmts),), env
+        case typed.For():
+            return (_for(stmt, env, root),), env
         case typed.While():
             return (_while(stmt, env, root),), env
         case typed.Choose():
@@ -132,6 +127,13 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             raise refuse("C202", message, span, "not in a branch, a loop or `atomic`")
         case _:
             assert_never(stmt)
+
+
+def _for(stmt: typed.For, env: Env, root: Root) -> ir.Stmt:
+    name, members, fits, inner = bind_domain(stmt.pattern, stmt.domain, stmt.where, env)
+    body = lower_block(stmt.body, inner, root)
+    body = (*coverage_marks.branch(env.world, "for", stmt.span), *body)
+    return ir.For(name, members, body if fits == TRUE else (ir.If(fits, body),))
 
 
 def _var(stmt: typed.Var, env: Env) -> tuple[Block, Env]:

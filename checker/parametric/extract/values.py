@@ -228,22 +228,15 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
             return None
         case typed.Local(_, name, _):
             return scene.names[name]
-        case typed.Param(_, name, span):
-            if name not in scene.scale.values:
-                hint = f"`{name} = …`, or name it in `for all`"
-                raise Leaves("T015", f"the check gives no value to `{name}`", span, hint)
-            return scene.scale.values[name]
+        case typed.Param():
+            return _parameter(expr, scene)
         case typed.Self():
             assert scene.self is not None
             return scene.self
         case typed.Named(type_, name, _):
             return name if isinstance(type_, typed.Msg) else Who(name)
-        case typed.StateRef(_, name, role, owner, span):
-            if owner is not None and scene.read is not None:
-                return scene.read(expr, scene)
-            if role is None or owner is not None or name not in scene.values:
-                raise Leaves("T007", f"`{name}` is not the process's own", span)
-            return scene.values[name]
+        case typed.StateRef():
+            return _state(expr, scene)
         case typed.Processes():
             return EVERYTHING
         case typed.All(_, item, span):
@@ -276,6 +269,21 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
             if scene.read is not None:
                 return scene.read(expr, scene)
             raise no_count(expr)
+
+
+def _parameter(expr: typed.Param, scene: Scene) -> object:
+    if expr.name not in scene.scale.values:
+        hint = f"`{expr.name} = …`, or name it in `for all`"
+        raise Leaves("T015", f"the check gives no value to `{expr.name}`", expr.span, hint)
+    return scene.scale.values[expr.name]
+
+
+def _state(expr: typed.StateRef, scene: Scene) -> object:
+    if expr.owner is not None and scene.read is not None:
+        return scene.read(expr, scene)
+    if expr.role is None or expr.owner is not None or expr.name not in scene.values:
+        raise Leaves("T007", f"`{expr.name}` is not the process's own", expr.span)
+    return scene.values[expr.name]
 
 
 def no_count(expr: typed.Expr) -> Leaves:
