@@ -80,6 +80,10 @@ class Lines:
         """Returns the first event that offers what each of ``events`` waits for."""
         return self._offer[self.key[events]]
 
+    def is_shared(self, events: Any) -> Any:
+        """Returns of each of ``events`` whether several processes offer what it waits for."""
+        return self._owner[self.key[events]] == SEVERAL
+
     def _advance(self, ready: Any) -> None:
         stack = np.zeros(len(self._at) + 1, np.uint32)
         stack[: len(ready)] = ready

@@ -55,10 +55,15 @@ def requested_first(tables: Tables, events: Relation, *by: str) -> Findings:
     lines, table = lines_of(table, by)
     found = sorted(itertools.islice(lines.circles(), MOST), key=len)
     early = lines.early()
-    if len(early):
-        yield "delivered before it was requested", _early(lines, table, early)
+    crashed = table["entry"].is_null().to_numpy()[lines.offer(early)]
+    for kind, some in (
+        ("delivered before it was requested", early[~crashed]),
+        ("aborted before it crashed", early[crashed]),
+    ):
+        if len(some):
+            yield kind, _early(lines, table, some)
     if found:
-        yield "a circle", _circles(table, found)
+        yield "a circle", _circles(lines, table, found)
 
 
 def _early(lines: Lines, table: pa.Table, early: object) -> pa.Table:
@@ -72,15 +77,16 @@ def _early(lines: Lines, table: pa.Table, early: object) -> pa.Table:
     return rows.append_column("verdict", pa.array([VIOLATED] * rows.num_rows, pa.int64()))
 
 
-def _circles(table: pa.Table, found: Iterable[Circle]) -> pa.Table:
+def _circles(lines: Lines, table: pa.Table, found: Iterable[Circle]) -> pa.Table:
     """Returns findings: ``process`` delivers ``entry`` at ``pos``, and behind that requests
-    ``entry2``; the rows of one ``circle`` are one finding."""
+    ``entry2``, as others may, too (``shared``); the rows of one ``circle`` are one finding."""
     numbered = [(number, *step) for number, circle in enumerate(found) for step in circle]
     circle, waits, offers = (list(column) for column in zip(*numbered, strict=True))
     delivered = table.take(pa.array(waits)).select(["process", "entry", "pos"])
     asked = table.take(pa.array(offers)).select(["entry", "pos"])
     for name in asked.column_names:
         delivered = delivered.append_column(f"{name}2", asked[name])
+    delivered = delivered.append_column("shared", pa.array(lines.is_shared(np.array(waits))))
     verdicts = pa.array([VIOLATED] * len(circle), pa.int64())
     return delivered.append_column("verdict", verdicts).append_column("circle", pa.array(circle))
 
@@ -88,7 +94,7 @@ def _circles(table: pa.Table, found: Iterable[Circle]) -> pa.Table:
 # ---- what need not be brought here --------------------------------------------------------------
 
 
-def _suspicious(tables: Tables, events: Relation, by: tuple[str, ...]) -> Relation | None:
+def _suspicious(tables: Tables, events: Relation, at: tuple[str, ...]) -> Relation | None:
     """Returns those ``events`` that can be on a circle; ``None`` where there is none.
 
     Each message has a number: twice its place in the log of a pivot, or where that lacks it one
@@ -97,18 +103,19 @@ def _suspicious(tables: Tables, events: Relation, by: tuple[str, ...]) -> Relati
     before it, and the numbers of a circle lie between such two, as one that falls past a number
     somewhere comes back up past it.  So what is outside of all these intervals is left out.
     """
-    asked = events.where(col("asks")).group(*by, times=("count", ""))
+    asked = events.where(col("asks")).group(*at, times=("count", ""))
     if tables.engine.has_rows(asked.where(col("times") > 1)):
         return events  # what follows is about messages with one request each
-    events = tables.about(events, "run").keep()
+    by = tuple(dict.fromkeys(("run", *at)))
+    events = (events if "run" in at else tables.about(events, "run")).keep()
     number = col("number")
     seen = _with_greatest(events.join(_numbers(tables, events, by), *by), by, "number").keep()
     falls = seen.where(col("asks") & (number <= col("greatest")))
     if not tables.engine.has_rows(falls):
         return None
-    ends = falls.select("run", *by, "number", until=col("greatest"), order=number + number)
+    ends = falls.select(*by, "number", until=col("greatest"), order=number + number)
     asks = seen.where(col("asks"))
-    asks = asks.select("run", *by, "number", until=-1, order=number + number + 1)
+    asks = asks.select(*by, "number", until=-1, order=number + number + 1)
     swept = ends.union(asks).window(("run",), "order", reach=("greatest_before", "until"))
     within = swept.where((col("until") == -1) & (col("reach") >= number))
     return events.join(within.select(*by), *by, how="semi")
@@ -131,7 +138,7 @@ def _with_greatest(events: Relation, by: tuple[str, ...], name: str) -> Relation
     """Returns ``events`` with the ``greatest`` value of a column that their process had delivered
     before, -1 where there is none."""
     value = either(col("asks"), -1, col(name).otherwise(-1))
-    line = events.select("process", "pos", "run", "asks", *by, name, value=value)
+    line = events.select("process", "pos", "asks", *by, name, value=value)
     seen = line.window(("process",), "pos", greatest=("greatest_before", "value"))
-    columns = "process", "pos", "run", "asks", *by, name
+    columns = "process", "pos", "asks", *by, name
     return seen.select(*columns, greatest=col("greatest").otherwise(-1))

@@ -42,6 +42,10 @@ _SENTENCES: Mapping[str, str] = {
     "a second one": "{who} {delivers} {what2} at position {at2} and {what} at position {at}",
     "decided differently": "{who} {delivers} {what} and {who2} {what2}",
     "another value": "{who} {delivers} {what}, and all correct processes proposed {what2}",
+    "aborted before it crashed": (
+        "{who} aborts at position {at} and crashes only at position {at2}; nobody else crashed or"
+        " voted no"
+    ),
     "aborted without a reason": "{who} aborts at position {at}; nobody voted no or crashed",
     "committed against a no": "{who} commits at position {at}; {who2} voted no",
     "different entries at one position": "{what} and {what2} are both at offset {offset}",
@@ -110,7 +114,9 @@ class Words:
                 f"{self.who(row['process'])} {self.delivers} {self.what(row)} at position"
                 f" {_number(row['pos'])}, then {asks} at position {_number(row['pos2'])}"
             )
-        return f"{'; '.join(said)}: no execution has all of this"
+        shared = any(row["shared"] for row in rows)
+        also = ", as others that request the same do so too late as well" if shared else ""
+        return f"{'; '.join(said)}: no execution has all of this{also}"
 
     def cycle(self, rows: list[dict[str, Any]]) -> str:
         """Returns a cycle of orders in words."""

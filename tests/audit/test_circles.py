@@ -80,7 +80,9 @@ def test_the_smallest_circle_is_told(tmp_path: Path) -> None:
 
 def test_one_of_several_requests_suffices(tmp_path: Path) -> None:
     log = "p1 0 decide v\np1 1 propose v\np2 0 decide v\np2 1 propose v\n"
-    assert verdict_on(tmp_path, log, "MessageConsensus", "consensus_validity").label() == "violated"
+    verdict = verdict_on(tmp_path, log, "MessageConsensus", "consensus_validity")
+    assert verdict.label() == "violated"
+    assert verdict.reason.endswith("as others that request the same do so too late as well")
     right = log + "p3 0 propose v\np3 1 decide v\n"
     assert verdict_on(tmp_path, right, "MessageConsensus", "consensus_validity").label() == "holds"
 
@@ -92,7 +94,11 @@ def test_a_causal_order_of_circles_is_violated(tmp_path: Path) -> None:
         assert words(found)["causal_order"] == words(found)["no_creation"] == "violated"
 
 
-def test_links_have_circles_by_receivers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remote", [False, True])
+def test_links_have_circles_by_receivers(
+    remote: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ArrowEngine, "is_remote", remote)
     log = """{"process": "p1", "pos": 0, "kind": "deliver", "msg": "b", "sender": "p2"}
 {"process": "p1", "pos": 1, "kind": "send", "msg": "a", "to": "p2"}
 {"process": "p2", "pos": 0, "kind": "deliver", "msg": "a", "sender": "p1"}
@@ -109,11 +115,27 @@ def test_links_have_circles_by_receivers(tmp_path: Path) -> None:
     assert words(audit(Request((str(file),), "PerfectLink")))["no_creation"] == "holds"
 
 
+@pytest.mark.parametrize("remote", [False, True])
 @pytest.mark.parametrize("crash", ["", "p3 0 crash", "p1 9 crash"])
-def test_aborts_before_their_only_reason(crash: str, tmp_path: Path) -> None:
+def test_aborts_before_their_only_reason(
+    crash: str, remote: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``remote`` only what can be on a circle is looked at."""
+    monkeypatch.setattr(ArrowEngine, "is_remote", remote)
     log = "p1 0 decide 0\np1 1 propose 0\np2 0 decide 0\np2 1 propose 1\n" + crash
     found = verdict_on(tmp_path, log, "AtomicCommit", "nbac_abort_validity")
     assert found.label() == ("holds" if crash.startswith("p3") else "violated")
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_who_aborts_before_it_crashes_requests_nothing(
+    remote: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ArrowEngine, "is_remote", remote)
+    log = "p1 0 propose 1\np1 1 decide 0\np1 2 crash\np2 0 propose 1\n"
+    found = verdict_on(tmp_path, log, "AtomicCommit", "nbac_abort_validity")
+    assert found.label() == "violated"
+    assert found.reason.startswith("p1 aborts at position 1 and crashes only at position 2")
 
 
 def test_an_acknowledged_request_may_have_been_made_before(tmp_path: Path) -> None:
