@@ -41,8 +41,12 @@ def values_of(system: TransitionSystem, state: State, spare: int | None) -> dict
         zip(system.variables, state, strict=True), key=lambda pair: pair[0].kind not in FIRST
     )
     found = {} if spare is None else {LEFT: str(spare)}
+    used = set[str]()
     for variable, value in ordered:
         title, type_ = variable.title or variable.name, variable.type
+        if title in used:  # in another layer
+            title = variable.name
+        used.add(title)
         if isinstance(type_, MapT) and is_of_processes(system, type_):
             assert isinstance(value, tuple)
             for key, entry in zip(universe(type_.key), value, strict=True):

@@ -67,6 +67,8 @@ def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
             Goal(goal.kind, goal.condition, build.negation(invariant.bad)) for goal in goals
         )
     steps = None if question.steps is None else evaluate_size(question.steps, made.sizes.values)
+    if steps is not None and steps < 0:
+        raise refuse("E065", f"{steps} is no number of steps", question.span, "0 or more")
     if question.bound_by_one and len(goals) > 1:
         message = "this asks about each of several values, and they may not come together"
         hint = "put `forall` behind `eventually`, or name one: `eventually p1.done`"

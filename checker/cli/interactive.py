@@ -265,7 +265,7 @@ class Exploring:
             beyond = self._session.beyond()
             said = f"{beyond[0].upper()}{beyond[1:]}." if beyond else "Nothing can happen any more."
             console.print_line(f"{said} `u` goes back, `q` ends.")
-        number = 0
+        number, likely = 0, self._session.odds()
         for process, ways in groups.items():
             console.print_line(
                 process or ("the start" if not self._session.steps_taken else "the world")
@@ -273,7 +273,7 @@ class Exploring:
             for way in ways:
                 number += 1
                 idle = "  (changes nothing)" if way.idle else ""
-                odds = "" if way.odds is None else f"  (chance {way.odds})"
+                odds = f"  (chance {likely[way.text]})" if way.text in likely else ""
                 said = f"{way.text}{idle}{odds}{self._open(way.successor)}"
                 console.print_line(f"  {number:>3}  {said}")
         for failing in self._session.faults():

@@ -43,7 +43,7 @@ class Visit:
 class Rule:
     """Where variables have certain values (``when``: names with conditions such as ``<= 3``) a
     strategy lets ``step`` happen; ``states``: in how many of those in which it has a choice that no
-    earlier rule tells of.
+    rule found before it tells of.
     """
 
     when: tuple[tuple[str, str], ...]

@@ -9,13 +9,11 @@ has several successors, it is extended by what distinguishes them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
-from checker.model.distributions import Successor, odds
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
 from checker.results.crash_truncation import EFFECTS, cut_short
@@ -46,8 +44,7 @@ class Choice:
     ``text``: the phrase, unique among the choices of a state; ``also``: synonyms; ``process``:
     whose step it is, empty for the environment; ``kind``: a :class:`checker.model.ir.ActionKind`,
     or ``start``.  ``transition`` is never a runtime error, and ``None`` for an initial state;
-    ``idle``: it does not change the state; ``odds``: how probable it is, once the adversary has
-    picked the step and all that is its choice there, of a step in which chance has a part.
+    ``idle``: it does not change the state.
     """
 
     text: str
@@ -58,7 +55,6 @@ class Choice:
     events: tuple[interpreter.Event, ...]
     also: tuple[str, ...] = ()
     idle: bool = False
-    odds: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +102,14 @@ def choices(system: TransitionSystem, state: State) -> Choices:
         assert way.transition.successor is not None
         groups[way.phrase].setdefault(way.transition.successor, way)
     made: dict[int, Choice] = {}
-    likely = odds(system, state)
     for group in groups.values():
         apart = _apart(system, list(group.values()))
         for way, text in apart:
-            made[id(way)] = _choice(system, state, way, text, likely)
+            made[id(way)] = _choice(system, state, way, text)
     return Choices(tuple(made[id(way)] for way in ways if id(way) in made), tuple(faults))
 
 
-def _choice(
-    system: TransitionSystem,
-    state: State,
-    way: _Way,
-    text: str,
-    likely: Mapping[Successor, Fraction],
-) -> Choice:
+def _choice(system: TransitionSystem, state: State, way: _Way, text: str) -> Choice:
     transition = way.transition
     assert transition.successor is not None
     kind, suffix = transition.action.kind, text[len(way.phrase) :]
@@ -133,7 +122,6 @@ def _choice(
         transition.events,
         tuple(f"{other}{suffix}" for other in way.also),
         transition.successor == state,
-        likely.get((transition.action.name, transition.params, transition.successor)),
     )
 
 

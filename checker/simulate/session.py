@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from checker.model import interpreter
+from checker.model.distributions import odds
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Property, TransitionSystem
@@ -86,6 +88,17 @@ class SteppingSession:
             except Outgrown:
                 self._again()
         return self._now
+
+    def odds(self) -> dict[str, Fraction]:
+        """Returns how probable the steps in which chance has a part are, by their phrases, once the
+        adversary has picked the step and all that is its choice there."""
+        ways = self.choices.ways
+        if self.state is None:
+            return {}
+        known = odds(self.system, self.state)
+        keys = ((w, w.transition) for w in ways if w.transition is not None)
+        found = {w.text: known.get((t.action.name, t.params, w.successor)) for w, t in keys}
+        return {text: share for text, share in found.items() if share is not None}
 
     def _choices_now(self) -> Choices:
         if self.state is None:

@@ -35,7 +35,8 @@ check c of Coin {
 
 
 def offered(session: SteppingSession) -> dict[str, Fraction | None]:
-    return {way.text: way.odds for way in session.choices.ways if way.process == "p1"}
+    odds = session.odds()
+    return {way.text: odds.get(way.text) for way in session.choices.ways if way.process == "p1"}
 
 
 def test_what_a_coin_may_show_is_offered_with_its_probability() -> None:
@@ -45,6 +46,12 @@ def test_what_a_coin_may_show_is_offered_with_its_probability() -> None:
     session.pick(next(way for way in session.choices.ways if way.text == heads))
     # The adversary picks one of two processes; that nothing is seen does not depend on which.
     assert list(offered(session).values()) == [Fraction(1, 2)] * 3
+
+
+def test_a_name_may_have_an_apostrophe() -> None:
+    text = COIN.replace("choose s by", "choose s' by").replace("side := s\n", "side := s'\n")
+    session = SteppingSession(spec(text))
+    assert "p1: tosses, where p1 draws s' = heads" in offered(session)
 
 
 def test_a_scenario_names_what_a_coin_shows(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def choose(stmt: typed.Choose, env: Env) -> tuple[Block, Env]:
 def _shown(stmt: typed.Choose, env: Env, drawn: ir.Local, place: ir.SourceLocation) -> ir.Mark:
     """Returns the mark that says what a coin shows."""
     title = stmt.pattern.name if isinstance(stmt.pattern, typed.Bind) else ""
-    title = FLIP if "'" in title else title
+    title = FLIP if title.partition("'")[2].isdigit() else title  # names cannot be written so
     if env.self is None:
         return mark(env.world, MarkKind.COIN, title, ("value",), drawn, place=place)
     return mark(env.world, MarkKind.COIN, title, ("self", "value"), env.self, drawn, place=place)

@@ -25,6 +25,16 @@ def fill_of(report: Valence, values: Sequence[str]) -> str:
     return BOTH if values else NONE
 
 
+SEVERAL_DECIDED = "several decided"
+
+
+def open_in_words(values: Sequence[str]) -> str:
+    """Returns what the states of a part of a level have in common: what can still be decided."""
+    if len(values) == 1:
+        return f"only {values[0]}"
+    return "several open" if values else "none"
+
+
 def _head(name: str, width: float, height: float, title: str, said: str) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" role="img"'
@@ -125,7 +135,7 @@ def levels(
 ) -> str:
     """Returns the state graph as a picture: a bar for each level, as wide as it has states, divided
     by what can still be decided; ``links``: for a level, the fragment of what begins or is there;
-    ``runs``: for a colour, the fragment of a run to such a state.
+    ``runs``: for a part of a level, in words, the fragment of a run to such a state.
     """
     widest = max((level.states for level in report.levels), default=1)
     height = ROW * len(report.levels) + 30
@@ -146,11 +156,11 @@ def levels(
 
 
 def _parts(report: Valence, level: Level) -> Iterator[tuple[int, str, str]]:
-    yield level.split, SPLIT, "several decided"
-    yield level.bivalent, BOTH, "several open"
+    yield level.split, SPLIT, SEVERAL_DECIDED
+    yield level.bivalent, BOTH, open_in_words(report.values)
     for value, number_of in zip(report.values, level.univalent, strict=True):
-        yield number_of, fill_of(report, (value,)), f"only {value}"
-    yield level.silent, NONE, "none"
+        yield number_of, fill_of(report, (value,)), open_in_words((value,))
+    yield level.silent, NONE, open_in_words(())
 
 
 def _bar(
@@ -168,7 +178,7 @@ def _bar(
             f' height="{number(ROW - 2)}" style="fill:var({colour})">'
             f"<title>{safe(title)}</title></rect>"
         )
-        target = runs.get(colour)
+        target = runs.get(said)
         yield f'<a href="#{safe(target)}">{part}</a>' if target else part
         x += states * scale
     at = LEFT + WIDE + 8

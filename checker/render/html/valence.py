@@ -10,7 +10,7 @@ from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
 from checker.render.diagram.picture import picture_of
 from checker.render.diagram.svg import svg_of
-from checker.render.diagram.valence import SPLIT, fill_of, hypercube, levels
+from checker.render.diagram.valence import SEVERAL_DECIDED, hypercube, levels, open_in_words
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
 from checker.render.terminal.steps import open_after
@@ -60,9 +60,9 @@ def valence_page(report: Valence) -> str:
 
 
 def _runs(report: Valence) -> dict[str, str]:
-    """Returns for each colour the fragment of a run to such a state."""
-    found = {fill_of(report, each.open): f"nearest-{i}" for i, each in enumerate(report.nearest)}
-    return {**found, SPLIT: "disagreement"}
+    """Returns for each part of a level the fragment of a run to such a state."""
+    found = {open_in_words(each.open): f"nearest-{i}" for i, each in enumerate(report.nearest)}
+    return {**found, SEVERAL_DECIDED: "disagreement"}
 
 
 def _nearest(found: Nearest, number: int) -> dict[str, Any]:
