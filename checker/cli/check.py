@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -149,24 +151,33 @@ def check(
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:
         shows = replace(options, explain_expected=every or name in shown)
+        decorate = _strips(spec, name, options, meter) if strips else None
         if cached:
             report = result_cache.cached(
                 spec, name, shows, lambda: answer_check(spec, name, shows, meter)
             )
         else:
             report = answer_check(spec, name, shows, meter)
-        return _with_strips(report, spec, options, meter) if strips else report
+        return report if decorate is None else decorate(report)
 
     with shared_sessions(options):
         return run_and_report(asked, ask, options, files, display)
 
 
-def _with_strips(report: Report, spec: Spec, options: Options, meter: Meter) -> Report:
+def _strips(spec: Spec, name: str, options: Options, meter: Meter) -> Callable[[Report], Report]:
+    """Returns what adds strips to the report on a check, in the time that is left then."""
     from checker.engines import budgets
-    from checker.valence.strips import with_strips
+    from checker.session.run_engine import remaining_time
+    from checker.valence.strips import asked_of, with_strips
 
-    with budgets.within(options.limits.timeout, options.limits.memory):
-        return with_strips(report, spec, options, meter)
+    started, asked = time.monotonic(), asked_of(spec, name, options)
+
+    def decorate(report: Report) -> Report:
+        left = remaining_time(options, started)
+        with budgets.within(left.limits.timeout, left.limits.memory):
+            return with_strips(report, replace(asked, options=left), meter)
+
+    return decorate
 
 
 def only_asked(asked: list[Target], properties: tuple[str, ...]) -> list[Target]:

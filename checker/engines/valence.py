@@ -110,7 +110,8 @@ class ValenceGraph(ABC):
 
     @abstractmethod
     def word(self, state: State) -> int | None:
-        """Returns the word of a state; ``None`` where it can't be reached."""
+        """Returns the word of a state; ``None`` where it can't be reached.  This and the queries
+        below raise :class:`ValenceUnknown`."""
 
     @abstractmethod
     def nearest(self, wanted: Callable[[int], bool]) -> Path | None:
@@ -127,5 +128,4 @@ class ValenceGraph(ABC):
     @abstractmethod
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Returns a fair execution, as a lasso, in whose loop nothing is decided, and in each state
-        of it more than one value is open (where ``bivalent``); ``None``: there is none.  Raises
-        :class:`ValenceUnknown`."""
+        of it more than one value is open (where ``bivalent``); ``None``: there is none."""

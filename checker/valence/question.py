@@ -95,7 +95,8 @@ def _formula(check: typed.Check, outcome: str, usual: bool, where: Span) -> str:
         message = f"`{check.protocol.name}` has no indication `{USUAL}`, so nothing is decided"
         hint = 'name what is, as `--of INDICATION` or as a set: `--of "p1.x"`'
         if known:
-            hint = f"name one of its indications: {', '.join(f'`--of {n}`' for n in known)}"
+            names = ", ".join(f"`--of {n}`" for n in known)
+            hint = f"name one of its indications to `bivalence valence`: {names}"
         raise SpecError((Diagnostic("E060", message, where, hint=hint),))
     message = f"`{check.protocol.name}` has no indication `{outcome}` with a value"
     expected = "an indication of the check's interface, or an expression that is a set"

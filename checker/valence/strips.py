@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from checker.diagnostics import SpecError
 from checker.engines.options import Options
+from checker.engines.valence import ValenceUnknown
 from checker.language.load import Spec
 from checker.results.answer import Listener, State
 from checker.results.replay import path_of
@@ -17,27 +19,38 @@ from checker.simulate.scenario import as_choices
 from checker.simulate.session import SteppingSession
 from checker.valence.compute import Computed, compute
 from checker.valence.explore import prepared
-from checker.valence.question import question_of
+from checker.valence.question import Question, question_of
 
 
-def with_strips(
-    report: Report, spec: Spec | str, options: Options, listener: Listener | None
-) -> Report:
-    """Returns ``report`` with what can still be decided in each state of its traces; with a note
-    that says why, where that is not known.
+def asked_of(spec: Spec | str, check: str, options: Options) -> Question:
+    """Returns what is asked of the traces of a check.
 
     Raises :class:`SpecError` where nothing is decided in the check (E060), or its engine does not
     compute valence (E007).
     """
-    asked = question_of(spec, report.check, options, None, free_inputs=False)
+    return question_of(spec, check, options, None, free_inputs=False)
+
+
+def with_strips(report: Report, asked: Question, listener: Listener | None) -> Report:
+    """Returns ``report`` with what can still be decided in each state of its traces; with a note
+    that says why, where that is not known."""
     if not any(verdict.trace is not None for verdict in report.verdicts):
         return report
-    computed = compute(asked, listener)
-    if computed.stopped is not None:
-        note = f"what can still be decided in these runs is not known: {computed.stopped}"
-        return replace(report, notes=(*report.notes, note))
-    verdicts = tuple(_with_strips(computed, verdict) for verdict in report.verdicts)
+    try:
+        computed = compute(asked, listener)
+        if computed.stopped is not None:
+            return _not_known(report, computed.stopped)
+        verdicts = tuple(_with_strips(computed, verdict) for verdict in report.verdicts)
+    except ValenceUnknown as why:
+        return _not_known(report, str(why))
+    except SpecError as error:
+        return _not_known(report, error.diagnostics[0].message)
     return replace(report, verdicts=verdicts)
+
+
+def _not_known(report: Report, why: str) -> Report:
+    note = f"what can still be decided in these runs is not known: {why}"
+    return replace(report, notes=(*report.notes, note))
 
 
 def _with_strips(computed: Computed, verdict: PropertyVerdict) -> PropertyVerdict:

@@ -11,7 +11,9 @@ import pytest
 from checker import resources
 from checker.cli.commands import run
 from checker.cli.valence_chapters import write_chapters
+from checker.engines.valence import ValenceUnknown
 from checker.render.html.gallery import index_of
+from checker.valence import strips
 
 LEADER = f"{resources.specs() / 'consensus' / 'leader.bcast'}::leader_crash_one"
 IMPATIENT = f"{resources.specs() / 'commit' / 'two_phase_commit.bcast'}::no_fault"
@@ -159,3 +161,16 @@ def test_the_gallery_has_a_chapter_for_each_step_of_the_proof(tmp_path: Path) ->
         assert f'id="{part}"' in (tmp_path / page).read_text(encoding="utf-8")
         assert f'href="{chapter.page}"' in index
     assert write_chapters(specs[:1], tmp_path, 60.0) == found[:1]
+
+
+def test_a_report_stays_where_valence_is_not_known(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise ValenceUnknown("nobody knows")
+
+    monkeypatch.setattr(strips, "compute", fails)
+    assert run(["check", LEADER, "--valence"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "what can still be decided in these runs is not known: nobody knows" in said
+    assert "as expected" in said

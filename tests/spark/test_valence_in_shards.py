@@ -14,6 +14,8 @@ from checker import resources
 from checker.engines.cluster import Cluster
 from checker.engines.native.checkpoint.checkpoint import Checkpoint
 from checker.engines.native.codegen.image import build
+from checker.engines.native.search.states import Unevaluable
+from checker.engines.native.sharding.valence_steps import LinkStep
 from checker.engines.native.valence.native_valence import searched_system
 from checker.engines.options import Options
 from checker.engines.registry import engine_of
@@ -152,3 +154,34 @@ def test_by_executors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     native = valence_of(name)
     shown = [(len(each.trace.steps), each.holder) for each in report.critical]
     assert shown == [(len(each.trace.steps), each.holder) for each in native.critical]
+
+
+def test_a_query_that_fails_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = sharded(problem_of(drawn(3), "native"), tmp_path, 2)
+
+    def fails(*_: object) -> list[object]:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(residual_graph, "WORTH_IT", 0)
+    monkeypatch.setattr(residual_graph.ResidualGraph, "_on_executors", fails)
+    found._known.clear()
+    with pytest.raises(ValenceUnknown, match="the disk is gone"):
+        found.word((0,))
+    with pytest.raises(ValenceUnknown, match="the disk is gone"):
+        found.nearest(lambda _: True)
+    with pytest.raises(ValenceUnknown, match="the disk is gone"):
+        found.undecided_run(bivalent=False)
+
+
+def test_a_state_in_which_a_value_has_no_meaning_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Executors say which one it is; the driver evaluates it there."""
+    problem = problem_of(drawn(3), "native")
+
+    def lost(step: LinkStep, trim: object, region: object) -> object:
+        raise Unevaluable((0,))
+
+    monkeypatch.setattr(LinkStep, "_decided", lost)
+    with pytest.raises(AssertionError, match="in native code only"):
+        sharded(problem, tmp_path, 2)

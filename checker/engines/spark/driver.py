@@ -74,8 +74,8 @@ def explore(
     Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported`` where
     native code can't take the system.
     """
-    image = build(system, plan)
-    with running(system, image, limits, cluster, folder, listener) as run:
+    started, image = time.monotonic(), build(system, plan)
+    with running(system, image, limits, cluster, folder, listener, started) as run:
         outcome = run.result(commit_every, all_states)
         answer = finalize(NAME, run.as_explored(outcome))
         return replace(answer, remarks=(*answer.remarks, *run.remarks))
@@ -89,9 +89,10 @@ def running(
     cluster: Cluster,
     folder: RunFolder,
     listener: Listener | None,
+    started: float,
 ) -> Iterator[SparkRun]:
-    """Opens a session for a run in ``folder``; raises what :func:`explore` does."""
-    started = time.monotonic()
+    """Opens a session for a run in ``folder`` that has ``started``; raises what :func:`explore`
+    does."""
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         pool.submit(kernel_of, image)  # while Java starts
         session = enter_session(stack, cluster, folder, limits, started)

@@ -133,8 +133,16 @@ class ResidualGraph:
         """Returns the results of steps; those that fail are repeated.  Raises
         :class:`Undecided`.
         """
-        if sum(step.weight for step in steps) < WORTH_IT:
-            return [step.do(self.trim) for step in steps]
+        try:
+            if sum(step.weight for step in steps) < WORTH_IT:
+                return [step.do(self.trim) for step in steps]
+            return self._on_executors(steps)
+        except (OSError, OutOfMemory) as error:
+            raise Undecided(f"{self.impossible}: {error}") from error
+        except TimeLimitReached:
+            raise Undecided(self.limits.no_more_time) from None
+
+    def _on_executors(self, steps: Sequence[FilterStep]) -> list[Any]:
         done = dict[int, Any]()
         left = list(range(len(steps)))
         for _ in range(ATTEMPTS):

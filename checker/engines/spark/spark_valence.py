@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 import weakref
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,6 +27,7 @@ from checker.engines.native.liveness.graph import Numbers, build_graph
 from checker.engines.native.search.answers import answer_of_states
 from checker.engines.native.search.explored import Explored, GraphStates, Undecided
 from checker.engines.native.search.states import States, Unevaluable
+from checker.engines.native.search.store import OutOfMemory
 from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.native.sharding.cycle_filter import Levels
 from checker.engines.native.sharding.cycle_filter_steps import TimeLimitReached
@@ -51,14 +53,14 @@ def valence(problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
 
     The session has to stay open while the graph is used.
     """
-    options, by = problem.options, searched_system(problem)
+    started, options, by = time.monotonic(), problem.options, searched_system(problem)
     image = build(by.system)
     kept = Checkpoint.scratch(Identity(resources.version(), "", "valence"))
     kept.unfinished = False
     try:
         folder = kept.open(by.system, image)
         cluster = options.cluster or Cluster(HERE)
-        with running(by.system, image, options.limits, cluster, folder, listener) as run:
+        with running(by.system, image, options.limits, cluster, folder, listener, started) as run:
             outcome = run.result(all_states=True)
             return SparkValence(problem, by, run, outcome, kept)
     except BaseException:
@@ -89,10 +91,20 @@ class SparkValence(ValenceGraph):
         self._grounds: ResidualGraph = replace(grounds, impossible=IMPOSSIBLE)
         try:
             self._build()
-        except (Undecided, OSError) as error:
+        except (Undecided, OSError, OutOfMemory) as error:
             self.missing = str(error)
         except TimeLimitReached:
             self.missing = problem.options.limits.no_more_time
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        """Within the block, what leaves a query undecided is :class:`ValenceUnknown`."""
+        try:
+            yield
+        except (Undecided, OSError, OutOfMemory, MemoryError) as error:
+            raise ValenceUnknown(str(error) or "there is no memory left") from error
+        except TimeLimitReached:
+            raise ValenceUnknown(self._grounds.limits.no_more_time) from None
 
     def _build(self) -> None:
         started, trim = time.monotonic(), self._grounds.trim
@@ -131,7 +143,8 @@ class SparkValence(ValenceGraph):
 
     def word(self, state: State) -> int | None:
         """Looks the state up, unless it was met."""
-        self._learn([state])
+        with self._asked():
+            self._learn([state])
         row = self._row(state)
         return None if row is None else self._known.get(row)
 
@@ -146,7 +159,8 @@ class SparkValence(ValenceGraph):
         for depth, level in enumerate(self.levels):
             good = frozenset(word for word in level if wanted(word))
             if good:
-                return self._to(depth, min(self._rows(self._words.select(good, [depth]))))
+                with self._asked():
+                    return self._to(depth, min(self._rows(self._words.select(good, [depth]))))
         return None
 
     def _rows(self, levels: Levels) -> Iterable[Row]:
@@ -159,6 +173,10 @@ class SparkValence(ValenceGraph):
 
     def critical(self, most: int) -> tuple[int, tuple[Path, ...]]:
         """Asks what executors have found."""
+        with self._asked():
+            return self._critical(most)
+
+    def _critical(self, most: int) -> tuple[int, tuple[Path, ...]]:
         total, paths = 0, list[Path]()
         for depth in range(len(self.levels)):
             count, rows = self._words.critical(depth)
@@ -171,10 +189,8 @@ class SparkValence(ValenceGraph):
 
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Looks for an end, then for a fair cycle, among the states in which one may wait."""
-        try:
+        with self._asked():
             return self._undecided_run(bivalent)
-        except (Undecided, OSError) as error:
-            raise ValenceUnknown(str(error)) from error
 
     def _undecided_run(self, bivalent: bool) -> Path | None:
         layout, search = self.layout, self._search

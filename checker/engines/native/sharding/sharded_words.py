@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
+from checker.engines.native.search.states import Unevaluable
 from checker.engines.native.sharding.cycle_filter import Levels
 from checker.engines.native.sharding.valence_steps import (
     DrawResult,
@@ -71,6 +72,9 @@ class ShardedWords:
             if any(part.rows and self._trim.may_own(part, shard) for part in parts)
         ]
         done = self._everywhere(steps)
+        for linked in done:
+            if linked.lost is not None:
+                raise Unevaluable(linked.lost)
         for step, linked in zip(steps, done, strict=True):
             place = step.shard, step.level
             self._linked[place], self._words[place] = linked, linked.words

@@ -76,11 +76,13 @@ class ValenceContext(FilterContext):
 @dataclass(frozen=True)
 class LinkResult:
     """``rows``: how many states there are; ``letter``: the shuffle file of their steps: targets,
-    sources (32 bits), who takes them (8 bits); ``words``: a file with their first words."""
+    sources (32 bits), who takes them (8 bits); ``words``: a file with their first words; ``lost``:
+    a state in which a value can't be evaluated, and then nothing else is there."""
 
     rows: int
     letter: ShuffleFile
     words: str
+    lost: Row | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,11 @@ class LinkStep:
 
     def do(self, trim: ValenceContext) -> LinkResult:
         region = trim.region(self.shard, self.parts)
-        words = trim.save((self.shard, self.level), self._decided(trim, region))
+        try:
+            decided = self._decided(trim, region)
+        except Unevaluable as error:  # not to be tried again
+            return LinkResult(region.count, ShuffleFile("", ()), "", error.words)
+        words = trim.save((self.shard, self.level), decided)
         name = fresh_name("steps", self.level, self.shard)
         with trim.work.beside(name) as stream:
             pen = ShuffleWriter(stream, trim.shards)
