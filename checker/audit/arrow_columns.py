@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from checker.audit.arrow_windows import one_chunk
+
 NAMES = ("run", "process", "sender", "to", "kind", "status", "partition", "payload_hash", "msg")
 
 
@@ -59,8 +61,7 @@ class Columns:
         whole = pa.chunked_array(chunks, kind)
         if pa.types.is_dictionary(kind):
             whole = whole.unify_dictionaries()
-        found = whole.combine_chunks()
-        return found if isinstance(found, pa.Array) else found.chunk(0)
+        return one_chunk(whole)
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

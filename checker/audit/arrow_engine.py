@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from checker.audit import relations as rel
 from checker.audit.arrow_log import ArrowLog, lots
 from checker.audit.arrow_slices import is_sliced, merged, slices
-from checker.audit.arrow_windows import is_dense, part_of, window
+from checker.audit.arrow_windows import is_dense, one_chunk, part_of, window
 from checker.audit.native_windows import fold
 from checker.engines.budgets import memory_left
 
@@ -364,12 +364,6 @@ def _lookup(
 def _take(column: pa.ChunkedArray, index: pa.Array) -> pa.Array:
     """Returns the values at ``index``; one chunk, as Arrow is slow at taking from many."""
     return pc.take(one_chunk(column), index)
-
-
-def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Returns the values of ``column`` in one array."""
-    whole = column.combine_chunks()
-    return whole if isinstance(whole, pa.Array) else whole.chunk(0)
 
 
 def _numbers(column: pa.ChunkedArray, instead: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -179,7 +179,6 @@ class _Builder:
         names = list(dict.fromkeys(n for _, known in parts for n in known.to_pylist()))
         number = {name: at for at, name in enumerate(names)}
         width, count = max(len(names), 1), len(self.log.codes.runs)
-        there = np.zeros(count * width + 1, dtype=bool)
         keys = []
         for numbers, known in parts:
             key = None
@@ -188,13 +187,11 @@ class _Builder:
                 key = local[numbers]
                 if run is not None:
                     key = np.where(key < 0, -1, run.astype(np.int64) * width + key)
-                there[key] = True  # -1 marks the last one, which is no process
             keys.append(key)
-        found = np.flatnonzero(there[:-1])
+        numbers, found = _dense([key for key in keys if key is not None], count * width)
         self.log.codes.processes = [(int(at) // width, names[int(at) % width]) for at in found]
-        of_key = np.full(len(there), -1, np.int32)
-        of_key[found] = np.arange(len(found), dtype=np.int32)
-        process, sender, to = (None if key is None else of_key[key] for key in keys)
+        left = iter(numbers)
+        process, sender, to = (None if key is None else next(left) for key in keys)
         return np.zeros(0, np.int32) if process is None else process, sender, to
 
     def _kinds(self) -> Any:
@@ -246,7 +243,7 @@ class _Builder:
         sender[kind == Kind.REQUEST] = process[kind == Kind.REQUEST]
         width = int(message.max(initial=0)) + 1
         key = np.where((message < 0) | (sender < 0), -1, sender.astype(np.int64) * width + message)
-        numbers, known = _dense(key, width * len(codes.processes))
+        (numbers,), known = _dense([key], width * len(codes.processes))
         codes.sender_of, codes.entry_message_of = known // width, known % width
         return numbers
 
@@ -346,23 +343,27 @@ def _within_runs(run: Any, message: Any, codes: Codes) -> Any:
         return message.astype(np.int32)
     width = max(len(codes.messages), 1)
     key = np.where(message < 0, -1, run.astype(np.int64) * width + message)
-    numbers, known = _dense(key, width * len(codes.runs))
+    (numbers,), known = _dense([key], width * len(codes.runs))
     codes.message_of, codes.run_of_message = known % width, known // width
     return numbers
 
 
-def _dense(key: Any, most: int) -> tuple[Any, Any]:
-    """Returns numbers from 0 on for the values of ``key``, which are below ``most`` (-1 stays),
-    and the values."""
-    if most <= 4 * len(key) + 1000:
+def _dense(keys: Sequence[Any], most: int) -> tuple[list[Any], Any]:
+    """Returns numbers from 0 on for the values of ``keys``, which are below ``most`` (-1 stays),
+    and the values, ascending."""
+    if most <= 4 * sum(map(len, keys)) + 1000:
         there = np.zeros(most + 1, dtype=bool)
-        there[key] = True  # -1 marks the last one, which is no value
+        for key in keys:
+            there[key] = True  # -1 marks the last one, which is no value
         known = np.flatnonzero(there[:most])
         number = np.full(most + 1, -1, dtype=np.int32)
         number[known] = np.arange(len(known), dtype=np.int32)
-        return number[key], known
-    coded = pa.array(key, mask=key < 0).dictionary_encode()
-    return pc.fill_null(coded.indices, -1).to_numpy(), coded.dictionary.to_numpy()
+        return [number[key] for key in keys], known
+    values = [pc.unique(pa.array(key)).to_numpy() for key in keys]
+    known = np.unique(np.concatenate(values))
+    known = known[known >= 0]
+    found = [np.searchsorted(known, key).astype(np.int32) for key in keys]
+    return [np.where(key < 0, np.int32(-1), at) for key, at in zip(keys, found, strict=True)], known
 
 
 def _null_below(name: str, values: Any) -> Any:

@@ -23,10 +23,11 @@ def window(
     among those that are equal in ``by``; all these are integers.  Null comes first in ``by``."""
     keys = [_codes(table[name]) for name in by]
     position = _codes(table[order])
-    blocks = 1 if in_order([keys[0], position]) and is_dense(keys[1:]) else len(keys)
-    if not in_order([*keys[:blocks], position]):
+    together = is_dense(keys[1:]) and in_order([keys[0], position])
+    blocks = 1 if together else len(keys)
+    if not together and not in_order([*keys, position]):
         index = order_of([*keys, position])
-        table, blocks = table.take(pa.array(index)), len(keys)
+        table = table.take(pa.array(index))
         keys = [key[index] for key in keys]
     part, parts = part_of(keys[blocks:], table.num_rows)
     numbered = any(function == "number" for function, _ in computed.values())
@@ -41,15 +42,19 @@ def _compute(function: str, column: pa.ChunkedArray, before: Any, number: Any) -
     if function == "number":
         return pa.array(number)
     if function == "previous":
-        whole = column.combine_chunks()
-        whole = whole if isinstance(whole, pa.Array) else whole.chunk(0)
-        return pc.take(whole, pa.array(before, mask=before < 0))
+        return pc.take(one_chunk(column), pa.array(before, mask=before < 0))
     null = pc.is_null(column).to_numpy() if column.null_count else None
     values = pc.fill_null(column, 0).to_numpy().astype(np.int64, copy=null is not None)
     if null is not None:
         values[null] = NONE
     found = greatest(before, values)
     return pa.array(found, mask=found == NONE)
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """Returns the values of ``column`` in one array."""
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else whole.chunk(0)
 
 
 def _codes(column: pa.ChunkedArray) -> Any:

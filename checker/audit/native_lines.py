@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from checker.engines.native.codegen.arrays import entry, put
 from checker.engines.native.codegen.emit import Fn, Val, Var, const
 from checker.engines.native.codegen.jit import compile_functions
 
@@ -53,13 +54,11 @@ class _Pass:
 
     def get(self, name: str, index: Val, bits: int) -> Val:
         """Returns an entry of an array, as 64 bits."""
-        fn = self.fn
-        return fn.resize(fn.load(fn.at(self.array[name], index, bits), bits), 64)
+        return entry(self.fn, self.array[name], index, bits)
 
     def put(self, name: str, index: Val, value: Val, bits: int) -> None:
         """Changes an entry of an array."""
-        fn = self.fn
-        fn.store(fn.resize(value, bits), fn.at(self.array[name], index, bits))
+        put(self.fn, self.array[name], index, value, bits)
 
     def along(self, line: Val) -> None:
         """Passes events of a line until one waits."""
@@ -100,10 +99,4 @@ class _Pass:
 @lru_cache(maxsize=1)
 def pass_along() -> Callable[..., int]:
     """Returns the compiled function, which takes the addresses of its arrays."""
-    code = compile_functions([_pass()])
-    _KEPT.append(code.engine)
-    return code.function("pass", 10)
-
-
-_KEPT: list[object] = []
-"""The machine code, which has to live as long as its functions."""
+    return compile_functions([_pass()]).function("pass", 10)

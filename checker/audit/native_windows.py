@@ -14,19 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from checker.engines.native.codegen.arrays import entry, put
 from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.jit import compile_functions
 
 NONE = -(1 << 63)
 """Stands for no greatest value."""
-
-
-def _entry(fn: Fn, array: Val, index: Val, bits: int) -> Val:
-    return fn.resize(fn.load(fn.at(array, index, bits), bits), 64)
-
-
-def _put(fn: Fn, array: Val, index: Val, value: Val, bits: int) -> None:
-    fn.store(fn.resize(value, bits), fn.at(array, index, bits))
 
 
 def _places() -> Fn:
@@ -43,19 +36,19 @@ def _places() -> Fn:
     begin = fn.var(const(0))
     numbered = fn.ne(number, Val("null", 0))
     with fn.count(rows) as row:
-        with fn.if_(fn.ne(_entry(fn, starts, row, 8), const(0))):
+        with fn.if_(fn.ne(entry(fn, starts, row, 8), const(0))):
             begin.set(row)
-        at = _entry(fn, part, row, 32)
-        last = _entry(fn, known, at, 32)  # a row of an earlier block is none of this part
+        at = entry(fn, part, row, 32)
+        last = entry(fn, known, at, 32)  # a row of an earlier block is none of this part
         inside = fn.lt(begin.get(), last)
         row_before = fn.sub(last, const(1))
-        _put(fn, before, row, fn.select(inside, row_before, const(-1)), 32)
-        _put(fn, known, at, fn.add(row, const(1)), 32)
+        put(fn, before, row, fn.select(inside, row_before, const(-1)), 32)
+        put(fn, known, at, fn.add(row, const(1)), 32)
         with fn.if_(numbered):
             counted = fn.var(const(1))
             with fn.if_(inside):
-                counted.set(fn.add(_entry(fn, number, row_before, 32), const(1)))
-            _put(fn, number, row, counted.get(), 32)
+                counted.set(fn.add(entry(fn, number, row_before, 32), const(1)))
+            put(fn, number, row, counted.get(), 32)
     fn.ret(const(0))
     return fn
 
@@ -71,9 +64,9 @@ def _greatest() -> Fn:
         most = fn.var(const(NONE))
         with fn.if_(fn.ne(at, const(-1, 32))):
             last = fn.resize(at, 64)
-            own, earlier = _entry(fn, value, last, 64), _entry(fn, found, last, 64)
+            own, earlier = entry(fn, value, last, 64), entry(fn, found, last, 64)
             most.set(fn.select(fn.slt(own, earlier), earlier, own))
-        _put(fn, found, row, most.get(), 64)
+        put(fn, found, row, most.get(), 64)
     fn.ret(const(0))
     return fn
 
@@ -85,8 +78,8 @@ def _fold(function: str) -> Fn:
     fn = Fn(f"fold_{function}", [*((name, 0) for name in names), ("rows", 64)], 64)
     part, value, found, rows = fn.args
     with fn.count(rows) as row:
-        at, one = _entry(fn, part, row, 32), _entry(fn, value, row, 64)
-        so_far = _entry(fn, found, at, 64)
+        at, one = entry(fn, part, row, 32), entry(fn, value, row, 64)
+        so_far = entry(fn, found, at, 64)
         if function == "sum":
             both = fn.add(so_far, one)
         else:
@@ -94,7 +87,7 @@ def _fold(function: str) -> Fn:
             both = fn.select(less, one, so_far)
             if function == "max":
                 both = fn.select(less, so_far, one)
-        _put(fn, found, at, both, 64)
+        put(fn, found, at, both, 64)
     fn.ret(const(0))
     return fn
 
@@ -107,12 +100,7 @@ FOLDS = {"min": (1 << 63) - 1, "max": NONE, "sum": 0}
 def _functions() -> dict[str, Callable[..., int]]:
     source = [_places(), _greatest(), *(_fold(function) for function in FOLDS)]
     code = compile_functions(source)
-    _KEPT.append(code.engine)
     return {fn.name: code.function(fn.name, len(fn.params)) for fn in source}
-
-
-_KEPT: list[object] = []
-"""The machine code, which has to live as long as its functions."""
 
 
 def places(part: Any, starts: Any, parts: int, numbered: bool) -> tuple[Any, Any]:

@@ -114,8 +114,8 @@ Aggregate = tuple[Literal["count", "min", "max", "sum"], str]
 """A function over the rows of a group, and its column; ``count`` counts the rows."""
 WindowFunction = tuple[Literal["number", "previous", "greatest_before"], str]
 """A function over the rows before this one in its part of the table: ``number`` counts from 1,
-``previous`` is the value in the row before, ``greatest_before`` the greatest (of integers from 0
-on) in all of them; both are null in the first row."""
+``previous`` is the value in the row before, ``greatest_before`` the greatest (of integers)
+in all of them; these two are null in the first row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from checker.engines.native.codegen.arrays import entry, put
 from checker.engines.native.codegen.emit import FALSE, Fn, Label, Val, Var, const
 
 NONE = 0xFFFFFFFF
@@ -24,16 +25,6 @@ OUT, INSIDE, KEPT = 0, 1, 2
 def functions() -> list[Fn]:
     """Returns the code of all graph algorithms."""
     return [_invert(), _select(), _attract(), _count_choices(), _peel(), _components(), _split()]
-
-
-def entry(fn: Fn, array: Val, index: Val, bits: int) -> Val:
-    """Returns an entry of an array, as 64 bits."""
-    return fn.resize(fn.load(fn.at(array, index, bits), bits), 64)
-
-
-def put(fn: Fn, array: Val, index: Val, value: Val, bits: int) -> None:
-    """Changes an entry of an array."""
-    fn.store(fn.resize(value, bits), fn.at(array, index, bits))
 
 
 def following(fn: Fn, value: Val) -> Val:

@@ -12,7 +12,8 @@ branches, and 64 where they hold probabilities, rewards and values.
 
 from __future__ import annotations
 
-from checker.chance.native_graph import NONE, begin, end, entry, following, increase, put, row
+from checker.chance.native_graph import NONE, begin, end, following, increase, row
+from checker.engines.native.codegen.arrays import entry, put
 from checker.engines.native.codegen.emit import Fn, Val, const
 
 ONE = 62

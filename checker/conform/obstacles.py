@@ -142,7 +142,7 @@ class _Place:
             if not own or not self._is_like(line, own[0]):
                 continue
             phrase = phrases_of_transition(self.system, self.state, transition)[0]
-            if not self._is_event(line, own[0]):
+            if not self.explainer.may_be(line, own[0]):
                 said = f"the log says {words_of(self.system, line)}"
                 of_another_event.append(f"`{phrase}` is possible, {said}")
             elif said := self._difference(line, transition):
@@ -151,10 +151,6 @@ class _Place:
 
     def _is_like(self, line: Line, event: Event) -> bool:
         return any(pattern.mark == event.mark for pattern in line.patterns)
-
-    def _is_event(self, line: Line, event: Event) -> bool:
-        patterns = [p for p in line.patterns if p.mark == event.mark]
-        return any(all(map(matches, p.args, event.args)) for p in patterns)
 
     def _difference(self, line: Line, transition: Transition) -> str:
         events = self.explainer.relevant(transition.events)

@@ -257,9 +257,12 @@ def _optimise(llvm: Any, machine: Any, module: Any, size: int) -> None:
 
 
 def _function(engine: Any, name: str, result: Any, count: int) -> Any:
-    """A function that takes ``count`` words."""
-    kind = ctypes.CFUNCTYPE(result, *[ctypes.c_uint64] * count)
-    return kind(engine.get_function_address(name))
+    """A function that takes ``count`` words; it keeps its machine code."""
+    found: Any = ctypes.CFUNCTYPE(result, *[ctypes.c_uint64] * count)(
+        engine.get_function_address(name)
+    )
+    found.engine = engine
+    return found
 
 
 def _stop(engine: Any) -> Stop:

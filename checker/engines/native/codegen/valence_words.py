@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
+from checker.engines.native.codegen.arrays import entry
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
 from checker.engines.native.codegen.graph_fields import NONE
 
@@ -120,7 +121,7 @@ def _bounds(fn: Fn, start: Val, state: Val) -> tuple[Val, Val]:
 
 
 def _number(fn: Fn, array: Val, index: Val) -> Val:
-    return fn.resize(fn.load(fn.at(array, index, 32), 32), 64)
+    return entry(fn, array, index, 32)
 
 
 @contextmanager
