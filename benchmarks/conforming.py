@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import sys
 import tempfile
 import time
@@ -33,7 +32,7 @@ from tests.conform.projection import Row, rows_of  # noqa: E402
 
 SPEC, CHECK = str(ROOT / "specs" / "replication" / "raft.bcast"), "two_terms"
 KINDS = ("send", "receive", "handler", "crash", "recover")
-HEADINGS = ("lines", "nodes", "s", "CPU s", "lines/s", "lines/CPU s", "MiB of memory")
+HEADINGS = ("lines", "nodes", "s", "CPU s", "lines/s", "lines/CPU s")
 
 
 def random_rows(
@@ -82,9 +81,8 @@ def measured(folder: Path, lines: int, steps: int) -> tuple[str, ...]:
         raise WrongAnswer(f"{lines:,} lines: {report.word.value}, {report.explained:,} explained")
     if report.nodes > steps * 1.01 + 10:
         raise WrongAnswer(f"{report.nodes:,} nodes for a run of {steps:,} steps")
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     rates = f"{lines / seconds:,.0f}", f"{lines / used:,.0f}"
-    return f"{lines:,}", f"{report.nodes:,}", f"{seconds:.1f}", f"{used:.1f}", *rates, f"{memory:,}"
+    return f"{lines:,}", f"{report.nodes:,}", f"{seconds:.1f}", f"{used:.1f}", *rates
 
 
 @click.command()

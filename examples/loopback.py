@@ -14,7 +14,9 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T")
 PATIENCE = 60.0
 """Seconds after which a story is given up."""
 
@@ -99,6 +101,16 @@ def listens(port: int) -> bool:
     """Returns whether somebody listens on ``port``."""
     with contextlib.closing(socket.socket()) as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def first(servers: Sequence[T], fits: Callable[[T], object], otherwise: str) -> T:
+    """Waits until one of ``servers`` fits, and returns it; raises ``TimeoutError`` after
+    ``PATIENCE``."""
+    for _ in ticks():
+        for server in servers:
+            if fits(server):
+                return server
+    raise TimeoutError(otherwise)
 
 
 def wait(condition: Callable[[], object], otherwise: str) -> None:

@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from checker.record import Recorder  # noqa: E402
 from examples.etcd import client  # noqa: E402
-from examples.loopback import Server, free_ports, ticks, wait  # noqa: E402
+from examples.loopback import Server, first, free_ports, wait  # noqa: E402
 from examples.telling import Story, tell  # noqa: E402
 
 MEMBERS = ("e1", "e2", "e3")
@@ -174,11 +174,7 @@ def running_members(folder: Path) -> Iterator[list[Server]]:
 
 def leader_of(members: list[Server]) -> Server:
     """Returns the member that says that it leads."""
-    for _ in ticks():
-        for member in members:
-            if client.leads(member.port):
-                return member
-    raise TimeoutError("nobody leads")
+    return first(members, lambda member: client.leads(member.port), "nobody leads")
 
 
 def etcd() -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,20 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from examples.loopback import PATIENCE, first, free_ports  # noqa: E402
 from examples.telling import Story, tell  # noqa: E402
 
 NAMES = ("p1", "p2", "p3")
-MOST = 20.0
-"""Seconds that an election may take."""
-
-
-def free_addresses() -> dict[str, str]:
-    """Returns an address on loopback for each server, by its name."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in NAMES]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return {name: f"127.0.0.1:{port}" for name, port in zip(NAMES, ports, strict=True)}
 
 
 def leaders(folder: Path) -> list[str]:
@@ -47,19 +36,15 @@ def leaders(folder: Path) -> list[str]:
 
 def wait_for_leader(folder: Path, without: str = "") -> str:
     """Waits until a server other than ``without`` leads, and returns it."""
-    began = time.monotonic()
-    while time.monotonic() - began < MOST:
-        found = [name for name in leaders(folder) if name != without]
-        if found:
-            return found[0]
-        time.sleep(0.1)
-    raise TimeoutError(f"no server was elected within {MOST} seconds")
+    others = [name for name in NAMES if name != without]
+    return first(others, lambda name: name in leaders(folder), "no server was elected")
 
 
-def run(folder: Path, seconds: float) -> str:
-    """Makes the run; returns the server that was killed."""
+def run(folder: Path, seconds: float) -> None:
+    """Makes the run."""
     folder.mkdir(parents=True, exist_ok=True)
-    addresses = free_addresses()
+    ports = zip(NAMES, free_ports(len(NAMES)), strict=True)
+    addresses = {name: f"127.0.0.1:{port}" for name, port in ports}
     names = json.dumps({address: name for name, address in addresses.items()})
     servers: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -76,8 +61,7 @@ def run(folder: Path, seconds: float) -> str:
         for server in servers.values():
             server.send_signal(signal.SIGTERM)
         for server in servers.values():
-            server.wait(timeout=MOST)
-    return killed
+            server.wait(timeout=PATIENCE)
 
 
 def play(_name: str, folder: Path) -> None:

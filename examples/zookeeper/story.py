@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from checker.record import Recorder  # noqa: E402
-from examples.loopback import Server, free_ports, ticks, wait  # noqa: E402
+from examples.loopback import Server, first, free_ports, wait  # noqa: E402
 from examples.telling import Story, tell  # noqa: E402
 
 CLIENTS = ("p1", "p2", "p3")
@@ -113,6 +113,7 @@ class Client:
 
     def prepare(self) -> None:
         """Makes what is written to."""
+        self.zoo.create(PLACE)
 
     def watch(self) -> None:
         """Begins to deliver."""
@@ -127,9 +128,6 @@ class Client:
 
 class Children(Client):
     """Each message is a node of its own, and ZooKeeper numbers them."""
-
-    def prepare(self) -> None:
-        self.zoo.create(PLACE)
 
     def watch(self) -> None:
         self.zoo.ChildrenWatch(PLACE, self._changed)
@@ -153,9 +151,6 @@ class Children(Client):
 
 class OneValue(Client):
     """All messages are values of one node, one after another."""
-
-    def prepare(self) -> None:
-        self.zoo.create(PLACE)
 
     def watch(self) -> None:
         self.zoo.DataWatch(PLACE, self._changed)
@@ -212,11 +207,7 @@ def mode_of(server: Server) -> str:
 
 def leader_of(servers: list[Server]) -> Server:
     """Returns the server that says that it leads."""
-    for _ in ticks():
-        for server in servers:
-            if mode_of(server) == "leader":
-                return server
-    raise TimeoutError("nobody leads")
+    return first(servers, lambda server: mode_of(server) == "leader", "nobody leads")
 
 
 def zookeeper() -> bool:

@@ -6,10 +6,12 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from checker.audit.arrow_log import _dense
 from checker.audit.audit import Request, audit
 from checker.audit.mapping import Mapping_, read_manifest, read_mapping
 from checker.diagnostics import Diagnostic, SpecError
@@ -249,3 +251,12 @@ def test_a_log_without_a_line_is_empty(tmp_path: Path) -> None:
     found = audit(Request((str(tmp_path),), "TotalOrderBroadcast", ()))
     assert set(words(found).values()) == {"vacuous"}
     assert found.warnings == []
+
+
+@pytest.mark.parametrize("most", [50, 10**9])
+def test_numbers_of_values_are_the_same_whatever_the_room(most: int) -> None:
+    """Values far apart are numbered as those close together are."""
+    keys = [np.array([7, -1, 3, 7]), np.array([-1, 49, 3])]
+    numbers, known = _dense(keys, most)
+    assert known.tolist() == [3, 7, 49]
+    assert [found.tolist() for found in numbers] == [[1, -1, 0, 1], [-1, 2, 0]]

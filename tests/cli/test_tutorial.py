@@ -91,6 +91,7 @@ def test_a_page(
             assert program == "./bivalence", what
             assert main(words) in ((0, 1, 2) if page in LIMITS else (0, 1)), what
             printed = capsys.readouterr()
+            assert any(line.strip() != "…" for line in lines), f"{what}: nothing is shown"
             assert printed_in_order(lines, printed.out + printed.err) is None, what
 
 

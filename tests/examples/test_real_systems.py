@@ -9,13 +9,13 @@ from typing import cast
 
 import pytest
 
-from checker.results.conformance import Conformance
 from checker.results.verdict import Word
 from examples.broadcast.story import EAGER, WITHOUT
 from examples.broadcast.story import STORY as BROADCAST
 from examples.pysyncobj.story import KEEPS_ITS_TERM, RAFT
 from examples.pysyncobj.story import STORY as PYSYNCOBJ
-from examples.telling import Story, conformance
+from examples.telling import Story
+from examples.telling import conformance as ask
 
 pytestmark = [pytest.mark.realsystems, pytest.mark.slow]
 
@@ -24,10 +24,6 @@ def play(story: Story, scene: str, folder: Path) -> list[str]:
     """Plays a scene; returns the logs that it has written."""
     story.play(scene, folder)
     return sorted(map(str, (folder / "logs").iterdir()))
-
-
-def ask(story: Story, target: str, folder: Path) -> Conformance:
-    return conformance(story, target, folder)
 
 
 def lines(path: str) -> list[dict[str, object]]:

@@ -48,8 +48,8 @@ CAPABILITIES = {
     Feature.CHANCE: Ability(Can.NO, "computes no probabilities: the graph of steps is needed"),
     Feature.VALENCE: Ability(
         Can.PARTLY,
-        "leaves it unknown where the graph of the states in which nothing is decided does not fit"
-        " the driver",
+        "leaves it unknown where the driver has no room for the states in which nothing is decided"
+        " and for as many steps as the run has",
     ),
 }
 

@@ -2,8 +2,8 @@
 
 Executors draw words, count them, and find critical states
 (:mod:`checker.engines.native.sharding.sharded_words`).  The driver finds executions, as for traces,
-and looks for one that never decides among the states in which one could wait: their graph has to
-fit the driver, as for liveness.
+and looks for one that never decides among the states in which one could wait: the driver has to
+have room for them, and for as many steps as the whole run has.
 """
 
 from __future__ import annotations

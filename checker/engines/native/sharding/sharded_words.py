@@ -3,7 +3,8 @@
 First each level's steps are computed, and their targets numbered by the shards that own them.  Then
 levels are drawn from the last one on: a shard's part of a level reads the words of the states that
 its steps lead to, which are mostly of the next level, and is drawn again where these change.  What
-a step needs are its own part of a level and the words, not the states, of the levels below it.
+drawing needs are its own part of a level and the words, not the states, of the levels below it;
+where targets are numbered and states looked up, a shard holds all of its states.
 """
 
 from __future__ import annotations
