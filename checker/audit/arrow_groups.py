@@ -33,11 +33,13 @@ def grouped_together(
     tables: Iterable[pa.Table], by: tuple[str, ...], aggregates: Aggregates
 ) -> pa.Table | None:
     """Returns the groups of the rows of all ``tables``, which are taken one by one; ``None`` where
-    there is no row."""
+    there is none."""
     dense: DenseGroups | None = None
     others: list[pa.Table] = []
+    empty: pa.Table | None = None
     for table in tables:
         if not table.num_rows:
+            empty = table
             continue
         if dense is None and not others:
             dense = DenseGroups.of(table, by, aggregates)
@@ -46,8 +48,10 @@ def grouped_together(
         if dense is None or not dense.add(table):
             others.append(grouped(table, by, aggregates))
     parts = [*([] if dense is None else [dense.table()]), *others]
-    if len(parts) < 2:
-        return parts[0] if parts else None
+    if not parts:
+        return None if empty is None else grouped(empty, by, aggregates)
+    if len(parts) == 1:
+        return parts[0]
     again: Aggregates = {
         name: ("sum" if function == "count" else function, name)
         for name, (function, _) in aggregates.items()
