@@ -17,7 +17,7 @@ from checker.audit.columns import STATUS, Kind
 from checker.audit.files import LogFile
 from checker.audit.reading import Reader
 from checker.audit.restrict import LOTS
-from checker.diagnostics import SpecError
+from checker.diagnostics import Diagnostic, SpecError
 
 
 @dataclass
@@ -304,16 +304,14 @@ class _Builder:
         for file, first, end in zip(self.log.files, self.log.first_rows, ends, strict=True):
             if file.format == "parquet":
                 continue
-            order = np.argsort(process[first:end], kind="stable") + first
-            same = process[order[1:]] == process[order[:-1]]
-            back = same & (pos[order[1:]] < pos[order[:-1]])
-            if back.any():
-                at = int(np.argmax(back))
-                row, before = int(order[at + 1]), int(order[at])
-                who = self.log.codes.process(int(process[row]))
-                said = f"{who} goes back, from position {pos[before]:,} to {pos[row]:,}"
-                hint = "positions of a process increase, also when it starts again"
-                self._raise("E082", row, said, hint=hint)
+            mine = process[first:end]
+
+            def name_of(row: int, of: Any = mine) -> str:
+                return self.log.codes.process(int(of[row]))
+
+            found = going_back(file, mine, pos[first:end], name_of)
+            if found:
+                raise SpecError(found)
 
     def _require_once(self, process: Any, pos: Any, rows: Any) -> None:
         twice = (process[1:] == process[:-1]) & (pos[1:] == pos[:-1])
@@ -334,6 +332,25 @@ class _Builder:
         file, number = self.log.place(row)
         listed = ", ".join(f"`{name}`" for name in expected)
         raise SpecError((file.problem(code, number, said, listed, hint),))
+
+
+def going_back(
+    file: LogFile, process: Any, pos: Any, name_of: Callable[[int], str]
+) -> tuple[Diagnostic, ...]:
+    """Returns a diagnostic (E082) where the positions of a process go back in a file.
+
+    ``process``: numbers of the processes of its rows; ``name_of``: the name of a row's process.
+    """
+    order = np.argsort(process, kind="stable")
+    same = process[order[1:]] == process[order[:-1]]
+    back = same & (pos[order[1:]] < pos[order[:-1]])
+    if not back.any():
+        return ()
+    at = int(np.argmax(back))
+    row, before = int(order[at + 1]), int(order[at])
+    said = f"{name_of(row)} goes back, from position {pos[before]:,} to {pos[row]:,}"
+    hint = "positions of a process increase, also when it starts again"
+    return (file.problem("E082", row + 1, said, hint=hint),)
 
 
 def _within_runs(run: Any, message: Any, codes: Codes) -> Any:

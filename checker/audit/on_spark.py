@@ -6,16 +6,20 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from checker.audit import audit as here
-from checker.audit.columns import Kind
+from checker.audit.columns import Kind, operators_of
 from checker.audit.files import LogFile
 from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import session_for
 from checker.language.syntax.typed import Interface
+
+if TYPE_CHECKING:
+    from checker.audit.spark_engine import SparkEngine
 
 SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 """Spark chooses joins, and joins parts that turn out to be small, while it works."""
@@ -71,11 +75,26 @@ def _audit(
 
     began = time.monotonic()
     progress(here.READING, 0)
-    log = read_log(session.spark, files, request.mapping, kinds)
+    log = read_log(session.spark, files, request.mapping, kinds, operators_of(interface))
     read = here.Read(len(files), log.rows, log.kinds, began, time.monotonic() - began)
     engine = SparkEngine(session.spark, log.events, log.named)
     try:
-        asked = here.ask(engine, interface, request, {}, pa.string(), progress)
+        torn = log.torn | _unnamed(engine, log.unnamed)
+        asked = here.ask(engine, interface, request, torn, pa.string(), progress)
         return asked.audit(request, read, log.warnings)
     finally:
         engine.forget()
+
+
+def _unnamed(engine: SparkEngine, files: list[LogFile]) -> dict[str, str]:
+    """Returns the processes of files without a whole line: one of each run, by the name of the
+    file."""
+    found: dict[str, str] = {}
+    runs = {engine.process(value)[0] for value in engine.values()} or {""}
+    for file in files:
+        for run in sorted(runs):
+            value = next(
+                (v for v in engine.values() if engine.process(v) == (run, file.stem)), None
+            )
+            found[value or engine.add_process(run, file.stem)] = file.path
+    return found

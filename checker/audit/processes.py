@@ -12,6 +12,7 @@ from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
 from checker.audit.mapping import Manifest, Told
 from checker.audit.relations import Relation, Scan, col
+from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
 
 EVENTS = Scan("events")
@@ -75,13 +76,20 @@ def process_states(
     up = _later(_last(seen, Kind.START), _last(seen, Kind.RECOVER))
     down = _last(seen, Kind.CRASH)
     gaps = _gaps(seen, states)
-    _missing_lines(seen, states, gaps)
+    _missing_lines(seen, states, gaps, manifest)
+    starts = [row for row in seen if row["kind"] == Kind.START]
+    started = {row["process"] for row in starts}
+    begun = {states[row["process"]].run for row in starts if row["first"] == FIRST_LINE}
     for value, state in states.items():
         told = manifest.of(state.name)
         if not state.rows and value not in torn and state.name not in manifest.processes:
             state.gaps.append(f"there is no log of {state.name}")
         state.delivers = told.delivers
         _say_gaps(state, told, manifest.file)
+        behind = state.rows > 0 and state.first > FIRST_LINE and told.first is None
+        if behind and value not in started and state.run in begun:
+            where = f"begins at position {state.first:,}, without `start`"
+            state.gaps.append(f"the log of {state.name} {where}")
         state.gaps += gaps.get(value, [])
         if value in torn:
             state.gaps.append(f"the last line of {torn[value]} is cut short")
@@ -189,14 +197,19 @@ def _gaps(seen: list[dict[str, Any]], states: dict[Any, ProcessState]) -> dict[A
 
 
 def _missing_lines(
-    seen: list[dict[str, Any]], states: dict[Any, ProcessState], gaps: dict[Any, list[str]]
+    seen: list[dict[str, Any]],
+    states: dict[Any, ProcessState],
+    gaps: dict[Any, list[str]],
+    manifest: Manifest,
 ) -> None:
-    """Adds to ``gaps`` the processes that number their lines one by one, and lack some."""
+    """Adds to ``gaps`` the processes that number their lines one by one, and lack some, also at the
+    end that ``manifest`` says they have."""
     for row in seen:
         state = states[row["process"]]
-        missing = state.last - FIRST_LINE + 1 - state.rows
+        last = max(state.last, manifest.of(state.name).last or 0)
+        missing = last - FIRST_LINE + 1 - state.rows
         if row["kind"] == Kind.START and row["first"] == FIRST_LINE and missing > 0:
-            text = f"the log of {state.name} lacks {count(missing, 'line')} of {state.last:,}"
+            text = f"the log of {state.name} lacks {count(missing, 'line')} of {last:,}"
             gaps.setdefault(row["process"], []).append(text)
 
 
@@ -212,10 +225,19 @@ def _say_gaps(state: ProcessState, told: Told, file: str) -> None:
         state.gaps.append(f"{said} is complete up to position {told.last:,} only")
 
 
+def require_times(engine: Engine, asked: str) -> None:
+    """Raises :class:`SpecError` (E081) where the log has no times, for which is ``asked``."""
+    if "ts" not in engine.columns:
+        hint = "--grace also counts rows: --grace 1000rows" if "--grace" in asked else ""
+        said = f"the log has no column `ts`, by which {asked} goes"
+        raise SpecError((Diagnostic("E081", said, None, "seconds, or times", hint),))
+
+
 def _late(engine: Engine, states: dict[Any, ProcessState], grace: Grace) -> None:
     """Finds from which position on the end of each log is within the grace window."""
     found: Relation | None = None
-    if grace.seconds and "ts" in engine.columns:
+    if grace.seconds:
+        require_times(engine, "--grace in seconds")
         newest = engine.rows(
             EVENTS.select("ts", one=1).group("one", newest=("max", "ts"))
         ).to_pylist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.audit.engine import Engine
-from checker.audit.processes import EVENTS
+from checker.audit.processes import EVENTS, require_times
 from checker.audit.relations import col
 
 LOTS = 1 << 20
@@ -36,8 +36,10 @@ class Restriction:
 
 
 def restrict(engine: Engine, restriction: Restriction) -> None:
-    """Leaves out the events of messages that the audit is not about."""
-    if restriction.since is not None and "ts" in engine.columns:
+    """Leaves out the events of messages that the audit is not about; raises :class:`SpecError`
+    (E081) where that goes by times, and the log has none."""
+    if restriction.since is not None:
+        require_times(engine, "--since")
         begun = EVENTS.where(col("ts") >= restriction.since).group("process", since=("min", "pos"))
         placed = EVENTS.select("process", "pos", "message").join(begun, "process", how="left")
         old = placed.where(col("since").is_null() | (col("pos") < col("since")))

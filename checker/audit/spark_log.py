@@ -10,51 +10,100 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind
-from checker.audit.files import LogFile
+from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Operators
+from checker.audit.files import LogFile, log_file
 from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.reading import Reader
 from checker.audit.spark_engine import APART
+from checker.audit.spark_text import TextFile, read_texts, said_of
 from checker.diagnostics import Diagnostic, SpecError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TYPES = {Holds.INTEGER: "long", Holds.BOOLEAN: "boolean", Holds.NUMBER: "double"}
-BROKEN = "_corrupt_record"
 
 
 @dataclass
 class SparkLog:
     """A log that Spark has read: its ``events``, whether deliveries are ``named`` after senders,
-    and how many rows there are, in all and of each kind."""
+    how many rows there are, in all and of each kind; ``torn``: the processes of files whose last
+    line is cut short, and of files that have no whole line (``unnamed``)."""
 
     events: DataFrame
     named: bool
     rows: int
     kinds: tuple[tuple[str, int], ...]
     warnings: list[Diagnostic] = field(default_factory=list)
+    torn: dict[str, str] = field(default_factory=dict)
+    unnamed: list[LogFile] = field(default_factory=list)
 
 
 def read_log(
-    spark: SparkSession, files: list[LogFile], mapping: Mapping_, kinds: Mapping[str, Kind]
+    spark: SparkSession,
+    files: list[LogFile],
+    mapping: Mapping_,
+    kinds: Mapping[str, Kind],
+    operators: Operators,
 ) -> SparkLog:
     """Reads ``files``; raises :class:`SpecError` as the embedded engine does, with the file.
 
-    The order of rows in a file is not looked at, only positions are.
+    Files of text are read by this project's own reader, one a task; Parquet by Spark, where the
+    order of rows in a file is not looked at, only positions are.
     """
     reader = Reader(mapping)
-    frame = _whole(spark, files, reader)
+    texts = [file for file in files if file.format != "parquet"]
+    tables = [file for file in files if file.format == "parquet"]
+    frames, said = [], []
+    if texts:
+        rows = read_texts(spark, texts, mapping, operators).persist(StorageLevel.MEMORY_AND_DISK)
+        said = said_of(rows)
+        lines = rows.where(F.col("said").isNull()).drop("said")
+        frames.append(lines.withColumn("wrong", F.lit(None).cast("string")))
+        reader.warnings += _warnings(texts, said)
+    if tables:
+        frames.append(_parquet(spark, tables, reader))
+    frame = frames[0]
+    for more in frames[1:]:
+        frame = frame.unionByName(more, allowMissingColumns=True)
     number = F.coalesce(*[F.when(F.col("kind") == n, F.lit(int(k))) for n, k in kinds.items()])
     frame = frame.withColumn("of_kind", F.coalesce(number, F.lit(int(Kind.OTHER))))
     frame = frame.withColumn("wrong", F.coalesce("wrong", _wrong(set(frame.columns))))
     frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
     seen = _seen(frame)
+    if texts:
+        rows.unpersist()
     named = _is_named(frame, seen)
-    events = _coded(frame, named)
+    nulls = [n for n in _optional(frame) if not any(row[f"with_{n}"] for row in seen)]
+    events = _coded(frame.drop(*nulls), named)
+    for file in said:
+        if file.back:
+            raise SpecError(file.back)
     _require_once(events)
     counts = {(row["of_kind"], row["kind"]): row["rows"] for row in seen}
-    return SparkLog(events, named, sum(counts.values()), _kinds(counts), reader.warnings)
+    log = SparkLog(events, named, sum(counts.values()), _kinds(counts), reader.warnings)
+    for file in said:
+        if file.torn and not file.processes:
+            log.unnamed.append(texts[file.number])
+        elif file.torn:
+            path = texts[file.number].path
+            log.torn |= {f"{run}{APART}{name}": path for run, name in file.processes}
+    return log
+
+
+def _warnings(files: list[LogFile], said: list[TextFile]) -> list[Diagnostic]:
+    """Returns what is strange in files of text: of a column that is not read, the first file."""
+    found: dict[tuple[str, str, object], Diagnostic] = {}
+    for each in said:
+        for warning in each.warnings:
+            message = warning.message.removeprefix(f"{files[each.number].path}: ")
+            found.setdefault((warning.code, message, warning.span), warning)
+    return [*found.values()]
+
+
+def _optional(frame: DataFrame) -> list[str]:
+    """Returns the columns that a log may have."""
+    return [name for name in READ if name in frame.columns and name not in REQUIRED]
 
 
 def _seen(frame: DataFrame) -> list[Row]:
@@ -68,6 +117,7 @@ def _seen(frame: DataFrame) -> list[Row]:
             F.count(F.lit(1)).alias("rows"),
             F.count(sender).alias("named"),
             F.min(bad).alias("bad"),
+            *(F.count(name).alias(f"with_{name}") for name in _optional(frame)),
         )
         .collect()
     )
@@ -94,8 +144,8 @@ def _wrong(has: set[str]) -> Column:
 
 
 def _problem(code: str, said: str, file: str, row: int | None) -> SpecError:
-    where = file if row is None else f"{file}, row {row:,}"
-    return SpecError((Diagnostic(code, f"{where}: {said}"),))
+    known = log_file(file) or LogFile(file, "parquet")
+    return SpecError((known.problem(code, row, said),))
 
 
 def _kinds(counts: Mapping[tuple[int, str], int]) -> tuple[tuple[str, int], ...]:
@@ -108,44 +158,26 @@ def _kinds(counts: Mapping[tuple[int, str], int]) -> tuple[tuple[str, int], ...]
     return (*known, *(item for item in found.items() if "(" in item[0]))
 
 
-def _whole(spark: SparkSession, files: list[LogFile], reader: Reader) -> DataFrame:
-    """Returns all rows; what no property reads is told of the first file of each format."""
-    frames = []
-    for kind in ("parquet", "ndjson", "csv"):
-        of_kind = [file for file in files if file.format == kind]
-        if not of_kind:
-            continue
-        paths = [file.path for file in of_kind]
-        if kind == "parquet":
-            frame = spark.read.parquet(*paths)
-        elif kind == "csv":
-            frame = spark.read.option("header", True).csv(paths)
-        else:
-            frame = spark.read.json(paths, columnNameOfCorruptRecord=BROKEN)
-        reader.tell_unknown(of_kind[0], [name for name in frame.columns if name != BROKEN])
-        frames.append(_named_columns(frame, reader.mapping, kind == "parquet"))
-    whole = frames[0]
-    for frame in frames[1:]:
-        whole = whole.unionByName(frame, allowMissingColumns=True)
-    return whole
+def _parquet(spark: SparkSession, files: list[LogFile], reader: Reader) -> DataFrame:
+    """Returns the rows of ``files``; what no property reads is told of the first one."""
+    frame = spark.read.parquet(*(file.path for file in files))
+    reader.tell_unknown(files[0], frame.columns)
+    return _named_columns(frame, reader.mapping)
 
 
-def _named_columns(frame: DataFrame, mapping: Mapping_, rows: bool) -> DataFrame:
-    """Returns our columns, of our types, with the file and, in Parquet, the row (from 1)."""
-    row = (F.col("_metadata.row_index") + 1) if rows else F.lit(None).cast("long")
+def _named_columns(frame: DataFrame, mapping: Mapping_) -> DataFrame:
+    """Returns our columns, of our types, with the file and the row (from 1)."""
+    row = F.col("_metadata.row_index") + 1
     file = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
     columns: dict[str, Column] = {}
     for name in READ:
         theirs = mapping.name_of(name)
         if theirs == FILE:
             columns[name] = F.regexp_extract(file, r"([^/.]*)[^/]*$", 1)
-        elif theirs == ROW and rows:
+        elif theirs == ROW:
             columns[name] = row
         elif theirs in frame.columns:
             columns[name] = F.col(f"`{theirs}`")
-        elif theirs == ROW:
-            message = "positions that are rows are in Parquet only, where Spark reads the log"
-            raise SpecError((Diagnostic("E086", message),))
     for name in REQUIRED:
         if name not in columns:
             raise SpecError((Diagnostic("E081", f"the log has no column `{name}`"),))
@@ -154,9 +186,6 @@ def _named_columns(frame: DataFrame, mapping: Mapping_, rows: bool) -> DataFrame
         for name, value in columns.items()
     ]
     wrong = [F.lit(None).cast("string")]
-    if BROKEN in frame.columns:
-        broken = F.lit("E080 a line is no JSON object")
-        wrong.append(F.when(F.col(BROKEN).isNotNull(), broken))
     for name, value in columns.items():
         if COLUMNS[name] in (Holds.INTEGER, Holds.BOOLEAN):
             odd = value.isNotNull() & value.try_cast(TYPES[COLUMNS[name]]).isNull()

@@ -13,7 +13,9 @@ import pytest
 
 from checker.audit.arrow_log import _dense
 from checker.audit.audit import Request, audit
-from checker.audit.mapping import Mapping_, read_manifest, read_mapping
+from checker.audit.mapping import Manifest, Mapping_, Told, read_manifest, read_mapping
+from checker.audit.processes import Grace
+from checker.audit.restrict import Restriction
 from checker.diagnostics import Diagnostic, SpecError
 from tests.audit.logs import ask, rows, words, write
 
@@ -260,3 +262,30 @@ def test_numbers_of_values_are_the_same_whatever_the_room(most: int) -> None:
     numbers, known = _dense(keys, most)
     assert known.tolist() == [3, 7, 49]
     assert [found.tolist() for found in numbers] == [[1, -1, 0, 1], [-1, 2, 0]]
+
+
+def test_what_goes_by_times_wants_times(tmp_path: Path) -> None:
+    for more in ({"restriction": Restriction(since=5.0)}, {"grace": Grace(seconds=1.0)}):
+        with pytest.raises(SpecError) as caught:
+            ask(tmp_path, GOOD, "ReliableBroadcast", **more)
+        (found,) = caught.value.diagnostics
+        assert found.code == "E081" and "`ts`" in found.message
+
+
+def test_a_log_without_its_beginning_is_a_gap(tmp_path: Path) -> None:
+    """Where others have their `start`: a log that was rotated away says nothing of it itself."""
+    whole = "p1 1 start\np1 2 broadcast a\np1 3 deliver a\np2 1 start\np2 2 deliver a\n"
+    cut = "p1 1 start\np1 2 broadcast a\np1 3 deliver a\np2 7 deliver a\n"
+    assert words(ask(tmp_path, whole, "ReliableBroadcast"))["agreement"] == "holds"
+    (verdict,) = ask(tmp_path, cut, "ReliableBroadcast", only=("agreement",)).report.verdicts
+    assert verdict.label() == "unknown"
+    assert verdict.reason == "the log of p2 begins at position 7, without `start`"
+
+
+def test_a_log_that_ends_before_its_manifest_says_is_a_gap(tmp_path: Path) -> None:
+    log = "p1 1 start\np1 2 broadcast a\np1 3 deliver a\np2 1 start\np2 2 deliver a\n"
+    manifest = Manifest({"p2": Told(last=9)}, Told(), "m.toml")
+    (verdict,) = ask(
+        tmp_path, log, "ReliableBroadcast", only=("agreement",), manifest=manifest
+    ).report.verdicts
+    assert verdict.label() == "unknown" and "lacks 7 lines of 9" in verdict.reason
