@@ -8,6 +8,7 @@ NumPy's, over the same buffers.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from checker.audit import relations as rel
+from checker.audit.arrow_joins import Joined
 from checker.audit.arrow_log import ArrowLog, lots
-from checker.audit.arrow_slices import is_sliced, merged, slices
-from checker.audit.arrow_windows import is_dense, one_chunk, part_of, window
+from checker.audit.arrow_slices import Pass, addresses, bytes_of, is_sliced, merged, slices
+from checker.audit.arrow_windows import is_dense, part_of, window
 from checker.audit.native_windows import fold
 from checker.engines.budgets import memory_left
 
@@ -40,10 +42,6 @@ _OPERATIONS: Mapping[str, Evaluate] = {
     "if": pc.if_else,
 }
 
-DENSE = 4
-"""Numbers of a key are looked up in an array where there are at most so many times more of them
-than rows."""
-
 WHOLE = 30_000_000
 """Logs of more events are worked on slice by slice."""
 BYTES = 160
@@ -64,7 +62,8 @@ class ArrowEngine:
         self._tables: dict[str, pa.Table] = {"events": log.events}
         self._checkpoint = checkpoint
         self._kept: dict[rel.Keep, pa.Table] = {}
-        self._others: dict[rel.Relation, pa.Table] = {}
+        self._pass = Pass()
+        self._kept_slices: dict[rel.Keep, list[pa.Table]] = {}
         left = memory_left()
         self.whole = WHOLE if left is None else min(WHOLE, left // BYTES)
 
@@ -166,6 +165,7 @@ class ArrowEngine:
     def forget(self, but: Collection[rel.Relation] = ()) -> None:
         """Forgets what was kept, but for these relations."""
         self._kept = {kept: table for kept, table in self._kept.items() if kept in but}
+        self._kept_slices = {kept: all_ for kept, all_ in self._kept_slices.items() if kept in but}
 
     def table(self, relation: rel.Relation) -> pa.Table:
         """Returns the rows of ``relation``."""
@@ -183,12 +183,29 @@ class ArrowEngine:
 
     def _on_slices(self, relation: rel.Relation) -> Iterator[pa.Table]:
         """Yields the rows that ``relation`` has on each slice of the log."""
-        outer, self._others = self._others, {}
+        outer, self._pass = self._pass, Pass()
         try:
             for part in slices(self._tables["events"]):
                 yield self._of(relation, part)
+                self._pass.slice += 1
+            self._kept_slices |= self._pass.kept
         finally:
-            self._others = outer
+            self._pass = outer
+
+    def _kept_slice(self, relation: rel.Keep, part: pa.Table) -> pa.Table:
+        """Returns the rows of a relation that is asked for again on a slice of the log; they are
+        kept while there is room."""
+        at, here = self._pass.slice, self._pass.kept
+        known = self._kept_slices.get(relation) or here.get(relation, [])
+        if at < len(known):
+            return known[at]
+        table = self._of(relation.source, part)
+        if at == len(known):
+            here.setdefault(relation, []).append(table)
+            every = [*self._kept_slices.values(), *here.values()]
+            if bytes_of(itertools.chain.from_iterable(every)) > self.whole * BYTES // 2:
+                del here[relation]
+        return table
 
     def _group_of_slices(self, relation: rel.Group) -> pa.Table:
         found: pa.Table | None = None
@@ -203,13 +220,22 @@ class ArrowEngine:
             return _group(self._of(relation.source, None), relation.by, relation.aggregates)
         return found
 
-    def _other(self, relation: rel.Relation, part: pa.Table | None) -> pa.Table:
-        """Returns the whole of the other side of a join, once for all slices."""
+    def _other(self, join: rel.Join, rows: int) -> Joined:
+        """Returns the whole of the other side of a join with so many rows."""
+        right = join.right
+        if join.how in ("semi", "anti"):
+            right = rel.Select(right, {name: rel.Column(name) for name in join.on})
+        return Joined(self.table(right), join.on, join.how, rows)
+
+    def _joined(self, join: rel.Join, left: pa.Table, part: pa.Table | None) -> pa.Table:
+        """Returns the rows of ``left`` with those of the other side, which is made ready once for
+        all slices."""
         if part is None:
-            return self.table(relation)
-        if relation not in self._others:
-            self._others[relation] = self.table(relation)
-        return self._others[relation]
+            return self._other(join, left.num_rows).with_left(left)
+        others = self._pass.others
+        if join not in others:
+            others[join] = self._other(join, self.log.events.num_rows)
+        return others[join].with_left(left)
 
     def _of(self, relation: rel.Relation, part: pa.Table | None) -> pa.Table:
         """Returns the rows of ``relation`` on a slice of the log; ``None``: on all of it."""
@@ -223,7 +249,7 @@ class ArrowEngine:
                 return self._tables[name] if part is None else part
             case rel.Keep(source):
                 if part is not None:
-                    return self._of(source, part)
+                    return self._kept_slice(relation, part)
                 if relation not in self._kept:
                     self._kept[relation] = self.table(source)
                 return self._kept[relation]
@@ -232,8 +258,8 @@ class ArrowEngine:
             case rel.Select(source, columns):
                 table = inner(source)
                 return pa.table({name: _evaluate(e, table) for name, e in columns.items()})
-            case rel.Join(left, right, on, how):
-                return _join(inner(left), self._other(right, part), on, how)
+            case rel.Join(left):
+                return self._joined(relation, inner(left), part)
             case rel.Group(source, by, aggregates):
                 return _group(inner(source), by, aggregates)
             case rel.Window(source, by, order, computed):
@@ -249,7 +275,19 @@ def _filtered(table: pa.Table, condition: rel.Expr) -> pa.Table:
     chosen = _evaluate(condition, table)
     if not chosen.null_count and pc.all(chosen, min_count=0).as_py():
         return table
-    return table.filter(chosen)
+    if not _has_same(table, "entry", "message"):
+        return table.filter(chosen)
+    found = table.drop_columns("message").filter(chosen)
+    at = table.schema.get_field_index("message")
+    return found.add_column(at, "message", found["entry"])
+
+
+def _has_same(table: pa.Table, *names: str) -> bool:
+    """Returns whether these columns are one and the same."""
+    if not set(names) <= {*table.column_names}:
+        return False
+    where = {tuple((c.offset, *addresses(c)) for c in table[name].chunks) for name in names}
+    return len(where) == 1
 
 
 def _evaluate(expression: rel.Expr, table: pa.Table) -> Any:
@@ -277,100 +315,6 @@ def _first(table: pa.Table, order: list[tuple[str, str]], most: int) -> pa.Array
         if table.num_rows > most
         else pc.sort_indices(table, order)
     )
-
-
-# ---- joins --------------------------------------------------------------------------------------
-
-
-def _join(left: pa.Table, right: pa.Table, on: tuple[str, ...], how: rel.How) -> pa.Table:
-    if left.num_rows and right.num_rows:
-        keys = _dense_keys(left, right, on)
-        found = None if keys is None else _lookup(left, right, keys, on, how)
-        if found is not None:
-            return found
-    kinds = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
-    if how in ("semi", "anti"):
-        right = right.select([*on])
-    for name in on:
-        at = right.schema.get_field_index(name)
-        right = right.set_column(at, name, right[name].cast(left.schema.field(name).type))
-    return left.join(right, [*on], join_type=kinds[how])
-
-
-def _dense_keys(
-    left: pa.Table, right: pa.Table, on: tuple[str, ...]
-) -> tuple[Any, Any, int] | None:
-    """Returns the keys of both tables as numbers from 0 on, -1 for what is not in ``right``, and
-    how many there may be; ``None`` where that are too many, or no numbers."""
-    if any(right[n].null_count or not pa.types.is_integer(right[n].type) for n in on):
-        return None
-    asked = np.zeros(left.num_rows, dtype=np.int64)
-    there = np.zeros(right.num_rows, dtype=np.int64)
-    outside = np.zeros(left.num_rows, dtype=bool)
-    size = 1
-    for name in on:
-        keys = right[name].to_numpy()
-        least, most = int(keys.min()), int(keys.max())
-        width = most - least + 1
-        size *= width
-        if size > DENSE * (left.num_rows + right.num_rows) + 1000:
-            return None
-        mine = _numbers(left[name], least - 1)
-        outside |= (mine < least) | (mine > most)
-        asked *= width
-        asked += mine
-        asked -= least
-        there *= width
-        there += keys
-        there -= least
-    asked[outside] = -1
-    return asked, there, size
-
-
-def _lookup(
-    left: pa.Table,
-    right: pa.Table,
-    keys: tuple[Any, Any, int],
-    on: tuple[str, ...],
-    how: rel.How,
-) -> pa.Table | None:
-    """Returns the join by an array from keys to rows; ``None`` where keys repeat in ``right``."""
-    asked, there, size = keys
-    if how in ("semi", "anti"):
-        known = np.zeros(size + 1, dtype=bool)  # the last one is for -1
-        known[there] = True
-        chosen = known[asked]
-        return left.filter(pa.array(chosen if how == "semi" else ~chosen))
-    if len(there) > size:
-        return None
-    places = np.full(size + 1, -1, dtype=np.int32)
-    places[there] = np.arange(len(there), dtype=np.int32)
-    if np.count_nonzero(places >= 0) < len(there):
-        return None
-    found = places[asked]
-    if how == "inner":
-        hit = found >= 0
-        if not hit.all():
-            left, found = left.filter(pa.array(hit)), found[hit]
-        index = pa.array(found)
-    else:
-        index = pa.array(found, mask=found < 0)
-    for name in right.column_names:
-        if name not in on:
-            left = left.append_column(name, _take(right[name], index))
-    return left
-
-
-def _take(column: pa.ChunkedArray, index: pa.Array) -> pa.Array:
-    """Returns the values at ``index``; one chunk, as Arrow is slow at taking from many."""
-    return pc.take(one_chunk(column), index)
-
-
-def _numbers(column: pa.ChunkedArray, instead: int) -> Any:
-    """Returns integers, with ``instead`` for null."""
-    if column.null_count:
-        column = pc.fill_null(column, instead)
-    return column.to_numpy()
 
 
 # ---- groups -------------------------------------------------------------------------------------

@@ -8,15 +8,43 @@ one slice, and what its groups come to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from checker.audit import relations as rel
+from checker.audit.arrow_joins import Joined
 
 ROWS = 4_000_000
 """Rows of a slice at least, but for the last one."""
+
+
+@dataclass
+class Pass:
+    """What is known while the slices of a log are gone through: the number of this ``slice``, the
+    other sides of joins (``others``), and of relations that are asked for again the rows on each
+    slice so far (``kept``)."""
+
+    slice: int = 0
+    others: dict[rel.Join, Joined] = field(default_factory=dict)
+    kept: dict[rel.Keep, list[pa.Table]] = field(default_factory=dict)
+
+
+def bytes_of(tables: Iterable[pa.Table]) -> int:
+    """Returns the bytes of memory of all tables together, which may share columns."""
+    sizes: dict[int, int] = {}
+    for table in tables:
+        for column in table.columns:
+            for chunk in column.chunks:
+                sizes |= {b.address: b.size for b in chunk.buffers() if b is not None}
+    return sum(sizes.values())
+
+
+def addresses(chunk: pa.Array) -> tuple[int, ...]:
+    """Returns where the values of ``chunk`` are in memory."""
+    return tuple(0 if buffer is None else buffer.address for buffer in chunk.buffers())
 
 
 def is_sliced(relation: rel.Relation) -> bool:

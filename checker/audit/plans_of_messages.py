@@ -52,7 +52,8 @@ def no_creation(tables: Tables) -> Findings:
 def asked_of_correct(tables: Tables) -> Relation:
     """Returns what correct processes requested, the first time each."""
     sure = tables.requests.where(col("made"))
-    first = sure.group("process", "entry", "message", pos=("min", "pos"))
+    numbered = sure.window(("process", "entry"), "pos", number=("number", "pos"))
+    first = numbered.where(col("number") == 1).select("process", "entry", "message", "pos")
     known = tables.about(first, "run", "correct", "sure", "delivers", "complete", "late_from")
     return known.where(col("correct"))
 

@@ -67,7 +67,7 @@ class Tables:
         where it had it last (``pos2``)."""
         return self.deliveries.window(
             ("process", "entry"), "pos", number=("number", "pos"), pos2=("previous", "pos")
-        ).keep()
+        )
 
     @cached_property
     def firsts(self) -> Relation:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli import console
-from checker.cli.cluster_options import CONF, MASTER
+from checker.cli.cluster_options import CONF, MASTER, simple_cluster
 from checker.cli.document_options import JSON_OUT, trace_option, writing_files
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import MEMORY, TIMEOUT
@@ -103,21 +103,8 @@ def audit(
         _grace(grace),
         Restriction(since, sample),
     )
-    found = _run(request, _cluster(master, conf), timeout, memory, quiet)
+    found = _run(request, simple_cluster(master, conf), timeout, memory, quiet)
     return _report(found, files, table_out, quiet)
-
-
-def _cluster(master: str | None, conf: tuple[str, ...]) -> Cluster | None:
-    from checker.cli.cluster_options import conf_of, look
-    from checker.engines.cluster import Cluster
-
-    if master is None:
-        if conf:
-            raise click.UsageError("--conf wants a --master")
-        return None
-    cluster = Cluster(master, conf_of(conf))
-    look(cluster)
-    return cluster
 
 
 def _run(

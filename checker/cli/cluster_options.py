@@ -91,6 +91,20 @@ def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
     return cluster
 
 
+def simple_cluster(master: str | None, conf: Sequence[str]) -> Cluster | None:
+    """Returns the cluster that the options ``--master`` and ``--conf`` name, after a quick test of
+    it; raises ``UsageError`` and :class:`SpecError` as :func:`cluster_of` does."""
+    from checker.engines.cluster import Cluster
+
+    if master is None:
+        if conf:
+            raise click.UsageError("--conf wants a --master")
+        return None
+    cluster = Cluster(master, conf_of(conf))
+    look(cluster)
+    return cluster
+
+
 def _about_clusters(given: Mapping[str, Any]) -> list[str]:
     """Returns those of the options that were given."""
     said = {

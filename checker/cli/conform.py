@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import time
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from checker.cli import console
+from checker.cli.cluster_options import CONF, MASTER, simple_cluster
 from checker.cli.document_options import ITF_OUT, JSON_OUT, trace_option
+from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
+from checker.cli.parallel import JOBS
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
 
 if TYPE_CHECKING:
+    from checker.cli.conform_tasks import LogOutcome, LogTask
     from checker.conform.conform_log import Asked
+    from checker.engines.cluster import Cluster
     from checker.results.conformance import Conformance
+
+MOST_SHOWN = 10
+"""Of several logs, so many that do not conform are shown whole; of others there is a line."""
+REPLAYED_OF_EACH = 200
+"""Of each of several logs, so many steps of its run are replayed."""
 
 
 @click.command(cls=Grouped)
@@ -34,14 +46,16 @@ if TYPE_CHECKING:
 @click.option(
     "--replay",
     type=click.IntRange(min=0),
-    default=2000,
-    show_default=True,
     metavar="K",
-    help="The interpreter replays the last K steps of a run; they are the trace.",
+    help="The interpreter replays the last K steps of a run; they are the trace."
+    " Default: 2000, of each of several logs 200.",
 )
 @MAX_STATES
 @TIMEOUT
 @MEMORY
+@JOBS
+@MASTER
+@CONF
 @JSON_OUT
 @trace_option("the run's")
 @ITF_OUT
@@ -50,7 +64,9 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Say whether a log is the log of a run of a check.
 
     LOG is a file (lines of JSON, docs/logs.md); files together are one log, each process numbers
-    its own lines, and no clock is trusted. A folder is a log of its own: of several, each is asked.
+    its own lines, and no clock is trusted. Lines that name a `run` are of a log of their own, and
+    so are the files in a folder: of several, each is asked, in processes (--jobs) or on Spark
+    (--master), with limits for each; those that conform are counted, of the others each is shown.
     What a log does not say is free; a line that no step explains is an error. Exit codes: 0 it
     conforms, 1 it does not, 3 unknown (a budget was reached), 4 vacuous (it says nothing).
     """
@@ -59,19 +75,11 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
     outputs = [given[each] for each in ("json_out", "trace_out", "itf_out") if given[each]]
     require_outputs(outputs)
-    asked = _asked(name, given)
-    reports: list[Conformance] = []
-    codes: list[int] = []
-    apart = _apart(logs)
-    for files in apart:
-        code = _one(
-            asked, files, quiet, reports, alone=len(apart) == 1, silent=given["json_out"] == "-"
-        )
-        codes.append(code)
-        if reports and reports[-1].was_interrupted:
-            break
-    _write(reports, given)
-    return worst(codes)
+    cluster = simple_cluster(given["master"], given["conf"])
+    asking = _Asking(_asked(name, given), quiet, given["replay"], silent=given["json_out"] == "-")
+    asking.ask(logs, given["jobs"], cluster)
+    _write(asking.reports, given)
+    return worst(asking.codes)
 
 
 def _asked(name: str, given: dict[str, Any]) -> Asked:
@@ -89,59 +97,115 @@ def _asked(name: str, given: dict[str, Any]) -> Asked:
         engine=given["engine"],
         limits=Limits(given["max_states"], None, given["timeout"], given["memory"]),
     )
-    return Asked(spec, check, options, mapping, given["replay"])
+    return Asked(spec, check, options, mapping)
 
 
-def _apart(logs: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Returns the files of each log: those of each folder, and all others together."""
-    folders = [path for path in logs if Path(path).is_dir()]
-    files = tuple(path for path in logs if path not in folders)
-    found = [files] if files else []
-    for folder in folders:
-        inside = tuple(str(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
-        if not inside:
-            raise click.UsageError(f"{folder} has no files")
-        found.append(inside)
-    return found
+class _Asking:
+    """Asks of logs, and shows what is found; ``reports`` and exit ``codes`` are kept."""
 
+    def __init__(self, asked: Asked, quiet: bool, replay: int | None, *, silent: bool) -> None:
+        self.asked, self.quiet, self.silent = asked, quiet, silent
+        self._replay = replay
+        self.reports: list[Conformance] = []
+        self.codes: list[int] = []
+        self._failed = 0
+        self._shown = 0
+        self._started = time.monotonic()
 
-def _one(
-    asked: Asked,
-    files: tuple[str, ...],
-    quiet: bool,
-    into: list[Conformance],
-    *,
-    alone: bool,
-    silent: bool,
-) -> int:
-    """Asks of one log, shows what is found, and returns the exit code."""
-    from checker.cli.errors import attempt
-    from checker.cli.progress import Meter
-    from checker.cli.signals import interrupting_on_signals
-    from checker.conform.conform_log import conform as ask
+    def ask(self, logs: tuple[str, ...], jobs: int | None, cluster: Cluster | None) -> None:
+        """Asks of each of ``logs``; an interrupt ends it, and what was found so far is kept."""
+        from checker.cli.conform_tasks import tasks_of
+        from checker.cli.signals import interrupting_on_signals
+        from checker.engines import budgets
+        from checker.results.answer import stop_reason
 
-    def answer() -> None:
+        limits = self.asked.options.limits
+        tasks: list[LogTask] = []
+        with interrupting_on_signals():
+            try:
+                with budgets.within(limits.timeout, limits.memory):
+                    with budgets.raising_when_exhausted():
+                        tasks = tasks_of(self.asked, logs)
+                    if len(tasks) == 1:
+                        self._one(tasks[0])
+                if len(tasks) > 1:
+                    self._several(tasks, jobs, cluster)
+            except KeyboardInterrupt as error:
+                self.codes.append(UNKNOWN)
+                console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
+        if len(tasks) > 1 and not self.silent:
+            self._summarise(len(tasks))
+
+    def _of_each(self, replay: int) -> Asked:
+        """Returns what is asked of each log, with ``replay`` steps replayed by default."""
+        return replace(self.asked, replay=replay if self._replay is None else self._replay)
+
+    def _one(self, task: LogTask) -> None:
+        """Asks of a log, shows what is found, and keeps the run."""
+        from checker.cli.errors import attempt
+        from checker.cli.progress import Meter
+        from checker.conform.conform_log import REPLAYED
+        from checker.conform.conform_log import conform as ask
+        from checker.render.terminal.conformance import conformance_view
+
+        def answer() -> None:
+            with Meter(str(task.asked), silent=self.quiet) as meter:
+                self.reports.append(ask(self._of_each(REPLAYED), task.source, meter))
+
+        self.codes.append(attempt(answer))
+        for report in self.reports:
+            self.codes.append(report.exit_code)
+            if not self.silent:
+                console.print_view(conformance_view(report, runs=not self.quiet))
+
+    def _several(self, tasks: list[LogTask], jobs: int | None, cluster: Cluster | None) -> None:
+        from checker.cli.conform_tasks import for_each_log, lost_task, run_task
+        from checker.cli.parallel import jobs_and_threads, run_in_order
+        from checker.cli.progress import Count
+        from checker.session.pipeline import read_spec
+        from checker.sweep.local import Work
+
+        at_once, _ = jobs_and_threads(jobs, len(tasks), 1)
+        asked = self._of_each(REPLAYED_OF_EACH)
+        asked = replace(asked, spec=read_spec(str(asked.spec)))
+        if cluster is None:
+            asked = for_each_log(asked, at_once)
+        tasks = [replace(task, asked=asked) for task in tasks]
+        work = Work(run_task, lost_task)
         with (
-            Meter(f"{asked.spec}::{asked.check}", silent=quiet) as meter,
-            interrupting_on_signals(),
+            Count(str(asked), len(tasks), "log", silent=self.quiet) as meter,
+            closing(run_in_order(tasks, at_once, work, meter, str, cluster)) as outcomes,
         ):
-            into.append(ask(asked, files, meter))
+            for outcome in outcomes:
+                self._take(outcome)
 
-    failed = attempt(answer)
-    if failed:
-        return failed
-    if not silent:
-        _show(into[-1], quiet, alone)
-    return into[-1].exit_code
+    def _take(self, outcome: LogOutcome) -> None:
+        """Keeps an outcome, and shows what of it does not conform."""
+        from checker.render.terminal.conformance import conformance_line, conformance_view
+        from checker.results.verdict import Word
 
+        self.codes += outcome.codes
+        if outcome.code:
+            self._failed += 1
+            console.print_error_text(outcome.said)
+        for name, report in outcome.reports:
+            self.reports.append(report)
+            if report.word is Word.HOLDS or self.silent:
+                continue
+            if report.word is Word.VIOLATED and self._shown < MOST_SHOWN:
+                self._shown += 1
+                console.print_line(name)
+                console.print_view(conformance_view(report, runs=not self.quiet))
+            else:
+                console.print_view(conformance_line(report, name))
+        if any(report.was_interrupted for _, report in outcome.reports):
+            raise KeyboardInterrupt
 
-def _show(report: Conformance, quiet: bool, alone: bool) -> None:
-    from checker.render.terminal.conformance import conformance_line, conformance_view
+    def _summarise(self, wanted: int) -> None:
+        from checker.render.terminal.conformance import logs_summary
 
-    if alone or report.exit_code:
-        console.print_view(conformance_view(report, runs=not quiet))
-    else:
-        console.print_view(conformance_line(report))
+        seconds = time.monotonic() - self._started
+        console.print_view(logs_summary(self.reports, wanted, self._failed, seconds))
 
 
 def _write(reports: list[Conformance], given: dict[str, Any]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -12,6 +13,7 @@ import click
 from checker.cli.progress import Count
 
 if TYPE_CHECKING:
+    from checker.engines.cluster import Cluster
     from checker.results.answer import Progress
     from checker.sweep.local import Task, Work
 
@@ -44,15 +46,22 @@ def jobs_and_threads(jobs: int | None, tasks: int, threads: int | None) -> tuple
 
 
 def run_in_order(
-    tasks: Sequence[T], jobs: int, work: Work[T, R], meter: Count, name: Callable[[T], str]
+    tasks: Sequence[T],
+    jobs: int,
+    work: Work[T, R],
+    meter: Count,
+    name: Callable[[T], str],
+    cluster: Cluster | None = None,
 ) -> Generator[R]:
     """Yields the outcome of each task, in the order of ``tasks``, as soon as it and those before it
-    are there; ``jobs`` processes run them, or this one where it is a single job.
+    are there; the executors of ``cluster`` run them, ``jobs`` processes, or this one where it is a
+    single job.
 
     ``meter`` shows how many are done, and the progress of those that run, by their ``name``.
-    Closing the iterator ends what still runs.
+    Closing the iterator ends what still runs.  Raises :class:`SpecError` where the cluster can't be
+    reached.
     """
-    if jobs == 1:
+    if jobs == 1 and cluster is None:
         yield from _one_by_one(tasks, work, meter, name)
         return
     from checker.sweep.local import Pool
@@ -62,13 +71,24 @@ def run_in_order(
     def tell(done: int, running: Mapping[int, Progress]) -> None:
         meter.count(done, [_where(names[number], how) for number, how in sorted(running.items())])
 
-    waiting: dict[int, R] = {}
-    expected = [task.number for task in tasks]
+    if cluster is not None:
+        from checker.sweep.on_cluster import run_on_cluster
+
+        with closing(run_on_cluster(tasks, work, cluster, tell)) as outcomes:
+            yield from _in_order(outcomes, tasks)
+        return
     with Pool(jobs, work) as pool, closing(pool.run(tasks, tell)) as outcomes:
-        for outcome in outcomes:
-            waiting[outcome.number] = outcome
-            while expected and expected[0] in waiting:
-                yield waiting.pop(expected.pop(0))
+        yield from _in_order(outcomes, tasks)
+
+
+def _in_order(outcomes: Iterable[R], tasks: Sequence[T]) -> Iterator[R]:
+    """Yields outcomes in the order of their tasks."""
+    waiting: dict[int, R] = {}
+    expected = deque(task.number for task in tasks)
+    for outcome in outcomes:
+        waiting[outcome.number] = outcome
+        while expected and expected[0] in waiting:
+            yield waiting.pop(expected.popleft())
 
 
 def _one_by_one(

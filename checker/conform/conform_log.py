@@ -56,17 +56,23 @@ class Asked:
     mapping: NameMapping = NOTHING_RENAMED
     replay: int = REPLAYED
 
+    def __str__(self) -> str:
+        return f"{self.spec}::{self.check}" if self.check else str(self.spec)
+
 
 @a_run()
-def conform(asked: Asked, logs: Sequence[str], listener: Listener | None = None) -> Conformance:
-    """Returns whether the files ``logs``, together one log, are the log of a run of a check.
+def conform(
+    asked: Asked, logs: Sequence[str] | Log, listener: Listener | None = None
+) -> Conformance:
+    """Returns whether ``logs``, files that together are one log, or one that was read, are the log
+    of a run of a check.
 
     Raises :class:`SpecError` for what is wrong with the spec, the options or the log.
     """
     started, limits = time.monotonic(), asked.options.limits
     with budgets.within(limits.timeout, limits.memory):
         with budgets.raising_when_exhausted():
-            log = read_log(logs, asked.mapping)
+            log = logs if isinstance(logs, Log) else read_log(logs, asked.mapping)
             opened = _open(asked)
         return _Conforming(asked, log, opened, listener, started).report()
 
@@ -234,6 +240,7 @@ class _Conforming:
             word=word,
             sentence=said,
             logs=self.log.files,
+            run=self.log.run,
             read=self.log.read,
             processes=tuple(
                 LogOfProcess(timeline.process, timeline.lines, _explained(timeline, cursor))

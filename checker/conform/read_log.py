@@ -50,16 +50,22 @@ class Row:
         """Where it stands."""
         return Span(self.file, self.number, 1, self.number, 2)
 
+    @property
+    def run(self) -> str:
+        """The name of its run; empty where it says none."""
+        return str(self.data.get("run", ""))
+
 
 @dataclass(slots=True)
 class Log:
-    """The rows of each process, in the order of their positions.
+    """The rows of each process in one run, in the order of their positions.
 
     ``read``: lines that were read; ``ignored``: those that the mapping passes over; ``gaps``: the
-    places where something is missing, in words.
+    places where something is missing, in words.  ``run``: its name, where the lines say one.
     """
 
     files: tuple[str, ...]
+    run: str = ""
     rows: dict[str, list[Row]] = field(default_factory=dict)
     read: int = 0
     ignored: int = 0
@@ -67,25 +73,52 @@ class Log:
 
 
 def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
-    """Reads the files ``paths`` as one log; raises :class:`SpecError`: E077 a line that can't be
-    read, E071 one without process or position, E072 a process that goes back, E073 two logs of one
-    process, E075 a file that can't be read."""
-    log = Log(tuple(paths))
-    begun: dict[str, str] = {}
-    for path in log.files:
-        for row in _rows(path, mapping, log):
-            if begun.setdefault(row.process, path) != path:
-                message = (
-                    f"there are two logs of {row.process}: the other one is {begun[row.process]}"
-                )
+    """Reads the files ``paths`` as the log of one run; raises what :func:`read_logs` does, and
+    :class:`SpecError` (E073) where they are of several."""
+    first, *others = read_logs(paths, mapping)
+    if others:
+        names = ", ".join(log.run or "one without a name" for log in (first, *others))
+        raise _wrong("E073", f"there are lines of several runs here: {names}")
+    return first
+
+
+def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
+    """Reads the files ``paths`` together: the log of each run of which there is a line, in the
+    order of their first lines, or an empty one.
+
+    Raises :class:`SpecError`: E077 a line that can't be read, E071 one without process or position,
+    E072 a process that goes back, E073 two logs of one process in a run, E075 a file that can't be
+    read.
+    """
+    files = tuple(paths)
+    logs: dict[str, Log] = {}
+    begun: dict[tuple[str, str], str] = {}
+    for path in files:
+        for row in _rows(path, mapping):
+            run = row.run
+            log = logs.get(run)
+            if log is None:
+                log = logs[run] = Log((), run)
+            before = begun.get((run, row.process))
+            if before is None:
+                begun[run, row.process] = path
+                log.files = tuple(dict.fromkeys((*log.files, path)))
+            elif before != path:
+                where = f" in the run {run}" if run else ""
+                message = f"there are two logs of {row.process}{where}: the other one is {before}"
                 raise _wrong("E073", message, row.place)
+            log.read += 1
             if row.kind in mapping.ignored:
                 log.ignored += 1
                 row = Row(row.file, row.number, row.process, row.pos, "", row.data)
             _append(log, row)
-    for process, rows in log.rows.items():
-        log.rows[process] = [row for row in rows if row.kind]
-    return log
+    for log in logs.values():
+        log.rows = {p: [row for row in rows if row.kind] for p, rows in log.rows.items()}
+    if len(logs) > 1:
+        return tuple(logs.values())
+    (log,) = logs.values() or (Log(files),)
+    log.files = files
+    return (log,)
 
 
 def _append(log: Log, row: Row) -> None:
@@ -107,13 +140,12 @@ def _append(log: Log, row: Row) -> None:
     rows.append(row)
 
 
-def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
+def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
     last: Row | None = None
     templates = Templates(mapping)
     for number, line, whole in _lines(path):
         if not line.strip():
             continue
-        log.read += 1
         known = templates.row(path, number, line)
         if known is not None:
             last = known
@@ -124,7 +156,8 @@ def _rows(path: str, mapping: NameMapping, log: Log) -> Iterator[Row]:
             data = json.loads(line)
         except ValueError as problem:
             if not whole and last is not None:
-                yield Row(path, number, last.process, last.pos + 1, GAP, {"lost": line})
+                lost = {"lost": line, "run": last.run}
+                yield Row(path, number, last.process, last.pos + 1, GAP, lost)
                 continue
             raise _wrong("E077", f"this line is no JSON: {problem}", place) from None
         if not isinstance(data, dict):

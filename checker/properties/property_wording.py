@@ -356,6 +356,8 @@ class _Words:
         if sized and kind == "state" and after in ("above ", "below "):
             kind = "guard"
         limit: Phrase = (after, *b, ", which is ", right_now) if _varies(right) else (right_now,)
+        if _varies(right):
+            never = {"==": "never equals", "!=": "always equals"}.get(op, never)
         if after and not _varies(right):
             limit = (after, right_now)
         otherwise: tuple[tuple[Expr, Phrase], ...] = ()

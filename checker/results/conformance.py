@@ -48,7 +48,8 @@ class Conformance:
     """Whether a log is a log of a run of the check.
 
     ``word``: ``holds``, ``violated``, ``vacuous`` or ``unknown``; ``sentence``: that in words.
-    ``logs``: the files; ``read``: their lines; ``ignored``: those that a mapping passes over;
+    ``logs``: the files; ``run``: which of the runs in them, where the lines name it; ``read``: its
+    lines; ``ignored``: those that a mapping passes over;
     ``gaps``: where lines are missing, in words; ``processes``: those that have a log.
     ``logged``: the kinds of events that are logged, and ``silent``: those of the check that are
     not.  ``obstacles``: where it is not explained, for the next line of each process.
@@ -69,6 +70,7 @@ class Conformance:
     processes: tuple[LogOfProcess, ...]
     logged: tuple[str, ...]
     silent: tuple[str, ...]
+    run: str = ""
     gaps: tuple[str, ...] = ()
     ignored: Natural = 0
     obstacles: tuple[Obstacle, ...] = ()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from checker.engines.cluster import Cluster
 from checker.engines.registry import needs_cluster, resolved_name
 from checker.extensions.tables import DEFAULT
 from checker.session.pipeline import Options
-from checker.sweep.cells import CellOutcome, Status, lost_cell, run_cell
+from checker.sweep.cells import CellOutcome, lost_cell, run_cell
 from checker.sweep.local import Pool, PoolListener, Work
+from checker.sweep.on_cluster import run_on_cluster
 from checker.sweep.sweep_plan import SweepPlan
 
 ROOM = 0.8
@@ -55,28 +56,9 @@ def run(
     """
     if not plan.tasks:
         return
+    work = Work(run_cell, lost_cell)
     if cluster is not None:
-        yield from _on_spark(plan, cluster, listener)
+        yield from run_on_cluster(plan.tasks, work, cluster, listener)
         return
-    with Pool(min(jobs, len(plan.tasks)), Work(run_cell, lost_cell)) as pool:
+    with Pool(min(jobs, len(plan.tasks)), work) as pool:
         yield from pool.run(plan.tasks, listener)
-
-
-def _on_spark(
-    plan: SweepPlan, cluster: Cluster, listener: PoolListener | None
-) -> Iterator[CellOutcome]:
-    from checker.engines.spark.fan_out import ItemFailure, fan_out
-    from checker.engines.spark.probe import require_elsewhere
-    from checker.engines.spark.session import open_session
-
-    with open_session(cluster) as session:
-        require_elsewhere(session)
-        if listener is not None:
-            listener(0, {})
-        found = fan_out(session, run_cell, plan.tasks)
-        for done, (index, result) in enumerate(found, 1):
-            if isinstance(result, ItemFailure):
-                result = CellOutcome(plan.tasks[index].cell, Status.DIED, result.reason)
-            yield result
-            if listener is not None:
-                listener(done, {})

@@ -109,7 +109,7 @@ def test_folders_are_logs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFix
     folders = [str(tmp_path / "good"), str(tmp_path / "bad")]
     assert main(["conform", RAFT, *folders, "--json", str(out)]) == 1
     said = capsys.readouterr().out
-    assert "CONFORMS" in said and "DOES NOT CONFORM" in said
+    assert "1 conforming, 1 not conforming" in said and "DOES NOT CONFORM" in said
     assert [one["verdict"] for one in json.loads(out.read_text(encoding="utf-8"))] == [
         "holds",
         "violated",

@@ -83,6 +83,9 @@ SAID = {
     ),
     "forall p in Proc: eventually p.done": "p2.done is never true",
     "forall p in Proc: eventually always p.mood == calm": "p1.mood is never again calm",
+    "forall p, q in Proc: eventually always p.count == q.count": (
+        "p1.count never again equals p2.count, which is 0"
+    ),
     "forall p in Proc: p.done ~> exists k in noted(p): k == 8": None,
     "forall p in Proc, m in Msg: m in written(p) ~> repeated(delivered(p), (p, m))": (
         "p1 wrote a and never delivers a twice"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,6 +17,13 @@ from checker.results.verdict import Word
 
 STYLES = {Word.HOLDS: "bold green", Word.VIOLATED: "bold red"}
 WORDS = {Word.HOLDS: "CONFORMS", Word.VIOLATED: "DOES NOT CONFORM"}
+COUNTED = {
+    Word.HOLDS: "conforming",
+    Word.VIOLATED: "not conforming",
+    Word.VACUOUS: "vacuous",
+    Word.UNKNOWN: "unknown",
+}
+"""How many of several logs have a verdict, in words."""
 MOST_DRAWN = 40
 """The largest number of steps of a run that is drawn; of a longer one the end is told."""
 MOST_GAPS = 6
@@ -32,10 +40,30 @@ def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableTyp
     return stack(parts)
 
 
-def conformance_line(report: Conformance) -> Text:
-    """Renders one of several reports in a line."""
-    said = _word(report).append(f"  {', '.join(report.logs)}", style="default not bold")
-    return said.append(f"  {report.explained:,} of {count(report.lines, 'line')}", style="dim")
+def conformance_line(report: Conformance, name: str) -> Text:
+    """Renders one of several reports, on the log ``name``, in a line."""
+    said = _word(report).append(f"  {name}", style="default not bold")
+    if report.word is Word.VACUOUS:
+        return said.append(f"  {report.sentence}", style="dim not bold")
+    of_all = f"{report.explained:,} of {count(report.lines, 'line')}"
+    why = f" explained: {report.stopped}" if report.stopped else " explained"
+    return said.append(f"  {of_all}{why}", style="dim not bold")
+
+
+def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, seconds: float) -> Text:
+    """Renders how many of several logs conform, in a line or two; ``wanted``: so many things were
+    to be asked of, ``failed``: of so many there is an error instead."""
+    words = Counter(report.word for report in reports)
+    said = [f"{number:,} {told}" for word, told in COUNTED.items() if (number := words[word])]
+    said += [f"{failed:,} can't be used"] if failed else []
+    lines = sum(report.explained for report in reports)
+    total = len(reports) + failed
+    text = Text(f"{count(max(total, wanted), 'log')}: {', '.join(said) or 'none was asked of'}")
+    text.stylize("bold")
+    rate = f", {lines / seconds:,.0f} a second" if seconds > 0.01 else ""
+    of_all = f"{lines:,} of {count(sum(report.lines for report in reports), 'line')} explained"
+    missing = f", {wanted - total:,} not asked of" if total < wanted else ""
+    return text.append(f"{missing}\n{of_all}, {seconds:.1f} s{rate}", style="dim not bold")
 
 
 def _word(report: Conformance) -> Text:

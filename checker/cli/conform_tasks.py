@@ -1,0 +1,128 @@
+"""Asks of several logs, each as a task: here, in processes, or on the executors of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from checker.conform.conform_log import Asked
+    from checker.conform.read_log import Log
+    from checker.results.answer import Listener
+    from checker.results.conformance import Conformance
+    from checker.sweep.cells import Status
+
+
+@dataclass(frozen=True, slots=True)
+class LogTask:
+    """Whether logs are those of runs of a check.
+
+    ``source``: files, whose runs are asked of one after the other, or a log that was read.
+    """
+
+    number: int
+    name: str
+    asked: Asked
+    source: tuple[str, ...] | Log
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit, if there is one, of files with one run; of others nobody knows it."""
+        return self.asked.options.limits.timeout if self._is_one else None
+
+    @property
+    def _is_one(self) -> bool:
+        return not isinstance(self.source, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class LogOutcome:
+    """The reports on the runs in a task, by name; ``code``: the exit code of an error that has
+    ended it, ``said``: what is to be said of that."""
+
+    number: int
+    name: str
+    reports: tuple[tuple[str, Conformance], ...] = ()
+    code: int = 0
+    said: str = ""
+
+    @property
+    def codes(self) -> list[int]:
+        """All exit codes."""
+        return [self.code, *(report.exit_code for _, report in self.reports)]
+
+
+def tasks_of(asked: Asked, logs: Sequence[str]) -> list[LogTask]:
+    """Returns a task for each folder among ``logs``, or, where there is only one, or files only,
+    which are together, for each run in them.
+
+    Raises :class:`SpecError` where the only one can't be read.
+    """
+    from checker.conform.read_log import read_logs
+
+    apart = _apart(logs)
+    if len(apart) > 1:
+        return [LogTask(n, name, asked, files) for n, (name, files) in enumerate(apart.items(), 1)]
+    ((name, files),) = apart.items()
+    found = read_logs(files, asked.mapping)
+    return [LogTask(n, log.run or name, asked, log) for n, log in enumerate(found, 1)]
+
+
+def _apart(logs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Returns the files of each log by its name: those of each folder, and all others together."""
+    folders = [path for path in dict.fromkeys(logs) if Path(path).is_dir()]
+    files = tuple(path for path in logs if path not in folders)
+    found = {", ".join(files): files} if files else {}
+    for folder in folders:
+        inside = tuple(str(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
+        if not inside:
+            raise click.UsageError(f"{folder} has no files")
+        found[folder] = inside
+    return found
+
+
+def for_each_log(asked: Asked, jobs: int) -> Asked:
+    """Returns what is asked of each log by one of ``jobs`` processes: with a share of the
+    memory."""
+    from checker.sweep.run import share_of_memory
+
+    if jobs == 1:
+        return asked
+    limits = replace(asked.options.limits, memory=share_of_memory(asked.options, jobs))
+    return replace(asked, options=replace(asked.options, limits=limits))
+
+
+def run_task(task: LogTask, listener: Listener) -> LogOutcome:
+    """Returns the outcome of a task; an error is one, too.  Runs that conform are not kept."""
+    from checker.cli.errors import attempt_quietly
+    from checker.conform.conform_log import conform
+    from checker.conform.read_log import read_logs
+
+    found: list[tuple[str, Conformance]] = []
+
+    def answer() -> None:
+        source = task.source
+        logs = read_logs(source, task.asked.mapping) if isinstance(source, tuple) else (source,)
+        for log in logs:
+            name = f"{task.name}: {log.run}" if len(logs) > 1 and log.run else task.name
+            report = conform(task.asked, log, listener)
+            found.append((name, report if report.exit_code else replace(report, trace=None)))
+            if report.was_interrupted:
+                return
+
+    code, said = attempt_quietly(answer)
+    return LogOutcome(task.number, task.name, tuple(found), code, said)
+
+
+def lost_task(task: LogTask, status: Status, reason: str, seconds: float) -> LogOutcome:
+    """Returns the outcome of a task whose process ended."""
+    from checker.cli.errors import UNKNOWN
+
+    return LogOutcome(task.number, task.name, (), UNKNOWN, f"{task}: {status.value}: {reason}")

@@ -1,0 +1,157 @@
+"""Several logs at once: told apart by folders or by the name of their run, each asked in a process
+of its own, counted where they conform."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.cli import conform_tasks
+from checker.cli.main import main
+from checker.conform.conform_log import Asked, conform
+from checker.conform.mapping import NameMapping
+from checker.conform.read_log import read_log, read_logs
+from checker.diagnostics import SpecError
+
+SPEC = """
+protocol Echo implements BestEffortBroadcast {
+  message DATA(m: Msg)
+  upon request broadcast(m) { send DATA(m) to all }
+  upon receive DATA(m) from p { deliver(p, m) }
+}
+check c of Echo { n = 2  clients { p1 broadcasts a }  expect validity holds }
+"""
+
+GOOD = [{"kind": "broadcast", "msg": "a"}, {"kind": "deliver", "msg": "a", "sender": "p1"}]
+BAD = GOOD[::-1]
+EMPTY = [{"kind": "start"}]
+UNUSABLE = [{"kind": "broadcast", "msg": "z"}]
+
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> str:
+    path = tmp_path / "echo.bcast"
+    path.write_text(SPEC, encoding="utf-8")
+    return f"{path}::c"
+
+
+def lines(rows: list[dict[str, Any]], run: str = "") -> str:
+    named = {"run": run} if run else {}
+    numbered = ({**named, "process": "p1", "pos": n, **row} for n, row in enumerate(rows, 1))
+    return "".join(json.dumps(row) + "\n" for row in numbered)
+
+
+def folders(folder: Path, **logs: list[dict[str, Any]]) -> list[str]:
+    for name, rows in logs.items():
+        (folder / name).mkdir()
+        (folder / name / "p1.ndjson").write_text(lines(rows), encoding="utf-8")
+    return [str(folder / name) for name in logs]
+
+
+@pytest.fixture
+def merged(tmp_path: Path) -> str:
+    """Three runs in one file, their lines between one another."""
+    runs = [lines(rows, name).splitlines(True) for name, rows in (("x", GOOD), ("y", BAD))]
+    path = tmp_path / "log"
+    mixed = [line for pair in zip(*runs, strict=True) for line in pair]
+    path.write_text("".join(mixed) + lines(EMPTY, "z"), encoding="utf-8")
+    return str(path)
+
+
+def test_runs_in_a_file_are_told_apart_by_name(merged: str) -> None:
+    logs = read_logs([merged], NameMapping())
+    assert [(log.run, log.read, len(log.rows["p1"])) for log in logs] == [
+        ("x", 2, 2),
+        ("y", 2, 2),
+        ("z", 1, 1),
+    ]
+    with pytest.raises(SpecError) as error:
+        read_log([merged], NameMapping())
+    assert error.value.diagnostics[0].code == "E073"
+
+
+def test_two_logs_of_a_process_are_fine_in_two_runs(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).write_text(lines(GOOD, name), encoding="utf-8")
+    logs = read_logs([str(tmp_path / "x"), str(tmp_path / "y")], NameMapping())
+    assert [log.files for log in logs] == [(str(tmp_path / "x"),), (str(tmp_path / "y"),)]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_each_is_asked_and_those_that_conform_are_counted(
+    jobs: str, check: str, merged: str, tmp_path: Path, capsys: Out
+) -> None:
+    out = tmp_path / "o.json"
+    assert main(["conform", check, merged, "--jobs", jobs, "--json", str(out)]) == 1
+    said = capsys.readouterr().out
+    assert "3 logs: 1 conforming, 1 not conforming, 1 vacuous" in said
+    assert "VACUOUS  z" in said
+    assert said.count("DOES NOT CONFORM") == 1 and "why no step explains it" in said
+    found = [(one["run"], one["verdict"]) for one in json.loads(out.read_text(encoding="utf-8"))]
+    assert found == [("x", "holds"), ("y", "violated"), ("z", "vacuous")]
+
+
+def test_a_log_that_cannot_be_used_loses_no_other(check: str, tmp_path: Path, capsys: Out) -> None:
+    logs = folders(tmp_path, good=GOOD, unusable=UNUSABLE, more=GOOD)
+    assert main(["conform", check, *logs, "--jobs", "1"]) == 2
+    said = capsys.readouterr()
+    assert "3 logs: 2 conforming, 1 can't be used" in said.out
+    assert "E074" in said.err
+
+
+def test_an_empty_one_among_them_is_not_green(check: str, tmp_path: Path) -> None:
+    logs = folders(tmp_path, good=GOOD, empty=EMPTY)
+    assert main(["conform", check, *logs, "--jobs", "1"]) == 4
+
+
+def test_an_interrupt_keeps_what_was_found(
+    check: str, tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    real = conform_tasks.run_task
+
+    def once(*given: Any) -> Any:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(conform_tasks, "run_task", once)
+    logs = folders(tmp_path, bad=BAD, good=GOOD)
+    assert main(["conform", check, *logs, "--jobs", "1"]) == 1
+    said = capsys.readouterr()
+    assert "2 logs: 1 not conforming, 1 not asked of" in said.out
+    assert "not all of the logs were asked of" in said.err
+
+
+def test_the_time_limit_binds_while_a_log_is_read(
+    check: str, tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(*given: object) -> Iterator[object]:
+        while True:
+            yield from ()
+
+    monkeypatch.setattr("checker.conform.read_log._rows", endless)
+    monkeypatch.setattr("checker.conform.read_log._lines", endless)
+    monkeypatch.setattr("checker.conform.read_log.read_logs", lambda *given: next(endless(), None))
+    (log,) = folders(tmp_path, good=GOOD)
+    assert main(["conform", check, log, "--timeout", "0.2"]) == 3
+    assert "the time limit" in capsys.readouterr().err
+
+
+def test_what_conforms_travels_without_its_run(check: str, tmp_path: Path) -> None:
+    spec, name = check.split("::")
+    (log,) = folders(tmp_path, good=GOOD)
+    from checker.engines.options import Options
+
+    asked = Asked(spec, name, Options())
+    (task,) = conform_tasks.tasks_of(asked, [log])
+    ((_, report),) = conform_tasks.run_task(task, lambda progress: None).reports
+    assert report.trace is None
+    assert conform(asked, [f"{log}/p1.ndjson"]).trace is not None
