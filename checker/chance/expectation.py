@@ -13,10 +13,21 @@ components (:mod:`checker.chance.intervals`).
 **Smallest.**  Only adversaries matter that reach the goal almost surely (Bertsekas and Tsitsiklis,
 An analysis of stochastic shortest path problems, 1991; de Alfaro, Computing minimum and maximum
 reachability times in probabilistic systems, 1999).  End components in which nothing is counted
-become one state each; in the others staying is never best.  Sweeps from 0 on, rounded down, stay
-below the value.  From above it is bounded by the value of one scheduler, which the bound of
-:mod:`checker.chance.intervals` bounds: a chain has no other choices, and a rank, if the goal is
-reached.
+become one state each; in the others staying is never best.  Sweeps from 0 on that go over all
+choices, rounded down, stay below the value.  From above it is bounded by the value of one
+scheduler, which the bound of :mod:`checker.chance.intervals` bounds: a chain has no other choices,
+and a rank, if the goal is reached.
+
+**Where every choice counts** ``c`` or more (every step does, usually), no rank has to be found: if
+``B x <= x + a`` with ``a < c``, then ``h = x / (c - a)`` is a rank, of all choices for the largest
+value, and of the best scheduler for the smallest, which therefore reaches the goal.
+
+*Proof.*  ``1 + P h = 1 + P x / (c - a) <= 1 + (x + a - r) / (c - a) <= x / (c - a)``, as ``r >=
+c``.  So what is bounded from above by ``h`` in :mod:`checker.chance.intervals` is here, too.  The
+smallest value is at least ``l = k x`` with ``k = 1 - b / (c - a)``, if ``x - b <= B x`` and ``k``
+is not negative: for every choice ``r + P l >= r + k (x - b - r) = l + (1 - k) r - k b >= l``,
+because ``(1 - k) r >= b``; and a scheduler that reaches the goal almost surely attains the limit of
+its operator from ``l`` on.  So any values can be judged so, however they were found.
 """
 
 from __future__ import annotations
@@ -34,6 +45,7 @@ from checker.chance.intervals import (
     Approximation,
     Interval,
     Progress,
+    Rank,
     StiffError,
     Sweeps,
     find_rank,
@@ -83,7 +95,12 @@ class Problem:
     def rewards(self) -> array[Any]:
         """Returns the reward of each choice of the quotient."""
         count = self.quotient.arrays.first[self.quotient.numbered]
-        return array("Q", (self.reward[c] for c in self.quotient.origin[:count]))
+        return array("Q", map(self.reward.__getitem__, self.quotient.origin[:count]))
+
+    def always_counts(self) -> bool:
+        """Returns whether something is counted for each choice of the quotient."""
+        count = self.quotient.arrays.first[self.quotient.numbered]
+        return all(map(self.reward.__getitem__, self.quotient.origin[:count]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,11 +264,66 @@ def _approximated(
     problem: Problem, starts: list[int], width: Fraction, progress: Progress
 ) -> Approximation:
     bound = _from_below if problem.largest else _from_zero
+    if problem.always_counts():
+        bound = _ranked_by_themselves
     try:
         return bound(problem, starts, width, progress)
     except StiffError:
         exact = ExactQuotient(problem.graph.process, problem.quotient, problem.reward)
         return solved(exact, (Fraction(0), Fraction(0)), problem.largest)
+
+
+def _ranked_by_themselves(
+    problem: Problem, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation:
+    """Returns values where every choice counts: they are a rank, too."""
+    quotient, reward = problem.quotient, problem.rewards()
+    sense = "max" if problem.largest else "min"
+    shift = VALUE_BITS - FIRST_BITS - max([1, *reward]).bit_length()
+    while shift >= 0:
+        sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+        found = _refined(sweeps, sense, starts, width, progress)
+        if found is not None:
+            return found
+        shift -= FIRST_BITS
+    raise StiffError
+
+
+def _refined(
+    sweeps: Sweeps, sense: str, starts: list[int], width: Fraction, progress: Progress
+) -> Approximation | None:
+    """Returns the values that sweeps find; ``None``: they have no room, or are too coarse."""
+    quotient, unit = sweeps.quotient, Fraction(1, 1 << sweeps.shift)
+    limit = _least(sweeps) >> 2
+    while True:
+        sweeps.solve(sense, limit, progress)
+        if max(sweeps.values) >> VALUE_BITS:
+            return None
+        bounds, finer = ranked_bounds(sweeps, sense), limit >> 2
+        if bounds is not None:
+            rank, above, below = bounds
+            longest = max([Fraction(1), *(rank.of(quotient.classes[s]) for s in starts)])
+            if (above + below) * longest * unit <= width or not limit:
+                chosen = sweeps.greedy(sense)
+                return Approximation(quotient, sweeps.values, rank, unit, above, below, chosen)
+            finer = min(finer, int(width / (2 * unit * longest)))
+        elif not limit:
+            return None
+        limit = finer
+
+
+def _least(sweeps: Sweeps) -> int:
+    """Returns what each choice counts at least, in units of a value."""
+    return min(sweeps.reward or [1]) << sweeps.shift
+
+
+def ranked_bounds(sweeps: Sweeps, sense: str) -> tuple[Rank, int, int] | None:
+    """Returns values as a rank, and how wrong they are at most, from above and from below, as
+    multiples of it; ``None``: they are no rank."""
+    (above, below), least = sweeps.residual(sense), _least(sweeps)
+    if above >= least:
+        return None
+    return Rank(sweeps.values, Fraction(1, least - above)), above, below
 
 
 def _from_below(
@@ -268,7 +340,7 @@ def _from_below(
     limit, unit = int(width * (1 << shift) / (2 * longest)), Fraction(1, 1 << shift)
     while True:
         sweeps.solve("max", limit, progress)
-        above, below = sweeps.residual()
+        above, below = sweeps.residual("max")
         if (above + below) * longest * unit <= width or not limit:
             chosen = sweeps.greedy("max")
             return Approximation(quotient, sweeps.values, rank, unit, above, below, chosen)
@@ -282,12 +354,12 @@ def _from_zero(
     quotient, reward = problem.quotient, problem.rewards()
     shift = VALUE_BITS - FIRST_BITS - max([0, *reward]).bit_length()
     limit = int(width * (1 << max(shift, 0))) >> FIRST_BITS
-    sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+    sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift, repeats=0)
     while shift >= 0:
         sweeps.solve("min", limit, progress)
         if max(sweeps.values) >> VALUE_BITS:
             shift -= FIRST_BITS
-            sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
+            sweeps = replace(sweeps, values=words(quotient.numbered + 2), shift=shift)
             continue
         found = _bounded_above(problem, sweeps, sweeps.greedy("min"), progress)
         if found is not None and (not limit or _widest(found, starts) <= width):
@@ -312,7 +384,7 @@ def _bounded_above(
     assert sweeps.reward is not None
     reward = array("Q", (sweeps.reward[choice] for choice in chosen[: chain.numbered]))
     rank = find_rank(chain, progress)
-    above, _ = Sweeps(chain, sweeps.values, reward, shift=sweeps.shift).residual()
+    above, _ = Sweeps(chain, sweeps.values, reward, shift=sweeps.shift).residual("max")
     unit = Fraction(1, 1 << sweeps.shift)
     return Approximation(problem.quotient, sweeps.values, rank, unit, above, 0, chosen)
 

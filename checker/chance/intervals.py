@@ -3,7 +3,8 @@
 Values are improved by sweeps (Gauss and Seidel), component after component, until they hardly
 change; how wrong they may then be follows from a bound and not from how little they change (Haddad
 and Monmege, Interval iteration algorithm for MDPs and IMDPs, 2018, have the example where it is
-wrong).
+wrong).  Behind each sweep over all choices some go over the best ones only (modified policy
+iteration: Puterman and Shin, 1978), which are fewer.
 
 **The bound.**  Let ``B`` be the operator of optimality, ``x`` any values, and ``h`` a *rank*: 0 or
 more, with ``h(s) >= 1 + sum p h(t)`` for every choice of every state in between.  If ``x - b <= B x
@@ -32,7 +33,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from checker.chance.kernels import kernels, words
+from checker.chance.kernels import kernels, numbers, words
 from checker.chance.quotient import Quotient
 
 RANK_SCALE = 20
@@ -43,6 +44,11 @@ SMALL = 4096
 """Up to so many states of a quotient sweeps are not continued for long: rationals are faster."""
 PATIENCE = 2
 """Then so many quotas are spent at most on one question."""
+REPEATS = 16
+"""So many sweeps go over the best choices before all are looked at again."""
+LONG = 1 << 10
+"""After so many quotas none do: value iteration is slower, and comes to an end from any values
+(Bertsekas and Tsitsiklis 1991), which is not known of the other where a scheduler may stay."""
 Progress = Callable[[int, int], None]
 """Is told how many components are done, and of how many."""
 
@@ -77,7 +83,8 @@ class Sweeps:
     """Values of the states of a quotient, and how they are improved.
 
     ``reward``: what each choice counts (``None``: nothing), times ``2**shift``; ``constant``: what
-    each choice counts beside, in units of a value.
+    each choice counts beside, in units of a value; ``repeats``: sweeps over the best choices behind
+    each one over all (0: values that are below those that are sought stay there).
     """
 
     quotient: Quotient
@@ -86,6 +93,7 @@ class Sweeps:
     constant: int = 0
     shift: int = 0
     spent: int = 0
+    repeats: int = REPEATS
 
     @property
     def _given(self) -> tuple[array[Any] | None, ...]:
@@ -97,19 +105,22 @@ class Sweeps:
         Raises :class:`StiffError` where the quotient is small, and that takes long.
         """
         q, run, at = self.quotient, kernels(), 0
+        chosen = numbers(max(q.numbered, 1))
         while at < q.components:
             if q.numbered <= SMALL and self.spent >= PATIENCE:
                 raise StiffError
             run.stop.clear()
-            given = at, q.components, self.constant, self.shift, limit, QUOTA
-            at = run(f"solve_{sense}", *self._given, q.bounds, *given)
+            repeats = self.repeats if self.spent < LONG else 0
+            given = at, q.components, self.constant, self.shift, limit, repeats, QUOTA
+            at = run(f"solve_{sense}", *self._given, chosen, q.bounds, *given)
             self.spent += at < q.components
             progress(at, q.components)
 
-    def residual(self) -> tuple[int, int]:
-        """Returns by how much ``B x`` is larger than ``x`` at most, and by how much smaller."""
+    def residual(self, sense: str) -> tuple[int, int]:
+        """Returns by how much ``B x`` is larger than ``x`` at most, and by how much smaller;
+        ``sense``: of the largest or the smallest values."""
         found = words(2)
-        kernels()("residual", *self._given, found, *self._all)
+        kernels()(f"residual_{sense}", *self._given, found, *self._all)
         return found[0], found[1]
 
     def greedy(self, sense: str) -> array[Any]:
@@ -146,7 +157,7 @@ def find_rank(quotient: Quotient, progress: Progress = silent) -> Rank:
     limit = unit >> 2
     while True:
         sweeps.solve("max", limit, progress)
-        above, _ = sweeps.residual()
+        above, _ = sweeps.residual("max")
         if above <= unit >> 1:
             return Rank(sweeps.values, Fraction(1, unit - above))
         if not limit:
@@ -200,7 +211,7 @@ def approximate(
     limit, unit = int(width * (1 << SCALE) / (2 * longest)), Fraction(1, 1 << SCALE)
     while True:
         sweeps.solve("max", limit, progress)
-        above, below = sweeps.residual()
+        above, below = sweeps.residual("max")
         if (above + below) * longest * unit <= width or not limit:
             chosen = sweeps.greedy("max")
             return Approximation(quotient, sweeps.values, rank, unit, above, below, chosen)

@@ -14,20 +14,22 @@ from __future__ import annotations
 
 from checker.chance.native_graph import NONE, begin, end, following, increase, row
 from checker.engines.native.codegen.arrays import entry, put
-from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.emit import Fn, Val, Var, const
 
 ONE = 62
 """A probability is a multiple of ``2**-62``."""
 MOST = (1 << 62) - 1
 """The largest value."""
+TOP = (1 << 63) - 1
+"""No choice is worth so much."""
 NULL = Val("null", 0)
 
 
 def functions() -> list[Fn]:
     """Returns the code of quotients and sweeps."""
-    senses = [make(sense) for sense in ("max", "min") for make in (_sweep, _solve)]
-    greedy = [_greedy(sense) for sense in ("max", "min")]
-    return [_fill(), _classify(), _gather(), _collapse(), *senses, _residual(), *greedy]
+    made = (_improve, _solve, _residual, _greedy)
+    senses = [make(sense) for sense in ("max", "min") for make in made]
+    return [_fill(), _classify(), _gather(), _collapse(), _evaluate(), *senses]
 
 
 # ---- the quotient -----------------------------------------------------------------------------
@@ -218,16 +220,20 @@ def _worth(fn: Fn, arrays: list[Val], choice: Val, given: list[Val], up: bool) -
     return total.get()
 
 
-def _best(fn: Fn, arrays: list[Val], state: Val, given: list[Val], sense: str, up: bool) -> Val:
-    """Returns the value of the best choice of a state; ``sense``: the largest or smallest one."""
+def _best(
+    fn: Fn, arrays: list[Val], state: Val, given: list[Val], sense: str, up: bool
+) -> tuple[Val, Val]:
+    """Returns the value of the best choice of a state, and that choice, the first of them;
+    ``sense``: the largest or smallest one."""
     largest = sense == "max"
-    best = fn.var(const(0 if largest else MOST))
     first, last = row(fn, arrays[0], state, 32)
+    best, which = fn.var(const(0 if largest else TOP)), fn.var(first)
     with fn.count(last, first) as choice:
         worth = _worth(fn, arrays, choice, given, up)
         better = fn.lt(best.get(), worth) if largest else fn.lt(worth, best.get())
         best.set(fn.select(better, worth, best.get()))
-    return best.get()
+        which.set(fn.select(better, choice, which.get()))
+    return best.get(), which.get()
 
 
 def _difference(fn: Fn, a: Val, b: Val) -> Val:
@@ -235,66 +241,97 @@ def _difference(fn: Fn, a: Val, b: Val) -> Val:
     return fn.select(fn.lt(b, a), fn.sub(a, b), const(0))
 
 
-def _sweep(sense: str) -> Fn:
-    """``sweep_<sense>(first, branch_first, successor, probability, reward, values, begin, end,
-    constant, shift)``: gives each of these states, one after the other, the value of its best
-    choice, rounded down, or :data:`MOST` where that is larger.  Returns the largest change.
+def _kept(fn: Fn, values: Val, state: Val, found: Val) -> Val:
+    """Gives a state a value, or :data:`MOST` where that is larger, and returns the change."""
+    before = entry(fn, values, state, 64)
+    now = fn.select(fn.lt(const(MOST), found), const(MOST), found)
+    put(fn, values, state, now, 64)
+    return fn.add(_difference(fn, now, before), _difference(fn, before, now))
+
+
+def _raise_to(fn: Fn, largest: Var, value: Val) -> None:
+    largest.set(fn.select(fn.lt(largest.get(), value), value, largest.get()))
+
+
+def _improve(sense: str) -> Fn:
+    """``improve_<sense>(first, branch_first, successor, probability, reward, values, chosen, begin,
+    end, constant, shift)``: gives each of these states, one after the other, the value of its best
+    choice, rounded down, and notes that choice (``chosen``, 32 bits).  Returns the largest change.
     """
-    fn, args = begin(f"sweep_{sense}", ARRAYS, "begin end constant shift")
-    arrays, (first, last, *given) = args[:6], args[6:]
+    fn, args = begin(f"improve_{sense}", f"{ARRAYS} chosen", "begin end constant shift")
+    arrays, chosen, (first, last, *given) = args[:6], args[6], args[7:]
     largest = fn.var(const(0))
     with fn.count(last, first) as state:
-        before = entry(fn, arrays[5], state, 64)
-        found = _best(fn, arrays, state, given, sense, False)
-        now = fn.select(fn.lt(const(MOST), found), const(MOST), found)
-        put(fn, arrays[5], state, now, 64)
-        change = fn.add(_difference(fn, now, before), _difference(fn, before, now))
-        largest.set(fn.select(fn.lt(largest.get(), change), change, largest.get()))
+        found, which = _best(fn, arrays, state, given, sense, False)
+        put(fn, chosen, state, which, 32)
+        _raise_to(fn, largest, _kept(fn, arrays[5], state, found))
+    return end(fn, largest.get())
+
+
+def _evaluate() -> Fn:
+    """``evaluate(first, branch_first, successor, probability, reward, values, chosen, begin, end,
+    constant, shift)``: the same with the choices that are noted."""
+    fn, args = begin("evaluate", f"{ARRAYS} chosen", "begin end constant shift")
+    arrays, chosen, (first, last, *given) = args[:6], args[6], args[7:]
+    largest = fn.var(const(0))
+    with fn.count(last, first) as state:
+        found = _worth(fn, arrays, entry(fn, chosen, state, 32), given, False)
+        _raise_to(fn, largest, _kept(fn, arrays[5], state, found))
     return end(fn, largest.get())
 
 
 def _solve(sense: str) -> Fn:
-    """``solve_<sense>(first, branch_first, successor, probability, reward, values, bounds, begin,
-    end, constant, shift, limit, quota)``: sweeps over each of these components until nothing
-    changes by more than ``limit``.
+    """``solve_<sense>(first, branch_first, successor, probability, reward, values, chosen, bounds,
+    begin, end, constant, shift, limit, repeats, quota)``: improves each of these components until
+    nothing changes by more than ``limit``, and evaluates the choices so found ``repeats`` times in
+    between, or until nothing changes so (modified policy iteration).
 
     ``bounds`` (32 bits): where each component begins.  Returns the component that is not done when
     ``quota`` states were visited, or it is told to stop, or ``end``.  It goes on from there as if
     it had not stopped.
     """
-    numbers = "begin end constant shift limit quota"
-    fn, args = begin(f"solve_{sense}", f"{ARRAYS} bounds", numbers)
-    arrays, bounds, (start, count, constant, shift, limit, quota) = args[:6], args[6], args[7:]
+    numbers = "begin end constant shift limit repeats quota"
+    fn, args = begin(f"solve_{sense}", f"{ARRAYS} chosen bounds", numbers)
+    arrays, bounds = args[:7], args[7]
+    start, count, constant, shift, limit, repeats, quota = args[8:]
     spent, at = fn.var(const(0)), fn.var(start)
     with fn.forever() as over:
         fn.leave_if(fn.le(count, at.get()), over)
         first, last = row(fn, bounds, at.get(), 32)
+        given = [*arrays, first, last, constant, shift]
         with fn.forever() as settled:
             fn.leave_if(fn.is_stopped(), over)
             fn.leave_if(fn.le(quota, spent.get()), over)
-            change = fn.call(f"sweep_{sense}", [*arrays, first, last, constant, shift], 64)
+            change = fn.call(f"improve_{sense}", given, 64)
             spent.set(fn.add(spent.get(), fn.sub(last, first)))
             fn.leave_if(fn.le(change, limit), settled)
+            evaluated = fn.label()
+            with fn.count(repeats):
+                fn.leave_if(fn.is_stopped(), over)
+                change = fn.call("evaluate", given, 64)
+                spent.set(fn.add(spent.get(), fn.sub(last, first)))
+                fn.leave_if(fn.le(change, limit), evaluated)
+            fn.place(evaluated)
         increase(fn, at)
     return end(fn, at.get())
 
 
-def _residual() -> Fn:
-    """``residual(first, branch_first, successor, probability, reward, values, out, begin, end,
-    constant, shift)``: how far the values are from being those of the best (largest) choice.
+def _residual(sense: str) -> Fn:
+    """``residual_<sense>(first, branch_first, successor, probability, reward, values, out, begin,
+    end, constant, shift)``: how far the values are from being those of the best choice.
 
     ``out``: gets two words, by how much that is larger than the value of a state at most, rounded
     up, and by how much it is smaller at most, rounded up.
     """
-    fn, args = begin("residual", f"{ARRAYS} out", "begin end constant shift")
+    fn, args = begin(f"residual_{sense}", f"{ARRAYS} out", "begin end constant shift")
     arrays, out, (first, last, *given) = args[:6], args[6], args[7:]
     above, below = fn.var(const(0)), fn.var(const(0))
     with fn.count(last, first) as state:
         value = entry(fn, arrays[5], state, 64)
-        larger = _difference(fn, _best(fn, arrays, state, given, "max", True), value)
-        smaller = _difference(fn, value, _best(fn, arrays, state, given, "max", False))
-        above.set(fn.select(fn.lt(above.get(), larger), larger, above.get()))
-        below.set(fn.select(fn.lt(below.get(), smaller), smaller, below.get()))
+        highest, _ = _best(fn, arrays, state, given, sense, True)
+        lowest, _ = _best(fn, arrays, state, given, sense, False)
+        _raise_to(fn, above, _difference(fn, highest, value))
+        _raise_to(fn, below, _difference(fn, value, lowest))
     put(fn, out, const(0), above.get(), 64)
     put(fn, out, const(1), below.get(), 64)
     return end(fn, const(0))
@@ -307,13 +344,6 @@ def _greedy(sense: str) -> Fn:
     fn, args = begin(f"greedy_{sense}", f"{ARRAYS} chosen", "begin end constant shift")
     arrays, chosen, (start, stop, *given) = args[:6], args[6], args[7:]
     with fn.count(stop, start) as state:
-        first, last = row(fn, arrays[0], state, 32)
-        best, which = fn.var(const(0)), fn.var(const(NONE))
-        with fn.count(last, first) as choice:
-            worth = _worth(fn, arrays, choice, given, False)
-            better = fn.lt(best.get(), worth) if sense == "max" else fn.lt(worth, best.get())
-            with fn.if_(fn.or_(better, fn.eq(which.get(), const(NONE)))):
-                best.set(worth)
-                which.set(choice)
-        put(fn, chosen, state, which.get(), 32)
+        _, which = _best(fn, arrays, state, given, sense, False)
+        put(fn, chosen, state, which, 32)
     return end(fn, const(0))
