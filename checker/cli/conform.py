@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from checker.engines.cluster import Cluster
     from checker.results.conformance import Conformance
 
+OUTPUTS = ("json_out", "trace_out", "itf_out", "html_out")
+
 MOST_SHOWN = 10
 """Of several logs, so many that do not conform are shown whole; of others there is a line."""
 REPLAYED_OF_EACH = 200
@@ -59,6 +61,12 @@ REPLAYED_OF_EACH = 200
 @JSON_OUT
 @trace_option("the run's")
 @ITF_OUT
+@click.option(
+    "--html",
+    "html_out",
+    metavar="FILE",
+    help="Write the run as a page, with why the log goes no further.",
+)
 @quiet_option("No progress and no run.")
 def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Say whether a log is the log of a run of a check.
@@ -73,7 +81,7 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     from checker.cli.reporting import require_outputs
     from checker.results.verdict import worst
 
-    outputs = [given[each] for each in ("json_out", "trace_out", "itf_out") if given[each]]
+    outputs = [given[each] for each in OUTPUTS if given[each]]
     require_outputs(outputs)
     cluster = simple_cluster(given["master"], given["conf"])
     asking = _Asking(_asked(name, given), quiet, given["replay"], silent=given["json_out"] == "-")
@@ -222,6 +230,8 @@ def _write(reports: list[Conformance], given: dict[str, Any]) -> None:
         else:
             write_file(given["json_out"], text + "\n")
     found = next((report for report in reports if report.trace is not None), None)
+    if given["html_out"] is not None:
+        _write_page(found, given["html_out"])
     trace = None if found is None or found.omitted else found.trace
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):
         if given[option] is None:
@@ -231,3 +241,15 @@ def _write(reports: list[Conformance], given: dict[str, Any]) -> None:
             print_note(f"{given[option]} was not written: {why}")
         else:
             write_file(given[option], write(trace))
+
+
+def _write_page(report: Conformance | None, file: str) -> None:
+    """Writes the page of a run that was replayed, and of why its log goes no further."""
+    from checker.render.html import page_of
+
+    if report is None or report.trace is None:
+        console.print_note(f"{file} was not written: there is no run that was replayed")
+        return
+    blocked = report if report.obstacles else None
+    name = f"{report.check} {'does not explain its log' if blocked else 'explains its log'}"
+    console.write_file(file, page_of(report.trace, names=(name, ""), conformance=blocked))

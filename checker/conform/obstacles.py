@@ -3,6 +3,7 @@ could be it from being taken."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -50,7 +51,9 @@ def _at_most(reasons: Iterable[str]) -> tuple[str, ...]:
 
 def logged_line(system: TransitionSystem, line: Line) -> LoggedLine:
     """Returns ``line`` for a report."""
-    return LoggedLine(line.row.file, line.row.number, line.row.process, words_of(system, line))
+    row = line.row
+    said = json.dumps({"pos": row.pos, **row.data}, ensure_ascii=False)
+    return LoggedLine(row.file, row.number, row.process, words_of(system, line), said)
 
 
 def words_of(system: TransitionSystem, line: Line) -> str:

@@ -17,12 +17,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class LoggedLine:
-    """A line of a log: ``number`` counts from 1 in ``file``; ``text``: what it says, in words."""
+    """A line of a log: ``number`` counts from 1 in ``file``; ``text``: what it says, in words, and
+    ``said``: as JSON, without its time."""
 
     file: str
     number: Positive
     process: str
     text: str
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,27 @@ def test_a_guard_that_is_false_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "`phase == leader` is false: phase = candidate" in said
 
 
+def test_the_page_says_why_not_and_underlines_the_guard(tmp_path: Path) -> None:
+    early = [P1[0], P1[1], P1[3]]
+    other = {**P2[1], "fields": {"term": 2}, "ts": 7}
+    files = written(tmp_path, p1=early, p2=[*P2[:2], other], p3=P3)
+    page = tmp_path / "page.html"
+    assert main(["conform", RAFT, *files, "--html", str(page)]) == 1
+    said = page.read_text(encoding="utf-8")
+    assert "upon condition <u>phase == leader</u> and" in said
+    assert said.count("<u>") == 1, "other handlers with this condition are not the candidate"
+    assert "<code>phase == leader</code> is false: phase = candidate" in said
+    assert "&#34;pos&#34;: 3" in said and "&#34;fields&#34;: {&#34;term&#34;: 2}}" in said
+    assert '<th scope="row">p2 receives ASK(1, 0, 0) from p1</th>' in said
+
+
+def test_the_page_of_a_log_that_conforms_is_that_of_its_run(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    files = written(tmp_path, p1=P1, p2=P2, p3=P3)
+    assert main(["conform", RAFT, *files, "--html", str(page)]) == 0
+    assert "why no step explains it" not in page.read_text(encoding="utf-8")
+
+
 def test_a_log_that_says_nothing_is_vacuous(tmp_path: Path) -> None:
     assert main(["conform", RAFT, *written(tmp_path, p1=P3, p2=P3)]) == 4
 

@@ -16,8 +16,10 @@ from checker.render.diagram.rows import Layout
 from checker.render.diagram.svg_style import DARK, LIGHT
 from checker.render.html import content
 from checker.render.html.comparison import align
+from checker.render.html.obstacles import blocked
 from checker.render.html.script_data import as_script, data_of
 from checker.results.alternatives import Alternatives
+from checker.results.conformance import Conformance
 from checker.results.trace import Trace
 
 SCRIPTS = ("fold.js", "picture.js", "alternatives.js", "run.js", "page.js")
@@ -39,11 +41,13 @@ def page_of(
     layout: Layout = "steps",
     alternatives: tuple[Alternatives, ...] = (),
     document: str = "",
+    conformance: Conformance | None = None,
 ) -> str:
     """Renders ``trace`` as a self-contained page; with ``other``, both side by side.
 
     ``alternatives``: those to each step of ``trace``.  ``document``: the name of the trace
-    document, if there is one.
+    document, if there is one.  ``conformance``: the report on the log that ``trace`` explains the
+    longest prefix of.
 
     ``index``: the target of a link to an index, if any.  ``names``: the titles of executions
     without a property.  ``layout``: of the pictures, until the reader chooses another one.
@@ -72,6 +76,7 @@ def page_of(
             viewers=viewers,
             alignment=alignment,
             index=index,
+            blocked=None if conformance is None else blocked(conformance),
         )
     )
 
