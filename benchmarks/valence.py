@@ -114,7 +114,7 @@ def _search(asked: Question) -> tuple[float, Answer]:
 
     def search(made: Instantiated, options: Options) -> _Searched:
         plain = replace(made.system, properties=(), view=None)
-        return _Searched(explore(plain, options.limits, threads=1))
+        return _Searched(explore(plain, options.limits, threads=1, answer_only=True))
 
     began = time.process_time()
     _, found, _ = graph_of_check(asked.make, "native", search, asked.options)

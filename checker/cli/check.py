@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     "--valence",
     "strips",
     is_flag=True,
-    help="Say after each step of a run what can still be decided.",
+    help="Say after each step of a run all that can still be decided: explores every state.",
 )
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @LAYOUT
@@ -145,8 +145,10 @@ def check(
     options = _with_tables(options, states_out, len(asked))
     if options.drn_out is not None and len(asked) > 1:
         raise click.UsageError("--drn-out is about one check: name it, as FILE::CHECK")
-    if not no_explain and (files.outputs or not quiet):
+    shows_runs = bool(files.outputs) or not quiet
+    if shows_runs and not no_explain:
         options = replace(options, explain=explaining)
+    options = replace(options, strips=shows_runs and not strips)
     every = files.has_documents or display.whole or len(asked) == 1
 
     def ask(spec: Spec, name: str, meter: Meter) -> Report:

@@ -126,12 +126,14 @@ def simulate(
     from checker.session.simulation import simulate_check
 
     plan = _plan(given)
+    shows_runs = bool(files.outputs) or not quiet
     options = pipeline.Options(
         settings=settings_of(settings),
         fine_steps=given["fine_steps"],
         threads=given["threads"],
         engine=AUTO if plan.cluster is not None else plan.engine,
-        explain=None if no_explain or (quiet and not files.outputs) else explaining,
+        explain=explaining if shows_runs and not no_explain else None,
+        strips=shows_runs,
     )
     with budgets.within(given["timeout"]), budgets.raising_when_exhausted():
         asked = one_target(name)

@@ -31,6 +31,7 @@ class Options:
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
     they were found; ``explain_expected``: also those of a check that comes out as expected.
+    ``strips``: traces of a protocol that decides say what can still be decided after each step.
     ``kinds``: the maximum number of counterexamples for each property, each of
     another equivalence class.  ``reduce``: the reductions that are allowed
     (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
@@ -56,6 +57,7 @@ class Options:
     states_out: str | None = None
     explain: float | None = None
     explain_expected: bool = True
+    strips: bool = True
     kinds: int = 1
     reduce: str = "auto"
     audit: bool = False

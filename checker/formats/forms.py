@@ -10,7 +10,7 @@ from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
-from checker.results.trace import FORMAT, Trace
+from checker.results.trace import FORMAT, StillOpen, Trace
 from checker.results.valence import FORMAT as VALENCE_FORMAT
 from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
@@ -79,6 +79,7 @@ FORMS: Mapping[type, Form] = {
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
     ),
+    StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(
         first=("property", "word", "expected", "reason"),

@@ -334,13 +334,17 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class StillOpen:
-    """The values that some run from a state on decides, or has decided."""
+    """The values that some run from a state on decides, or has decided.
+
+    ``perhaps_more``: perhaps others, too, as not all that follows was looked at.
+    """
 
     values: tuple[str, ...]
+    perhaps_more: bool = False
 
     def __str__(self) -> str:
-        """Returns ``{0,1}``."""
-        return "{" + ",".join(self.values) + "}"
+        """Returns ``{0,1}``, or ``{0,?}`` where there are perhaps more."""
+        return "{" + ",".join((*self.values, "?") if self.perhaps_more else self.values) + "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +360,8 @@ class Trace:
     ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
     parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
     ``operations``: the requests that return, in the order of their calls.  ``still_open``: where
-    that was asked, the values that could still be decided in each state of ``steps``.
+    something is decided, the values that still can be in each state of ``steps``; empty where that
+    is not known.
     """
 
     header: Header

@@ -124,6 +124,7 @@ def run_loaded(
                 from checker.explain.reports import as_asked
 
                 report = as_asked(report, made.system, options, listener)
+            report = with_strips(report, made.system, options, started)
             report = export_tables(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
@@ -133,9 +134,11 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
 
     Raises also what :func:`checker.results.replay.replay_document` does.
     """
+    from checker.explain.still_open import with_strip
     from checker.results.replay import replay_document
 
-    return replay_document(_system_of(trace, base_folder), trace)
+    system = _system_of(trace, base_folder)
+    return with_strip(system, replay_document(system, trace))
 
 
 def explain_trace(
@@ -145,13 +148,13 @@ def explain_trace(
     ``seconds``."""
     from checker.explain.counterfactual_queries import ExplainingBudget
     from checker.explain.explain import explain
+    from checker.explain.still_open import with_strip
     from checker.results.replay import replay_document
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
-    return explain(
-        system, again, ExplainingBudget(seconds, threads, listener=listener, option="--budget")
-    )
+    clock = ExplainingBudget(seconds, threads, listener=listener, option="--budget")
+    return with_strip(system, explain(system, again, clock))
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
@@ -208,6 +211,27 @@ def dump(spec: Spec | str, name: str | None, options: Options) -> str:
 
 
 # ---- the steps --------------------------------------------------------------------------------
+
+
+def with_strips(
+    report: Report, system: TransitionSystem, options: Options, started: float
+) -> Report:
+    """Returns ``report`` with what can still be decided in its traces, where these are shown, as
+    far as there is time since ``started``."""
+    shown = options.explain_expected or report.exit_code != 0
+    if not (options.strips and shown and report.has_counterexample) or report.was_interrupted:
+        return report
+    from checker.explain import still_open
+
+    limits = options.limits
+    said = "" if limits.timeout is None else limits.no_more_time
+    try:
+        left = remaining_time(options, started).limits.timeout
+        with budgets.within(left, limits.memory, said), budgets.raising_when_exhausted():
+            return still_open.with_strips(report, system)
+    except KeyboardInterrupt as error:
+        note = f"what can still be decided in these runs is not known: {stop_reason(error)}"
+        return replace(report, notes=(*report.notes, note))
 
 
 def _sees_all(answer: Answer) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from checker.model.memo import a_run
 from checker.results.answer import INTERRUPTED, Listener, Unsupported
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import Report
-from checker.session.pipeline import open_check, report_of
+from checker.session.pipeline import open_check, report_of, with_strips
 from checker.session.run_engine import marking_interruption, shared_sessions
 from checker.simulate.prepared_check import PreparedCheck
 from checker.simulate.simulation import WalkPlan, Walks, simulate
@@ -31,6 +32,7 @@ def simulate_check(
 
     ``options``: how it is instantiated and explained.  Raises :class:`SpecError`.
     """
+    started = time.monotonic()
     with budgets.within(plan.timeout), budgets.raising_when_exhausted():
         opened = open_check(spec, name, options)
     with shared_sessions(replace(options, cluster=plan.cluster)):
@@ -39,11 +41,14 @@ def simulate_check(
     options = replace(options, coverage=True)
     with marking_interruption(answer):
         report = report_of(str(spec), opened.check, opened.made, answer, options)
-    if walks.stopped == INTERRUPTED or options.explain is None or answer.violations == {}:
+    if walks.stopped == INTERRUPTED:
         return report
-    from checker.explain.reports import as_asked
+    if options.explain is not None and answer.violations:
+        from checker.explain.reports import as_asked
 
-    return as_asked(report, opened.system, options, listener)
+        report = as_asked(report, opened.system, options, listener)
+    limited = replace(options, limits=replace(options.limits, timeout=plan.timeout))
+    return with_strips(report, opened.system, limited, started)
 
 
 def _walks(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None) -> Walks:

@@ -111,7 +111,8 @@ def plan(spec: Spec | str, name: str | None, grid: Grid, options: Options) -> Sw
         cell, check = _cell(number, values, settings, loaded)
         cells.append(cell)
         if check is not None:
-            tasks.append(CellTask(number, spec.path, check, replace(options, settings=settings)))
+            asked = replace(options, settings=settings, strips=False)
+            tasks.append(CellTask(number, spec.path, check, asked))
     return SweepPlan(
         spec.path, base, options, grid, tuple(cells), tuple(tasks), tuple(_idle(base, grid))
     )

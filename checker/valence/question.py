@@ -12,6 +12,7 @@ from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import require
 from checker.engines.valence import MOST_VALUES
+from checker.explain.still_open import USUAL
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.load import Spec
@@ -32,8 +33,6 @@ PROPERTY = "some_value_is_decided"
 SENTENCE = "Some value is eventually decided."
 VALUE = "decided_value"
 """The name of the value in it."""
-USUAL = "decide"
-"""The indication that is meant where the user names none."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 

@@ -38,6 +38,7 @@ def back(term: int) -> dict[str, Any]:
         ([STANDS, asks("p2", "p3"), CRASH, back(1)], Word.HOLDS),
         ([STANDS, asks("p2"), CRASH, back(0)], Word.VIOLATED),  # stored before it is sent
         ([STANDS, asks("p2"), STANDS], Word.VIOLATED),
+        ([STANDS, asks("p2")], Word.VIOLATED),  # its log has an end: it has not crashed
     ],
 )
 def test_what_is_logged_before_a_crash(

@@ -14,7 +14,7 @@ from checker.render.diagram.rows import Layout
 from checker.render.diagram.svg import svg_of
 from checker.render.html.timeline import timeline
 from checker.render.terminal.explained import smaller
-from checker.render.terminal.steps import open_after
+from checker.render.terminal.steps import PERHAPS_MORE, open_after
 from checker.results.alternatives import Alternatives
 from checker.results.trace import (
     IN_EVERY_RUN,
@@ -205,7 +205,8 @@ def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
         "headline": step.headline,
         "kind": step.kind,
         "also": _also(step),
-        "open": open_after(trace, step.number).strip(),
+        "open": (open_ := open_after(trace, step.number).strip()),
+        "of_open": PERHAPS_MORE if "?" in open_ else "",
         "context": step.number in explained.context,
         "looped": trace.closing is not None and trace.loop is not None and step.number > trace.loop,
     }

@@ -25,7 +25,7 @@ from checker.render.terminal.columns import AROUND, Columns, Row, columns, short
 from checker.render.terminal.lasso import repeating
 from checker.render.terminal.selection import Shown, restricted
 from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
-from checker.render.terminal.steps import open_after
+from checker.render.terminal.steps import PERHAPS_MORE, open_after
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
 
@@ -73,6 +73,8 @@ class _Diagram:
         self._notes += shown.notes(trace, self._lanes)
         if trace.still_open:
             self._notes += (STILL_OPEN,)
+        if any(each.perhaps_more for each in trace.still_open):
+            self._notes += (PERHAPS_MORE,)
         self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
         self._context = frozenset(explanation.context if explanation else ())

@@ -14,6 +14,8 @@ from checker.results.trace import Change, Event, Step, Trace
 
 LABEL = 9
 """The columns for the label in front of each line of a step."""
+PERHAPS_MORE = "? perhaps others, too: not all that follows was looked at"
+"""Explains what is open, where it is not known to be all."""
 
 
 def step_list(trace: Trace) -> RenderableType:
