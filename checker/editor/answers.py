@@ -15,6 +15,7 @@ from checker.editor.fixes import Fix, fixes
 from checker.editor.index import Occurrence
 from checker.editor.places import position_of, range_of, units, uri_of
 from checker.editor.runs import DONE, RUNNING, Outcome, Runs
+from checker.language.sources import shipped_texts
 from checker.language.syntax import ast_items
 
 SOURCE = "bivalence"
@@ -284,3 +285,11 @@ def lenses(document: Document, runs: Runs) -> list[lsp.CodeLens]:
         for what, title in COMMANDS.items():
             lens(title, what)
     return found
+
+
+def files_of(document: Document) -> dict[str, str]:
+    """Returns where each file is that a trace of one of the text's checks may name, by the name
+    that the trace has for it."""
+    own = (source.spec.file for source in document.analysis.source.all())
+    shipped = (text.file for text in shipped_texts())
+    return {resources.display_name(file): file for file in (*own, *shipped)}

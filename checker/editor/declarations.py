@@ -8,9 +8,10 @@ from functools import cache
 
 from checker import resources
 from checker.diagnostics import Span
-from checker.language.library import read
+from checker.language.library import Library, read
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, ast_objects
+from checker.language.typecheck.interfaces import find_shared_property
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,11 @@ class Names:
 class Visible:
     """The modules that a file sees: its own, those of its imports, those of the tool."""
 
-    def __init__(self, specs: Iterable[ast_items.Spec]) -> None:
-        """``specs``: the file and all its imports, nearest first."""
+    def __init__(self, specs: Iterable[ast_items.Spec], library: Library | None = None) -> None:
+        """``specs``: the file and all its imports, nearest first; ``library``: the same, typed,
+        where it can be."""
         self.top = Names()
+        self._library = library
         self.modules: dict[str, Names] = {}
         self._items: dict[str, ast_items.Item] = {}
         for spec in (*specs, *shipped()):
@@ -104,20 +107,47 @@ class Visible:
             case ast_items.Interface(items=items):
                 lists = (i for i in items if isinstance(i, ast_items.PropertyList))
                 for one in (name for each in lists for name in each.names):
-                    declared = self.property(one.text)
+                    declared = self.property(one.text, item.name.text)
                     if declared is not None:
                         found.of.setdefault(one.text, declared)
             case _:
                 pass
 
-    def property(self, name: str) -> Declaration | None:
-        """Returns the property ``name`` of any interface."""
-        for item in self._items.values():
-            if isinstance(item, ast_items.Interface):
-                for inner in item.items:
-                    if isinstance(inner, ast_items.PropertyDecl) and inner.name.text == name:
-                        return next(of_item(inner))
-        return None
+    def property(self, name: str, module: str) -> Declaration | None:
+        """Returns the property ``name`` that may be asked of ``module`` though it is not its own:
+        several interfaces may have one of that name, and which is meant is for the type check to
+        say.  Where nothing can be typed it is the first."""
+        every = [
+            inner
+            for item in self._items.values()
+            if isinstance(item, ast_items.Interface)
+            for inner in item.items
+            if isinstance(inner, ast_items.PropertyDecl) and inner.name.text == name
+        ]
+        meant = self._meant(name, self._interface_of(module))
+        every.sort(key=lambda each: meant not in (each.span, each.name.span))
+        return next(of_item(every[0])) if every else None
+
+    def _meant(self, name: str, interface: str) -> Span | None:
+        """Returns where the property is declared that is asked for by ``name`` of an interface."""
+        over = None if self._library is None else self._library.interface_called(interface)
+        if self._library is None or over is None:
+            return None
+        found = find_shared_property(name, over, self._library.bases())
+        return None if found is None else found.span
+
+    def _interface_of(self, module: str) -> str:
+        """Returns the interface that a protocol implements, also as a variant of another one; of
+        any other module its own name."""
+        for _ in self._items:
+            match self._items.get(module):
+                case ast_items.Protocol(implements=ast.Name(text, _)):
+                    return text
+                case ast_items.Variant(of=ast.Name(text, _)):
+                    module = text
+                case _:
+                    break
+        return module
 
 
 _WITH_NAMES = ast_items.Interface | ast_items.Protocol | ast_items.Variant | ast_objects.Object

@@ -48,7 +48,8 @@ class Document:
     @cached_property
     def visible(self) -> Visible:
         """The modules that the file sees."""
-        return Visible(source.spec for source in self.analysis.source.all())
+        every = (source.spec for source in self.analysis.source.all())
+        return Visible(every, self.analysis.library)
 
     @cached_property
     def occurrences(self) -> list[Occurrence]:

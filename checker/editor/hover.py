@@ -47,7 +47,8 @@ def of_declaration(declared: Declaration, document: Document, place: Position | 
     elif type_ and declared.kind.endswith("state") and " : " not in code.split("=")[0]:
         code = f"{code}\n// {declared.name} : {type_}"
     where = Path(declared.span.file).name
-    parts = [f"```bivalence\n{code}\n```", declared.document, _comment(declared, lines)]
+    sentence = "" if f'"{declared.document}"' in code else declared.document
+    parts = [f"```bivalence\n{code}\n```", sentence, _comment(declared, lines)]
     if declared.span.file != str(document.path):
         parts.append(f"*{declared.kind}, in {where}*")
     elif declared.kind not in code.split():

@@ -50,6 +50,7 @@ class _Index:
         self._lines = text.replace("\r\n", " \n").replace("\r", "\n").split("\n")
         self._visible = visible
         self._module: Names = Names()
+        self._called = ""
         self._scopes: list[Names] = [visible.top]
         self._binds_free_names = False
 
@@ -203,6 +204,7 @@ class _Index:
     def _check(self, item: ast_items.Check) -> None:
         self._name(item.protocol)
         outer, self._module = self._module, self._visible.names(item.protocol.text)
+        self._called = item.protocol.text
         with self._inside(self._module):
             for inner in item.items:
                 for declared in of_item(inner):
@@ -247,7 +249,7 @@ class _Index:
     def _asked(self, names: Iterable[ast.Name]) -> None:
         for name in names:
             first = name.text.split()[0] if name.text else ""
-            found = self._find(first) or self._visible.property(first)
+            found = self._find(first) or self._visible.property(first, self._called)
             self._refer(self._part(name.span, first), found)
             last = name.text.split()[-1]
             if last != first:

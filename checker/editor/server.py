@@ -283,9 +283,9 @@ def _is_saved(server: Server, uri: str, path: Path) -> bool:
     return False
 
 
-def _counterexample(server: Server, path: Path, check: str) -> dict[str, str] | None:
+def _counterexample(server: Server, path: Path, check: str) -> dict[str, Any] | None:
     """Writes the page of the first violation of the last run; returns the names of the page and of
-    the trace, which are where only this user reads."""
+    the trace, which are where only this user reads, and of the ``files`` that the trace names."""
     from checker.formats.json_format import trace_from_json, trace_to_text
     from checker.render.html import page_of
 
@@ -300,7 +300,8 @@ def _counterexample(server: Server, path: Path, check: str) -> dict[str, str] | 
     window = server.client_capabilities.window
     if window is not None and window.show_document is not None and window.show_document.support:
         server.window_show_document(lsp.ShowDocumentParams(page.as_uri(), external=True))
-    return {"page": os.fspath(page), "trace": os.fspath(document)}
+    files = answers.files_of(server.desk.document(path))
+    return {"page": os.fspath(page), "trace": os.fspath(document), "files": files}
 
 
 FEATURES: dict[str, tuple[Callable[..., Any], Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,6 +138,18 @@ def test_hover_says_type_meaning_and_the_textbooks_sentence(editor: Editor, spec
     assert "stop forever" in said("crash <=")
 
 
+def test_a_name_of_several_interfaces_is_what_the_check_takes(editor: Editor, spec: str) -> None:
+    """Two modules define uniform agreement; a reliable broadcast is asked the weaker one's."""
+    asked = lsp.HoverParams(of(editor, spec), at(SPEC, "uniform_agreement"))
+    said = str(editor.ask("text_document_hover", asked).contents.value)
+    assert said.count("CGR 2011, Module 3.3, URB4") == 1
+    home = editor.ask(
+        "text_document_definition",
+        lsp.DefinitionParams(of(editor, spec), at(SPEC, "uniform_agreement")),
+    )
+    assert home.uri.endswith("specs/interfaces/uniform_reliable_broadcast.bcast")
+
+
 def test_completion_by_context(editor: Editor, spec: str) -> None:
     def labels(text: str, behind: str) -> list[str]:
         editor.replace(spec, text)
@@ -200,6 +213,10 @@ def test_a_check_runs_and_its_outcome_goes_when_the_text_changes(editor: Editor,
         "workspace_execute_command", lsp.ExecuteCommandParams(shown.command, shown.arguments)
     )
     assert "uniform_agreement" in Path(page["page"]).read_text(encoding="utf-8")
+    trace = json.loads(Path(page["trace"]).read_text(encoding="utf-8"))
+    places = [event["at"] for step in trace["steps"] for event in step["events"] if event["at"]]
+    files = {Path(page["files"][place["file"]]).name for place in places}
+    assert files == {spec, "best_effort_broadcast.bcast"}
     editor.replace(spec, SPEC + "\n")
     assert [*lenses()] == ["Check", "Prove", "Explore", "Coverage"]
     assert editor.ask("workspace_execute_command", run) is None

@@ -23,6 +23,7 @@ from tests.render.every_view import LAYOUTS, check_labels, check_order
 from tests.render.runs import busy, everything, half_heard, round_and_round, unheard
 from tests.results.by_hand import (
     HEADER,
+    crash,
     happens,
     receive,
     request,
@@ -138,6 +139,14 @@ def test_everything_is_inside(run: Trace, layout: Layout) -> None:
         for item in strip.items:
             assert 0 < item.box.left < item.box.right < picture.width
             assert picture.end < item.box.top < item.box.bottom < picture.height
+
+
+def test_a_word_at_the_end_of_an_arrow_is_not_on_its_text() -> None:
+    sent = step(1, request("p1", "broadcast(a)"), send("p1", "DATA(p1, a)", "p2", "p3"))
+    run = trace(sent, step(2, crash("p1")), crashed=("p1",), ends=True)
+    (both,) = (a for a in picture_of(run).arrows if a.label is not None and a.note is not None)
+    assert both.label is not None and both.note is not None
+    assert not both.label.box.meets(both.note.box)
 
 
 @every_run

@@ -233,8 +233,15 @@ class Arrows:
             word = line
         else:
             return arrow
-        boxes = [_around(along(arrow.points, part), word) for part in (0.78, 0.68, 0.86)]
-        best = room.best([(box, i + _ambiguity(arrow, box, room)) for i, box in enumerate(boxes)])
+        ends = [along(arrow.points, part) for part in (0.78, 0.68, 0.86)]
+        beside = [(x, y + by) for by in (13, -13) for x, y in ends]
+        boxes = [_around(place, word) for place in (*ends, *beside)]
+        best = room.best(
+            [
+                (box, i + 30 * (i >= len(ends)) + _ambiguity(arrow, box, room))
+                for i, box in enumerate(boxes)
+            ]
+        )
         room.take(boxes[best])
         return replace(arrow, note=Label(boxes[best], (word,)))
 

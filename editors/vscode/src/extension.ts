@@ -3,7 +3,10 @@
 
 import * as vscode from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
-import { bridged, lineOf, stepsAt } from "./page.mjs";
+import { bridged, nextStepAt, placesOf } from "./page.mjs";
+
+/** What the server has written of a counterexample; `files`: where each file is that the trace names. */
+type Written = { page: string; trace: string; files: Record<string, string> };
 
 let client: LanguageClient | undefined;
 let shown: Counterexample | undefined;
@@ -69,7 +72,7 @@ async function run(
   }
   const answer = await next(name, given);
   if (name === "bivalence.counterexample" && answer) {
-    await show(answer as { page: string; trace: string }, check);
+    await show(answer as Written, check);
   }
   return answer;
 }
@@ -84,18 +87,20 @@ function explore(path: string, check: string): void {
   terminal.show();
 }
 
-async function show(written: { page: string; trace: string }, check: string): Promise<void> {
+async function show(written: Written, check: string): Promise<void> {
   const read = async (path: string) =>
     new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
   const trace = JSON.parse(await read(written.trace));
+  const paths = Object.entries(written.files).map(([name, path]) => [name, vscode.Uri.file(path).fsPath]);
   shown?.panel.dispose();
-  shown = new Counterexample(check, await read(written.page), trace.steps);
+  shown = new Counterexample(check, await read(written.page), trace.steps, Object.fromEntries(paths));
   shown.panel.onDidDispose(() => (shown = undefined));
 }
 
-/** The page of a run beside its spec: each step shows its line, each line its steps. */
+/** The page of a run beside its spec: each step shows its lines, each line its steps. */
 class Counterexample {
   readonly panel: vscode.WebviewPanel;
+  private step = 0;
   private readonly mark = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
     backgroundColor: new vscode.ThemeColor("editor.findMatchHighlightBackground"),
@@ -104,7 +109,8 @@ class Counterexample {
   constructor(
     check: string,
     page: string,
-    private readonly steps: Parameters<typeof lineOf>[0],
+    private readonly steps: Parameters<typeof placesOf>[0],
+    private readonly files: Record<string, string>,
   ) {
     this.panel = vscode.window.createWebviewPanel(
       "bivalence.counterexample",
@@ -114,26 +120,51 @@ class Counterexample {
     );
     this.panel.webview.html = bridged(page);
     this.panel.webview.onDidReceiveMessage((said: { step?: number }) => this.reveal(said.step));
-    this.panel.onDidDispose(() => this.mark.dispose());
+    const again = vscode.window.onDidChangeVisibleTextEditors(() => this.markAll());
+    this.panel.onDidDispose(() => {
+      again.dispose();
+      this.mark.dispose();
+    });
   }
 
-  /** Shows the line of a step in the editor of its file. */
+  /** Marks the lines of a step and brings one into sight; where no editor has any, it opens a file
+   * of the folder that has one. */
   private async reveal(step: number | undefined): Promise<void> {
-    const place = step === undefined ? undefined : lineOf(this.steps, step);
-    if (place === undefined) return;
-    const found = vscode.window.visibleTextEditors.find((e) => e.document.uri.fsPath.endsWith(place.file));
-    if (found === undefined) return;
-    const range = found.document.lineAt(Math.min(place.line, found.document.lineCount) - 1).range;
-    found.setDecorations(this.mark, [range]);
-    found.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    if (step === undefined) return;
+    this.step = step;
+    if (this.markAll(true)) return;
+    const uris = placesOf(this.steps, step).flatMap(({ file }) => this.files[file] ?? []).map(vscode.Uri.file);
+    const own = uris.find((uri) => vscode.workspace.getWorkspaceFolder(uri) !== undefined);
+    if (own === undefined) return;
+    const viewColumn = vscode.ViewColumn.One;
+    await vscode.window.showTextDocument(own, { viewColumn, preserveFocus: true, preview: true });
+    if (step === this.step) this.markAll(true);
+  }
+
+  /** Marks the lines of the step in all editors; returns whether there are any. */
+  private markAll(scrolls = false): boolean {
+    const places = placesOf(this.steps, this.step);
+    let found = false;
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { document } = editor;
+      const here = places.filter(({ file }) => this.files[file] === document.uri.fsPath);
+      const lines = [...new Set(here.map(({ line }) => Math.min(line, document.lineCount) - 1))];
+      const ranges = lines.map((line) => document.lineAt(line).range);
+      editor.setDecorations(this.mark, ranges);
+      if (ranges.length === 0) continue;
+      if (scrolls) editor.revealRange(ranges[0], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+      found = true;
+    }
+    return found;
   }
 
   /** Shows, of the line that was clicked, the next step that is written there. */
   follow(event: vscode.TextEditorSelectionChangeEvent): void {
     if (event.kind !== vscode.TextEditorSelectionChangeKind.Mouse) return;
     const { fsPath } = event.textEditor.document.uri;
-    const [step] = stepsAt(this.steps, fsPath, event.selections[0].active.line + 1);
+    const file = Object.keys(this.files).find((name) => this.files[name] === fsPath);
+    if (file === undefined) return;
+    const step = nextStepAt(this.steps, file, event.selections[0].active.line + 1, this.step);
     if (step !== undefined) void this.panel.webview.postMessage({ step });
   }
 }
-

@@ -7,8 +7,12 @@ const BRIDGE = `(() => {
   const editor = acquireVsCodeApi();
   const count = document.querySelector("output.count");
   const time = document.querySelector("input.time");
-  if (document.body.className.includes("vscode-dark")) document.documentElement.dataset.theme = "dark";
-  if (document.body.className.includes("vscode-light")) document.documentElement.dataset.theme = "light";
+  const follow = () => {
+    const theme = /vscode-(high-contrast-)?light/.test(document.body.className) ? "light" : "dark";
+    if (document.documentElement.dataset.theme !== theme) document.querySelector("button.theme").click();
+  };
+  new MutationObserver(follow).observe(document.body, { attributeFilter: ["class"] });
+  follow();
   let told = null;
   const tell = () => {
     const found = /step (\\d+)/.exec(count.textContent);
@@ -38,24 +42,25 @@ export function bridged(page) {
 }
 
 /**
- * @typedef {{ number: number, events: { at: { file: string, line: number } | null }[] }} Step
+ * @typedef {{ file: string, line: number }} Place
+ * @typedef {{ number: number, events: { at: Place | null }[] }} Step
  */
 
 /**
- * Returns the place of the first event of a step that is written anywhere.
- * @param {Step[]} steps @param {number} number
+ * Returns the places at which what happens in a step is written, in the order in which it happens.
+ * @param {Step[]} steps @param {number} number @returns {Place[]}
  */
-export function lineOf(steps, number) {
-  const step = steps.find((each) => each.number === number);
-  return step?.events.map((event) => event.at).find((at) => at !== null && at !== undefined);
+export function placesOf(steps, number) {
+  const events = steps.find((step) => step.number === number)?.events ?? [];
+  return events.flatMap(({ at }) => at ?? []);
 }
 
 /**
- * Returns the numbers of the steps in which something happens that is written in a line of a file.
- * @param {Step[]} steps @param {string} path @param {number} line @returns {number[]}
+ * Returns the number of the next step after `shown` in which something happens that is written in a
+ * line of a file, behind the last one the first again; none where the run never comes there.
+ * @param {Step[]} steps @param {string} file @param {number} line @param {number} shown
  */
-export function stepsAt(steps, path, line) {
-  /** @param {{ file: string, line: number } | null} at */
-  const here = (at) => at?.line === line && path.replaceAll("\\", "/").endsWith(at.file);
-  return steps.filter((step) => step.events.some((event) => here(event.at))).map((step) => step.number);
+export function nextStepAt(steps, file, line, shown) {
+  const here = steps.filter(({ events }) => events.some(({ at }) => at?.file === file && at.line === line));
+  return (here.find(({ number }) => number > shown) ?? here[0])?.number;
 }

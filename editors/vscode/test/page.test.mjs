@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bridged, lineOf, stepsAt } from "../src/page.mjs";
+import { bridged, nextStepAt, placesOf } from "../src/page.mjs";
 
 const steps = [
   { number: 0, events: [] },
@@ -8,16 +8,19 @@ const steps = [
   { number: 2, events: [{ at: { file: "a/b.bcast", line: 7 } }, { at: { file: "c.bcast", line: 1 } }] },
 ];
 
-test("a step has the line of its first event that is written anywhere", () => {
-  assert.deepEqual(lineOf(steps, 1), { file: "a/b.bcast", line: 7 });
-  assert.equal(lineOf(steps, 0), undefined);
-  assert.equal(lineOf(steps, 9), undefined);
+test("a step has all places that it is written at", () => {
+  assert.deepEqual(placesOf(steps, 1), [{ file: "a/b.bcast", line: 7 }]);
+  assert.deepEqual(placesOf(steps, 2), [{ file: "a/b.bcast", line: 7 }, { file: "c.bcast", line: 1 }]);
+  assert.deepEqual(placesOf(steps, 0), []);
+  assert.deepEqual(placesOf(steps, 9), []);
 });
 
-test("a line has the steps that happen there", () => {
-  assert.deepEqual(stepsAt(steps, "/x/a/b.bcast", 7), [1, 2]);
-  assert.deepEqual(stepsAt(steps, "C:\\x\\a\\b.bcast", 7), [1, 2]);
-  assert.deepEqual(stepsAt(steps, "/x/a/b.bcast", 8), []);
+test("a line goes from each of its steps to the next, and around", () => {
+  assert.equal(nextStepAt(steps, "a/b.bcast", 7, 0), 1);
+  assert.equal(nextStepAt(steps, "a/b.bcast", 7, 1), 2);
+  assert.equal(nextStepAt(steps, "a/b.bcast", 7, 2), 1);
+  assert.equal(nextStepAt(steps, "b.bcast", 7, 0), undefined);
+  assert.equal(nextStepAt(steps, "a/b.bcast", 8, 0), undefined);
 });
 
 test("the bridge is the last script, and its hash is admitted", () => {
