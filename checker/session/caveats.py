@@ -283,6 +283,12 @@ def _warnings(check: typed.Check) -> Iterator[str]:
         yield f"warning {warning.code}: {at}{warning.message}{hint}"
 
 
+def of_walks(check: typed.Check, answer: Answer) -> Iterator[str]:
+    """Yields what random walks do not say of chance."""
+    if answer.walks is not None and check.chance:
+        yield "random walks draw coins without their weights: `bivalence check` computes chances"
+
+
 def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     requires = check.protocol.requires
     if requires is not None and not evaluate_size(requires, made.sizes.values):

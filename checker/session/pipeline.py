@@ -29,6 +29,7 @@ from checker.session.caveats import (
     not_promised,
     notes,
     of_view,
+    of_walks,
     uncounted_steps,
     why_nothing_explored,
 )
@@ -352,6 +353,7 @@ def _all_notes(
     return (
         *notes(check, made, options.fine_steps),
         *of_view(made, answer),
+        *of_walks(check, answer),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )
