@@ -18,6 +18,7 @@ OWNERS = {
     "pyspark": (
         "checker.audit.spark_engine",
         "checker.audit.spark_log",
+        "checker.audit.spark_text",
         "checker.engines.spark",
     ),
     "z3": ("checker.engines.symbolic", "checker.parametric.symbolic"),
