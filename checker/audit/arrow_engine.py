@@ -9,7 +9,7 @@ NumPy's, over the same buffers.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from checker.audit import relations as rel
+from checker.audit.arrow_groups import grouped, grouped_together
 from checker.audit.arrow_joins import Joined
 from checker.audit.arrow_log import ArrowLog, lots
-from checker.audit.arrow_slices import Pass, addresses, bytes_of, is_sliced, merged, slices
-from checker.audit.arrow_windows import is_dense, part_of, window
-from checker.audit.native_windows import fold
+from checker.audit.arrow_slices import Pass, addresses, bytes_of, is_sliced, slices
+from checker.audit.arrow_windows import window
 from checker.engines.budgets import memory_left
 
 Evaluate = Callable[..., Any]
@@ -208,17 +208,9 @@ class ArrowEngine:
         return table
 
     def _group_of_slices(self, relation: rel.Group) -> pa.Table:
-        found: pa.Table | None = None
-        again = merged(relation.aggregates)
-        for part in self._on_slices(relation.source):
-            mine = _group(part, relation.by, relation.aggregates)
-            if found is not None:
-                both = pa.concat_tables([found, mine.cast(found.schema)])
-                mine = _group(both.combine_chunks(), relation.by, again)
-            found = mine
-        if found is None:
-            return _group(self._of(relation.source, None), relation.by, relation.aggregates)
-        return found
+        by, aggregates = relation.by, relation.aggregates
+        found = grouped_together(self._on_slices(relation.source), by, aggregates)
+        return grouped(self._of(relation.source, None), by, aggregates) if found is None else found
 
     def _other(self, join: rel.Join, rows: int) -> Joined:
         """Returns the whole of the other side of a join with so many rows."""
@@ -261,7 +253,7 @@ class ArrowEngine:
             case rel.Join(left):
                 return self._joined(relation, inner(left), part)
             case rel.Group(source, by, aggregates):
-                return _group(inner(source), by, aggregates)
+                return grouped(inner(source), by, aggregates)
             case rel.Window(source, by, order, computed):
                 return window(inner(source), by, order, computed)
             case rel.Union(one, other):
@@ -315,64 +307,3 @@ def _first(table: pa.Table, order: list[tuple[str, str]], most: int) -> pa.Array
         if table.num_rows > most
         else pc.sort_indices(table, order)
     )
-
-
-# ---- groups -------------------------------------------------------------------------------------
-
-
-def _group(
-    table: pa.Table, by: tuple[str, ...], aggregates: Mapping[str, rel.Aggregate]
-) -> pa.Table:
-    if table.num_rows and _are_numbers(table, {*by, *(c for _, c in aggregates.values() if c)}):
-        keys = [table[name].to_numpy() for name in by]
-        if is_dense(keys):
-            return _dense_group(table, by, keys, aggregates)
-    asked = [([], "count_all") if f == "count" else (c, f) for f, c in aggregates.values()]
-    found = table.group_by([*by]).aggregate(asked)
-    given = ["count_all" if f == "count" else f"{c}_{f}" for f, c in aggregates.values()]
-    columns = {name: found[name] for name in by}
-    columns |= {name: found[theirs] for name, theirs in zip(aggregates, given, strict=True)}
-    return pa.table(columns)
-
-
-def _are_numbers(table: pa.Table, names: Iterable[str]) -> bool:
-    """Returns whether these columns are integers, or truth values, and none is null."""
-    columns = [table[name] for name in names]
-    kinds = (pa.types.is_integer, pa.types.is_boolean)
-    return all(not c.null_count and any(is_(c.type) for is_ in kinds) for c in columns)
-
-
-def _dense_group(
-    table: pa.Table, by: tuple[str, ...], keys: list[Any], aggregates: Mapping[str, rel.Aggregate]
-) -> pa.Table:
-    """Returns the groups by an array with a place for each combination of keys."""
-    part, parts = part_of(keys, table.num_rows)
-    there = np.zeros(parts, dtype=bool)
-    there[part] = True
-    known = np.flatnonzero(there)
-    columns: dict[str, pa.Array] = {}
-    rest = known
-    for name, key in reversed([*zip(by, keys, strict=True)]):
-        low, width = int(key.min()), int(key.max()) - int(key.min()) + 1
-        columns[name] = pa.array((rest % width + low).astype(key.dtype))
-        rest = rest // width
-    columns = {name: columns[name] for name in by}
-    for name, (function, column) in aggregates.items():
-        columns[name] = _folded(table, function, column, part, parts, known)
-    return pa.table(columns)
-
-
-def _folded(
-    table: pa.Table, function: str, column: str, part: Any, parts: int, known: Any
-) -> pa.Array:
-    """Returns what a function says of each group."""
-    if function == "count":
-        return pa.array(np.bincount(part, minlength=parts)[known])
-    kind = table[column].type
-    values = table[column].to_numpy()
-    if pa.types.is_boolean(kind):
-        some = np.zeros(parts, dtype=bool)
-        some[part[values if function == "max" else ~values]] = True
-        return pa.array(some[known] if function == "max" else ~some[known])
-    found = pa.array(fold(function, part, values, parts)[known])
-    return found if function == "sum" else found.cast(kind)

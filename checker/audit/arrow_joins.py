@@ -9,13 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from checker.audit.arrow_keys import Extents, extents_of, keys_of, size_of
 from checker.audit.arrow_windows import one_chunk
-from checker.audit.native_joins import OUTSIDE, found_at, numbered
+from checker.audit.native_joins import found_at
 from checker.audit.relations import How
-
-DENSE = 4
-"""Numbers of a key are looked up in an array where there are at most so many times more of them
-than rows."""
 
 
 class Joined:
@@ -26,16 +23,16 @@ class Joined:
 
     def __init__(self, table: pa.Table, on: Sequence[str], how: How, rows: int) -> None:
         self.table, self.on, self.how = table, on, how
-        self._extents = _extents(table, on, rows)
+        self._extents = extents_of(table, on, rows + table.num_rows)
         self._places: Any = None
         if self._extents is not None:
-            self._places = self._at_keys(self._extents)
+            self._places = self._atkeys_of(self._extents)
 
-    def _at_keys(self, extents: list[tuple[int, int]]) -> Any:
+    def _atkeys_of(self, extents: Extents) -> Any:
         """Returns an array over all keys: whether a row has it, or which one (-1 for none);
         ``None`` where several have and that matters."""
-        size = _product(width for _, width in extents)
-        keys = _keys(self.table, self.on, extents)
+        size = size_of(extents)
+        keys = keys_of(self.table, self.on, extents)
         if self.how in ("semi", "anti"):
             there = np.zeros(size, dtype=np.uint8)
             there[keys] = 1
@@ -50,7 +47,7 @@ class Joined:
         """Returns the rows of ``left`` with those of this side."""
         if self._extents is not None and self._places is not None:
             return self._looked_up(
-                left, found_at(_keys(left, self.on, self._extents), self._places)
+                left, found_at(keys_of(left, self.on, self._extents), self._places)
             )
         if not left.num_rows:
             return self._nothing(left)
@@ -83,38 +80,3 @@ class Joined:
                 if name not in self.on:
                     left = left.append_column(name, self.table[name].slice(0, 0))
         return left
-
-
-def _extents(table: pa.Table, on: Sequence[str], rows: int) -> list[tuple[int, int]] | None:
-    """Returns of each key its least value and how many there may be from it on; ``None`` where they
-    are no numbers, or their combinations too many for an array."""
-    if not table.num_rows:
-        return None
-    found = []
-    for name in on:
-        if table[name].null_count or not pa.types.is_integer(table[name].type):
-            return None
-        bounds = pc.min_max(table[name])
-        least, most = bounds["min"].as_py(), bounds["max"].as_py()
-        found.append((least, most - least + 1))
-    size = _product(width for _, width in found)
-    return found if size <= DENSE * (rows + table.num_rows) + 1000 and size < OUTSIDE else None
-
-
-def _keys(table: pa.Table, on: Sequence[str], extents: list[tuple[int, int]]) -> Any:
-    """Returns the number of each row's combination of keys, ``OUTSIDE`` for one that is outside of
-    ``extents``."""
-    keys = np.zeros(table.num_rows, dtype=np.uint32)
-    for name, (least, width) in zip(on, extents, strict=True):
-        column = table[name]
-        if column.null_count:
-            column = pc.fill_null(column.cast(pa.int64()), least - 1)
-        keys = numbered(column.to_numpy(), least, width, keys)
-    return keys
-
-
-def _product(numbers: Any) -> int:
-    found = 1
-    for number in numbers:
-        found *= number
-    return found

@@ -8,7 +8,7 @@ one slice, and what its groups come to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,11 +81,3 @@ def slices(events: pa.Table) -> Iterator[pa.Table]:
         end = int(np.searchsorted(process, last, side="right"))
         yield events.slice(begin, end - begin)
         begin = end
-
-
-def merged(aggregates: Mapping[str, rel.Aggregate]) -> dict[str, rel.Aggregate]:
-    """Returns what makes groups of a whole out of the groups of its slices."""
-    return {
-        name: ("sum" if function == "count" else function, name)
-        for name, (function, _) in aggregates.items()
-    }

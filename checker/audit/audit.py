@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from checker.audit.arrow_engine import ArrowEngine
 from checker.audit.arrow_log import ArrowLog, load
-from checker.audit.columns import Kind, kinds_of, operators_of
+from checker.audit.columns import COLUMNS, Kind, kinds_of, operators_of
 from checker.audit.engine import Engine
 from checker.audit.files import LogFile, find_files
 from checker.audit.judge import Answer, answer
@@ -23,24 +23,28 @@ from checker.audit.processes import (
     runs_of,
     table_of,
 )
-from checker.audit.questions import interface_called, questions_of
+from checker.audit.questions import Question, interface_called, questions_of
 from checker.audit.reading import Reader
 from checker.audit.restrict import Restriction, restrict
 from checker.audit.tables import Tables
-from checker.audit.violations import violations_table
+from checker.audit.violations import SCHEMA, violations_table
 from checker.audit.witnesses import Witnesses
 from checker.audit.wording import Words
 from checker.diagnostics import Diagnostic
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
+from checker.extensions.tables import ON_CLUSTER
 from checker.language.syntax.typed import Interface
-from checker.results.answer import INTERRUPTED
+from checker.results.answer import stop_reason
 from checker.results.logs import LoggedProcess, LogSummary
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 KEPT = 1_000_000
 """How many findings of a kind are kept, at most."""
+
+READING = "reading"
+"""What is done while the log is read, as progress says it."""
 
 Progress = Callable[[str, int], None]
 
@@ -87,12 +91,25 @@ def audit(
     kinds = kinds_of(interface, request.mapping.kinds)
     require_kinds(request.mapping, kinds, request.mapping_file)
     files, passed = find_files(request.names)
-    if cluster is not None:
-        from checker.audit.on_spark import audit_on_spark
+    began = time.monotonic()
+    rows = 0
 
-        found = audit_on_spark(request, interface, kinds, files, cluster, progress)
-    else:
-        found = _here(request, interface, kinds, files, progress)
+    def told(what: str, number: int) -> None:
+        nonlocal rows
+        rows = number if what == READING else rows
+        progress(what, number)
+
+    try:
+        if cluster is not None:
+            from checker.audit.on_spark import audit_on_spark
+
+            found = audit_on_spark(request, interface, kinds, files, cluster, told)
+        else:
+            found = _here(request, interface, kinds, files, told)
+    except KeyboardInterrupt as problem:
+        engine = ArrowEngine.name if cluster is None else ON_CLUSTER
+        read = Read(len(files), rows, (), began, time.monotonic() - began)
+        found = _nothing_asked(request, interface, engine, read, stop_reason(problem))
     notes = tuple(f"{name} is no log, by its name" for name in passed)
     found.report = replace(found.report, notes=(*found.report.notes, *notes))
     return found
@@ -109,11 +126,48 @@ def _here(
     began = time.monotonic()
     reader = Reader(request.mapping, operators_of(interface))
     with budgets.raising_when_exhausted():
-        log = load(files, reader, kinds, lambda rows: progress("reading", rows))
+        log = load(files, reader, kinds, lambda rows: progress(READING, rows))
     read = Read(len(files), log.events.num_rows, _kinds(log), began, time.monotonic() - began)
     torn = {process: file.path for process, file in log.torn.items()}
     asked = ask(ArrowEngine(log), interface, request, torn, pa.int32(), progress)
     return asked.audit(request, read, reader.warnings)
+
+
+def _nothing_asked(
+    request: Request, interface: Interface, engine: str, read: Read, why: str
+) -> Audit:
+    """Returns the report of an audit that was ended before anything could be asked."""
+    questions, _ = questions_of(interface, request.over, frozenset(COLUMNS) - {"payload_hash"})
+    verdicts = tuple(
+        PropertyVerdict(question.name, question.definition, Word.UNKNOWN, reason=why)
+        for question in _wanted(questions, request)
+    )
+    summary = LogSummary(
+        read.files, read.rows, 0, (), scope=request.restriction.said, reading=read.seconds
+    )
+    report = Report(
+        _called(request),
+        interface.name,
+        {},
+        engine,
+        False,
+        verdicts,
+        seconds=time.monotonic() - read.began,
+        exhaustive=False,
+        stopped=why,
+        log=summary,
+        notes=("nothing was asked: that ended while the log was read, or looked through",),
+    )
+    return Audit(report, SCHEMA.empty_table(), [])
+
+
+def _called(request: Request) -> str:
+    """Returns what the log is called."""
+    return request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
+
+
+def _wanted(questions: list[Question], request: Request) -> list[Question]:
+    return [q for q in questions if not request.only or q.name in request.only]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +195,11 @@ class Asked:
 
     def audit(self, request: Request, read: Read, warnings: list[Diagnostic]) -> Audit:
         """Returns the report on the log, with its witnesses, and all findings."""
-        file = request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
+        file = _called(request)
         words = Words(self.engine, self.interface)
         witnesses = Witnesses(self.engine, self.interface, words, self.states, file)
-        verdicts = tuple(_verdict(each, witnesses.of(each)) for each in self.answers)
-        violations = violations_table(self.engine, self.answers)
+        traces, violations = self._shown(witnesses)
+        verdicts = tuple(_verdict(each, traces.get(id(each), [])) for each in self.answers)
         summary = LogSummary(
             read.files,
             read.rows,
@@ -171,6 +225,19 @@ class Asked:
         )
         return Audit(report, violations, warnings)
 
+    def _shown(self, witnesses: Witnesses) -> tuple[dict[int, list[Trace]], pa.Table]:
+        """Returns the traces of each answer, and all findings; less where that takes too long, of
+        which there is a note then."""
+        traces: dict[int, list[Trace]] = {}
+        try:
+            with budgets.raising_when_exhausted(late=True):
+                for answer in self.answers:
+                    traces[id(answer)] = witnesses.of(answer)
+                return traces, violations_table(self.engine, self.answers)
+        except KeyboardInterrupt as problem:
+            self.notes.append(f"not all that was found is shown: {stop_reason(problem)}")
+            return traces, SCHEMA.empty_table()
+
 
 def ask(
     engine: Engine,
@@ -182,19 +249,10 @@ def ask(
 ) -> Asked:
     """Asks an engine, which has the log's events, all properties; ``kind``: the Arrow type of its
     values of processes."""
-    runs = {engine.process(value)[0] for value in engine.values()}
-    known = {engine.process(value)[1] for value in engine.values()}
-    for name in request.manifest.processes:
-        if name not in known and not any(letter in name for letter in "*?["):
-            for run in sorted(runs):
-                engine.add_process(run, name)
-    states = process_states(engine, engine.values(), request.manifest, torn, request.grace)
-    engine.add("processes", table_of(states, engine, kind))
-    engine.add("runs", runs_of(states))
-    restrict(engine, request.restriction)
+    with budgets.raising_when_exhausted():
+        states = _prepare(engine, request, torn, kind)
     questions, refused = questions_of(interface, request.over, engine.columns)
-    if request.only:
-        questions = [q for q in questions if q.name in request.only]
+    questions = _wanted(questions, request)
     words, tables = Words(engine, interface), Tables(engine)
     answers: list[Answer] = []
     try:
@@ -205,9 +263,27 @@ def ask(
                 answers.append(answer(question, tables, states, words, said, KEPT))
             engine.forget(tables.shared)
     except KeyboardInterrupt as problem:
-        why = str(problem) or INTERRUPTED
+        why = stop_reason(problem)
         answers += [Answer(q, Word.UNKNOWN, why) for q in questions[len(answers) :]]
     return Asked(engine, interface, states, answers, refused, _notes(request, states))
+
+
+def _prepare(
+    engine: Engine, request: Request, torn: dict[Any, str], kind: pa.DataType
+) -> list[ProcessState]:
+    """Makes known to an engine what is known of processes and runs, and leaves out what is not
+    asked about; returns the former."""
+    runs = {engine.process(value)[0] for value in engine.values()}
+    known = {engine.process(value)[1] for value in engine.values()}
+    for name in request.manifest.processes:
+        if name not in known and not any(letter in name for letter in "*?["):
+            for run in sorted(runs):
+                engine.add_process(run, name)
+    states = process_states(engine, engine.values(), request.manifest, torn, request.grace)
+    engine.add("processes", table_of(states, engine, kind))
+    engine.add("runs", runs_of(states))
+    restrict(engine, request.restriction)
+    return states
 
 
 def _verdict(answer: Answer, traces: list[Trace]) -> PropertyVerdict:

@@ -130,10 +130,8 @@ def greatest(before: Any, value: Any) -> Any:
     return found
 
 
-def fold(function: str, part: Any, value: Any, parts: int) -> Any:
-    """Returns the least value of each of so many parts (``min``), the greatest (``max``) or the
-    ``sum``; ``part``: of each row, of 32 bits; ``value``: of 64 bits."""
-    found = np.full(parts, FOLDS[function], np.int64)
+def fold(function: str, part: Any, value: Any, found: Any) -> None:
+    """Folds the values of each part into what is ``found`` of it: the least one (``min``), the
+    greatest (``max``), or their ``sum``; ``part``: of each row, of 32 bits; both others: of 64."""
     arrays = part, np.ascontiguousarray(value, np.int64), found
     _functions()[f"fold_{function}"](*(array.ctypes.data for array in arrays), len(part))
-    return found

@@ -70,7 +70,7 @@ def _audit(
     from checker.audit.spark_log import read_log
 
     began = time.monotonic()
-    progress("reading", 0)
+    progress(here.READING, 0)
     log = read_log(session.spark, files, request.mapping, kinds)
     read = here.Read(len(files), log.rows, log.kinds, began, time.monotonic() - began)
     engine = SparkEngine(session.spark, log.events, log.named)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import TypeVar
 
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_expectation, exact_probability
@@ -25,6 +27,7 @@ from checker.model import ir
 from checker.model.ir import Action, MarkKind, TransitionSystem
 from checker.model.tree import statements
 
+_T = TypeVar("_T")
 EXACT = 3_000
 """Up to so many states values are computed exactly without being asked for."""
 
@@ -109,27 +112,37 @@ class Valuation:
     def __init__(self, asked: Asked, graph: ChanceGraph, first: int) -> None:
         self.asked, self._graph, self._first = asked, graph, first
         self._process = process_of(graph.steps)
+        self._last: tuple[tuple[int, bool], Posed] | None = None
 
     def value(self, number: int, precision: Precision) -> Value:
         """Returns the value of a goal of the question."""
         find = self._expected if self.asked.question.counts else self._probability
-        try:
-            return find(self._posed(number), precision)
-        except UnfairProcessError:
-            return find(self._posed(number, True), precision)
+        return self._found(number, lambda posed: find(posed, precision))
 
     def is_sure(self, number: int) -> bool:
         """Returns whether a goal is met with probability 1 under every admissible adversary."""
+        return self._found(number, lambda p: almost_surely(ProcessGraph(p.process), p.objective)[0])
+
+    def _found(self, number: int, find: Callable[[Posed], _T]) -> _T:
+        """Finds something; where an initial state has no fair execution, without those."""
         try:
-            posed = self._posed(number)
-            return almost_surely(ProcessGraph(posed.process), posed.objective)[0]
+            return find(self._posed(number))
         except UnfairProcessError:
-            posed = self._posed(number, True)
-            return almost_surely(ProcessGraph(posed.process), posed.objective)[0]
+            return find(self._posed(number, True))
+
+    @cached_property
+    def _admissible(self) -> Restricted | None:
+        return admissible(self._process)
 
     def _posed(self, number: int, admissible_only: bool = False) -> Posed:
-        """Returns a goal of the question as one without ``until`` and bound; ``admissible_only``:
-        what no admissible adversary does is left out before."""
+        """Returns a goal of the question as one without ``until`` and bound, kept until another one
+        is asked for; ``admissible_only``: what no admissible adversary does is left out before."""
+        which = number, admissible_only
+        if self._last is None or self._last[0] != which:
+            self._last = which, self._made(number, admissible_only)
+        return self._last[1]
+
+    def _made(self, number: int, admissible_only: bool) -> Posed:
         asked, process = self.asked, self._process
         goal = asked.goals[number]
         index = self._first + sum(1 if g.until is None else 2 for g in asked.goals[:number])
@@ -137,7 +150,7 @@ class Valuation:
         posed = Posed(process, range(process.states), range(process.choices), objective)
         if admissible_only or goal.until is not None or asked.steps is not None:
             # What follows on an end, or on the last step, may not be possible for a fair execution.
-            posed = posed.restricted_to(admissible(process))
+            posed = posed.restricted_to(self._admissible)
         if goal.until is not None:
             held = objective.states | self._graph.satisfying(index + 1)
             lost = set(range(process.states)) - held

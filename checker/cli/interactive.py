@@ -18,7 +18,6 @@ from checker.results.alternatives import Alternatives, outcome_texts
 from checker.results.values_when_down import values_when_down
 from checker.simulate.alternatives import alternatives_of, other_choices
 from checker.simulate.choices import Choice
-from checker.simulate.drawn_steps import draw_transition
 from checker.simulate.inspect import variables
 from checker.simulate.phrase_matching import Unclear, match_choice
 from checker.simulate.session import NotPossible, SteppingSession
@@ -208,13 +207,9 @@ class Exploring:
             self._session.pick(self._chance.choice(self._ways))
             self._tell(self._session.steps_taken[0])
         for number in range(_count(rest)):
-            transitions = {
-                id(way.transition): way
-                for way in self._ways
-                if way.transition is not None and not way.idle
-            }
+            transitions = {id(way.transition): way for way in self._session.moving()}
             ways = [w.transition for w in transitions.values() if w.transition is not None]
-            chosen = draw_transition(self._session.system, ways, self._chance, RATE)
+            chosen = self._session.draw(ways, self._chance, RATE)
             if chosen is None:
                 console.print_line("the system is quiescent: nothing has to happen any more")
                 break

@@ -15,7 +15,8 @@ def replay(trace: str, steps: bool) -> int:
     """Make the run of a trace or a scenario again, and list its steps.
 
     The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
-    trace says: it is a violation, after all. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
+    trace says: it is a violation, after all; 0 where it is of no property, as the run that explains
+    a log. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
     is run as a regression: exits 0 where the run is possible and its claims are true.
     """
     from checker.cli.console import print_view
@@ -32,4 +33,4 @@ def replay(trace: str, steps: bool) -> int:
     if not document.edited and not changed_sources(document.trace):
         again = replace(again, explanation=document.trace.explanation)
     print_view(replay_view(again, steps))
-    return 1
+    return 1 if again.property_name or again.failure is not None else 0

@@ -21,16 +21,17 @@ from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.registry import resolved_name
 from checker.extensions.tables import DEFAULT, DEFINITION
+from checker.instantiate.assemble import Instantiated
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.memo import a_run
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
-from checker.results.trace import Trace
+from checker.results.trace import Header, Trace
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import Word
 from checker.session.load import load_check
-from checker.session.trace_header import header_of
+from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
 from checker.simulate.prepared_check import PreparedCheck
 
@@ -79,16 +80,14 @@ def conform(
 
 def _open(asked: Asked) -> PreparedCheck:
     """Returns the check without its properties: it is not asked whether they hold."""
-    check = load_check(asked.spec, asked.check, asked.options.settings)
-    whole = check
-    points = "everywhere" if check.crash_points == "inside" else check.crash_points
-    check = replace(check, prove=(), expect=(), crash_points=points)
-    return PreparedCheck(
-        check,
-        asked.options.settings,
-        lambda made: header_of(str(asked.spec), whole, made, asked.options),
-        fine=asked.options.fine_steps,
-    )
+    whole = load_check(asked.spec, asked.check, asked.options.settings)
+
+    def header(made: Instantiated) -> Header:
+        found = header_of(str(asked.spec), whole, made, asked.options)
+        return replace(found, settings={**found.settings, OF_A_LOG: "yes"})
+
+    settings, fine = asked.options.settings, asked.options.fine_steps
+    return PreparedCheck(for_a_log(whole), settings, header, fine=fine)
 
 
 class _Conforming:

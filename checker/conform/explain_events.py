@@ -175,9 +175,9 @@ class EventExplainer:
                 yield from self._ways(passed, rest, [*lines, here])
 
     def _may_crash(self, items: tuple[Item, ...], at: int) -> bool:
-        """Returns whether a process may crash here although its log does not say so: where it may
-        say nothing more, or goes on with coming back up."""
-        return at >= len(items) or isinstance(items[at], Gap)
+        """Returns whether a process may crash here although its log does not say so: at a gap,
+        where it goes on with coming back up, or behind the last line of a log without an `end`."""
+        return at < len(items) and isinstance(items[at], Gap)
 
     def _explained(self, line: Line, event: Event, left: _Left) -> Iterator[_Left]:
         """Yields what is left of a step when ``line`` is about its first event, or about some of

@@ -186,7 +186,10 @@ class Resolver:
         marks = self._of_kind.get(kind, [])
         if not marks:
             never = "crashes" if kind is MarkKind.CRASH else "comes back up"
-            raise NoValue(f"in this check no process {never}: its clause `faults` does not say so")
+            several = "; are these two runs in one file?" if kind is MarkKind.RECOVER else ""
+            raise NoValue(
+                f"in this check no process {never}: its clause `faults` does not say so{several}"
+            )
         return tuple(EventPattern(mark, (self._self(row),)) for mark in marks)
 
     def _message(self, row: Row, kind: MarkKind) -> tuple[str, tuple[EventPattern, ...]]:

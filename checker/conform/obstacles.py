@@ -136,8 +136,10 @@ class _Place:
 
     def _nearly(self, line: Line) -> Iterator[str]:
         """Yields in what the steps that are possible, and are of the kind that ``line`` says,
-        differ from what the log says: first those that are the event of the line."""
+        differ from what the log says: first those that are the event of the line.  Those in which
+        the process crashes halfway are only counted where there are others."""
         of_another_event = []
+        halfway, whole = [], False
         process = self.system.processes.index(line.row.process)
         for transition in self._transitions:
             events = self.explainer.relevant(transition.events)
@@ -149,8 +151,24 @@ class _Place:
                 said = f"the log says {words_of(self.system, line)}"
                 of_another_event.append(f"`{phrase}` is possible, {said}")
             elif said := self._difference(line, transition):
-                yield f"`{phrase}` is possible, {said}"
+                reason = f"`{phrase}` is possible, {said}"
+                if self._crashes(transition, process):
+                    halfway.append(reason)
+                else:
+                    whole = True
+                    yield reason
+        if whole and halfway:
+            how_many = count(len(halfway), "step")
+            halfway = [f"and {how_many} in which {line.row.process} crashes halfway"]
+        yield from halfway
         yield from of_another_event
+
+    def _crashes(self, transition: Transition, process: int) -> bool:
+        marks = self.system.marks
+        return any(
+            marks[event.mark].kind is MarkKind.CRASH and event.args[0] == process
+            for event in transition.events
+        )
 
     def _is_like(self, line: Line, event: Event) -> bool:
         return any(pattern.mark == event.mark for pattern in line.patterns)
@@ -163,7 +181,13 @@ class _Place:
             lines = [each for each in ways[0][1] if not says_state([each], transition.successor)]
             return self._values(lines, transition.successor)
         lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))
-        return f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+        wanted = f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+        before = self.explainer.after(self.cursors, events[:lacking])
+        who = self.explainer.number_of(events[lacking])
+        items = self.observation.timelines[who].items[before[0][0][who] :] if before else ()
+        if items and isinstance(items[0], Line):
+            return f"{wanted} next, and it has `{words_of(self.system, items[0])}`"
+        return wanted
 
     def _explains(self, events: tuple[Event, ...]) -> bool:
         return bool(self.explainer.after(self.cursors, events))

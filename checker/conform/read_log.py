@@ -28,6 +28,12 @@ OPENERS: Mapping[bytes, Callable[[str], Any]] = {
 }
 """How compressed files are opened, by the bytes that they begin with."""
 
+SAID = frozenset(
+    "run process kind state msg sender seq partition offset payload_hash name arguments message"
+    " fields receivers to from lost".split()
+)
+"""The fields of a line that say something, besides its position and its time."""
+
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
@@ -162,7 +168,7 @@ def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
             raise _wrong("E077", f"this line is no JSON: {problem}", place) from None
         if not isinstance(data, dict):
             raise _wrong("E077", "this line is no JSON object", place)
-        last = _row(path, number, data, mapping)
+        last = templates.shared(_row(path, number, data, mapping))
         templates.note(line, data, last)
         yield last
 
@@ -170,8 +176,9 @@ def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
 class Templates:
     """Lines that differ in their position and time only are parsed once.
 
-    A template is a line without the numbers of these two: where one line with it has them at the
-    top, all lines with it do, and say the same.
+    A template is a line without the values of these two: where one line with it has them at the
+    top, all lines with it do, and say the same.  Where other fields differ that have no meaning
+    here, lines are parsed, but share what they say.
     """
 
     def __init__(self, mapping: NameMapping) -> None:
@@ -181,9 +188,15 @@ class Templates:
         }
         names = "|".join(map(re.escape, self._names))
         self._numbers = re.compile(
-            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)'
+            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|"[^"\\]*")'
         )
         self._known: dict[tuple[str, ...], Row] = {}
+        self._said: dict[str, Mapping[str, Any]] = {}
+
+    def shared(self, row: Row) -> Row:
+        """Returns ``row`` with what another one says that says the same."""
+        data = self._said.setdefault(repr(row.data), row.data)
+        return Row(row.file, row.number, row.process, row.pos, row.kind, data)
 
     def row(self, path: str, number: int, line: str) -> Row | None:
         """Returns what ``line`` says, where one with its template was noted."""
@@ -197,12 +210,12 @@ class Templates:
         return Row(path, number, known.process, int(pos), known.kind, known.data)
 
     def note(self, line: str, data: Mapping[str, Any], row: Row) -> None:
-        """Notes what ``line`` says, where its position and time are numbers at its top, and no
-        others have these names."""
+        """Notes what ``line`` says, where its position and time are a number, and a number or a
+        text, at its top, and no others have these names."""
         if "\\" in line:  # names can be written otherwise
             return
         parts = self._numbers.split(line)
-        found = [(name, float(value)) for name, value in _numbers(parts)]
+        found = [(name, json.loads(value)) for name, value in _numbers(parts)]
         ours = [self._names[name] for name, _ in found]
         if "pos" in ours and len(set(ours)) == len(ours):
             if all(data.get(name) == value for name, value in found):
@@ -234,7 +247,7 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
         raise _wrong("E077", f"there is no kind of line `{kind}`", place, hint)
     process = str(named["process"])
     process = mapping.processes.get(process, process)
-    said = {name: value for name, value in named.items() if name not in ("pos", "ts")}
+    said = {name: value for name, value in named.items() if name in SAID}
     return Row(path, number, process, named["pos"], kind, said)
 
 

@@ -18,6 +18,14 @@ from checker.record.kinds import GAP, KINDS
 BLOCK = 1 << 16
 """Bytes that are read at a time when the end of a file is looked for."""
 
+MODES = (None, "a", "w", "x")
+
+ANEW = (
+    "mode='w' begins a new one in its place, run='NAME' a new run behind it, and mode='a' goes on"
+    " with it, as a process does that comes back up"
+)
+"""What can be done where a file has a log."""
+
 
 class Recorder:
     """The log of one process.
@@ -32,10 +40,12 @@ class Recorder:
     (with ``sync`` also a machine that goes down).  With ``buffered`` lines wait until there are so
     many of them, or for :meth:`flush`, and those that wait die with the process.
 
-    A file that exists is gone on with: positions continue, what a kill has left of a last line
-    becomes a line of kind ``gap``, and ``recover`` is recorded, as ``start`` is in a new file.  Any
-    number of threads may record; a second recorder of the same file, in this or in another process,
-    is refused.
+    The file of a process that was killed is gone on with: positions continue, what the kill has
+    left of a last line becomes a line of kind ``gap``, and ``recover`` is recorded, as ``start`` is
+    in a new file.  A log that has ended in an orderly way is most often that of an earlier run, so
+    it is refused unless ``mode`` says what it is, or ``run`` is another one: the log of that begins
+    behind it, with ``start`` at position 1.  Any number of threads may record; a second recorder of
+    the same file, in this or in another process, is refused.
     """
 
     def __init__(
@@ -44,16 +54,23 @@ class Recorder:
         process: str,
         *,
         run: str = "",
+        mode: str | None = None,
         buffered: int = 0,
         sync: bool = False,
         clock: Callable[[], float] | None = time.time,
     ) -> None:
         """Opens ``path`` for the log of ``process`` in the run ``run``.
 
+        ``mode``: ``"a"`` goes on with what is there, also behind ``end``; ``"w"`` begins a new log,
+        and what is there is lost; ``"x"`` wants a file that is not there or empty; ``None``: see
+        above.
         ``clock``: the seconds that are noted as ``ts``, for display only; ``None``: none are.
         Raises ``OSError`` where the file can't be written, ``BlockingIOError`` where another
-        recorder has it open, and ``ValueError`` where it is not a log of this process.
+        recorder has it open, ``FileExistsError`` where it is refused because of what is there, and
+        ``ValueError`` where it is not a log of this process.
         """
+        if mode not in MODES:
+            raise ValueError(f"no mode of a recorder: {mode!r} (there are None, 'a', 'w' and 'x')")
         self.path, self.process, self.run = Path(path), process, run
         self._buffered, self._sync, self._clock = buffered, sync, clock
         self._lock, self._owner = threading.Lock(), os.getpid()
@@ -61,7 +78,9 @@ class Recorder:
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            last, half = self._end_of_file()
+            if mode == "w":
+                os.ftruncate(self._file, 0)
+            last, half = self._end_of_file(mode)
         except BaseException:
             os.close(self._file)
             raise
@@ -72,22 +91,34 @@ class Recorder:
         self.record("recover" if last or half is not None else "start")
         self.flush()
 
-    def _end_of_file(self) -> tuple[int, str | None]:
-        """Returns the last position in the file (0: it has none), and the text of what a kill has
-        left of a line, which it cuts off (``None``: the file ends with a whole one)."""
+    def _end_of_file(self, mode: str | None) -> tuple[int, str | None]:
+        """Returns the last position in the file (0: it has none, or a line of another run), and the
+        text of what a kill has left of a line, which it cuts off (``None``: the file ends with a
+        whole one)."""
         last, half = _last_lines(self._file)
-        if half:
-            os.ftruncate(self._file, os.fstat(self._file).st_size - len(half))
+        if mode == "x" and (last or half):
+            raise FileExistsError(f"{self.path} is there already: {ANEW}")
         if not last:
+            self._cut_off(half)
             return 0, half.decode(errors="replace") if half else None
         try:
             row = json.loads(last)
-            position, process = row["pos"], row["process"]
+            position, process, kind = row["pos"], row["process"], row["kind"]
         except (ValueError, TypeError, KeyError):
             raise ValueError(f"{self.path} is not a log: its last line is {last[:80]!r}") from None
         if process != self.process:
             raise ValueError(f"{self.path} is the log of {process}, not of {self.process}")
+        is_other = row.get("run", "") != self.run
+        if kind == "end" and mode is None and not is_other:
+            raise FileExistsError(f"{self.path} is a log that has ended: {ANEW}")
+        self._cut_off(half)
+        if is_other:
+            return 0, None
         return int(position), half.decode(errors="replace") if half else None
+
+    def _cut_off(self, half: bytes) -> None:
+        if half:
+            os.ftruncate(self._file, os.fstat(self._file).st_size - len(half))
 
     # ---- any line -------------------------------------------------------------------------
 

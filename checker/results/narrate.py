@@ -53,7 +53,10 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         name, definition, word = ERRORS, "", "error"
         said = f"error {failure.code}: {failure.message}"
     else:
-        said = "no property that the check asks for is violated"
+        asked = bool(system.properties)
+        said = (
+            "no property that the check asks for is violated" if asked else "no property was asked"
+        )
         name, definition, word = "", "", "run"
     whole = steps if closing is None else (*steps, closing)
     fates = outcomes_of(system, run, whole)

@@ -7,7 +7,7 @@ from checker.model.ir import Property, TransitionSystem, domain_item
 from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.narrate import narrate
-from checker.results.rerun import ReplayMismatch, rerun
+from checker.results.rerun import ReplayMismatch, rerun, run_from_start
 from checker.results.show_values import decode
 from checker.results.trace import Header, Json, Trace
 
@@ -54,12 +54,16 @@ def _state(system: TransitionSystem, data: dict[str, Json]) -> State:
 
 
 def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
-    """Replays the execution of a trace document in ``system`` and returns a new trace of it.
+    """Replays the execution of a trace document in ``system`` and returns a new trace of it; where
+    it names no property, only its steps have to be the system's.
 
     Raises ``ValueError`` where the document does not fit the system's variables or properties, and
     :class:`ReplayMismatch` where it fits but is no execution.
     """
     prop: Property | None = None
+    if trace.failure is None and not trace.property_name:
+        run = run_from_start(system, path_of(system, trace).states)
+        return narrate(system, run, None, trace.header)
     if trace.failure is None:
         prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
         if prop is None:

@@ -16,9 +16,10 @@ from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
 from checker.language.typecheck.layers import layers_of, stands_for
 from checker.language.typecheck.variants import describe
-from checker.model.ir import TransitionSystem, Variable, VariableKind
+from checker.model.ir import Const, TransitionSystem, Variable, VariableKind
 from checker.model.large_sets import is_finite_set
 from checker.model.names import reads_in
+from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 PILE = 16
 """From this many copies of one message in flight on, they are held to be unbounded."""
+
+_DECLARED = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+"""Variables that handlers may read, and bound by what they read."""
 
 
 def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
@@ -180,7 +184,8 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
 
     The same steps can be taken again: no step reads how many messages are in flight or how much has
     been noted.  A handler may read how large a variable has become, so larger sizes are tried
-    first.  What a bound of the check reads does not grow without end.
+    first, and all of them where a step mentions a larger number, which may be its bound.  What a
+    bound of the check reads does not grow without end.
     """
     if answer.fault is None:
         return ""
@@ -193,6 +198,8 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
     read = reads_in(tuple(p.bad for p in system.properties if p.is_bound))
     if any(variable.name in read for variable in own):
         return ""
+    if all(v.kind in _DECLARED for v in own) and _largest_number(system) > size:
+        return ""
     for later in range(1, len(states)):
         for earlier in range(later):
             if _dominates(system, states[earlier], states[later], capacity):
@@ -204,6 +211,13 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
                     f" it was after {earlier}, but for more of it; give it a bound"
                 )
     return ""
+
+
+def _largest_number(system: TransitionSystem) -> int:
+    """Returns the largest number that some step mentions; 0 where none does."""
+    code = tuple((action.guard, action.params, action.body) for action in system.actions)
+    numbers = (n.value for n in below(code) if isinstance(n, Const) and isinstance(n.type, IntT))
+    return max((n for n in numbers if isinstance(n, int)), default=0)
 
 
 def _patience(variable: Variable) -> int:
@@ -281,6 +295,12 @@ def _warnings(check: typed.Check) -> Iterator[str]:
         at = f"line {span.line}: " if span is not None and span.line else ""
         hint = f" ({warning.hint})" if warning.hint else ""
         yield f"warning {warning.code}: {at}{warning.message}{hint}"
+
+
+def of_walks(check: typed.Check, answer: Answer) -> Iterator[str]:
+    """Yields what random walks do not say of chance."""
+    if answer.walks is not None and check.chance:
+        yield "random walks draw coins without their weights: `bivalence check` computes chances"
 
 
 def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:

@@ -44,10 +44,12 @@ def chance_verdicts(
             raise SpecError((Diagnostic(UNWRITTEN, message, hint=hint),))
         return ()
     if check.bounds:
-        return _unknown(check, "the check has a `bound`, and runs beyond it have chances, too")
+        why = "the check has a `bound`, and runs beyond it have chances, too"
+        return _unknown(check, why, options)
     if not can(options.engine, Feature.CHANCE):
         note = engine_of(options.engine).ability(Feature.CHANCE).note
-        return _unknown(check, f"the {resolved_name(options.engine)} engine {note}")
+        name = resolved_name(options.engine)
+        return _unknown(check, f"the {name} engine {note}: `--engine auto` computes it", options)
     try:
         return _known(check, options, listener)
     except ImproperChance as wrong:
@@ -82,7 +84,13 @@ def not_by_proof(report: Report, check: typed.Check) -> Report:
     return with_chance(report, _unknown(check, why))
 
 
-def _unknown(check: typed.Check, why: str) -> tuple[PropertyVerdict, ...]:
+def _unknown(
+    check: typed.Check, why: str, options: Options | None = None
+) -> tuple[PropertyVerdict, ...]:
+    """Returns that nothing is known of the questions of a check; ``options``: where the file that
+    they ask for, if any, was not written, which is said, too."""
+    if options is not None and options.drn_out is not None:
+        why = f"{why}; nothing is written to `{options.drn_out}`"
     return tuple(
         PropertyVerdict(q.name, q.goal.document or q.name, Word.UNKNOWN, q.expected or None, why)
         for q in check.chance
@@ -122,7 +130,7 @@ def _known(
 
     made, graph, stopped = graph_of_check(make, engine.name, graph_of, options)
     if stopped is not None:
-        return _unknown(check, stopped)
+        return _unknown(check, stopped, options)
     if options.drn_out is not None:
         _write_process(questions(made), graph, options.drn_out)
     first, found = 0, list[PropertyVerdict]()

@@ -29,6 +29,7 @@ from checker.session.caveats import (
     not_promised,
     notes,
     of_view,
+    of_walks,
     uncounted_steps,
     why_nothing_explored,
 )
@@ -50,7 +51,7 @@ from checker.session.run_engine import (
     unknown_report,
 )
 from checker.session.state_tables import export_tables, require_exportable
-from checker.session.trace_header import asked_alone, header_of, settings_of
+from checker.session.trace_header import OF_A_LOG, asked_alone, for_a_log, header_of, settings_of
 from checker.session.world_line import world_line
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def _instantiate_from_trace(
     settings, grown = settings_of(header)
     alone = asked_alone(header)
     check = load_check(read_spec(path).only(alone) if alone else path, header.check, settings)
+    if OF_A_LOG in header.settings:
+        check = for_a_log(check)
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
 
 
@@ -350,6 +353,7 @@ def _all_notes(
     return (
         *notes(check, made, options.fine_steps),
         *of_view(made, answer),
+        *of_walks(check, answer),
         *(uncounted_steps(check, options.fine_steps) if uncounted else ()),
         *answer.remarks,
     )

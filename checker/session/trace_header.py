@@ -19,6 +19,16 @@ GROWN = "capacity of "
 ONLY = "property asked alone: "
 """Prefix, in a header's settings, of the properties that were asked of those of the check."""
 
+OF_A_LOG = "run of a log"
+"""What a header's settings have where the run explains a log."""
+
+
+def for_a_log(check: typed.Check) -> typed.Check:
+    """Returns ``check`` as the log of an implementation is held to it: without its properties, and
+    with crashes at any point of a handler, also where no property could tell."""
+    points = "everywhere" if check.crash_points == "inside" else check.crash_points
+    return replace(check, prove=(), expect=(), crash_points=points)
+
 
 def header_of(
     path: str, check: typed.Check, made: Instantiated, options: Options, *, sources: bool = True
@@ -47,7 +57,7 @@ def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
     for name, value in header.settings.items():
         if name.startswith(GROWN):
             grown[name.removeprefix(GROWN)] = int(value)
-        elif not name.startswith(ONLY):
+        elif not name.startswith(ONLY) and name != OF_A_LOG:
             asked[name] = value
     return asked, grown
 

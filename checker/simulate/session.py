@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from checker.model.distributions import odds
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Property, TransitionSystem
+from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.bounds import not_followed
 from checker.results.fair_lasso import in_words
@@ -18,6 +20,7 @@ from checker.results.replay import replay
 from checker.results.rerun import Moment, Run
 from checker.results.trace import Trace
 from checker.simulate.choices import Choice, Choices, choices, starts
+from checker.simulate.drawn_steps import draw_transition
 from checker.simulate.judging import (
     Truths,
     ViolatedProperty,
@@ -28,6 +31,12 @@ from checker.simulate.judging import (
 )
 from checker.simulate.phrase_matching import Unclear, match_choice
 from checker.simulate.prepared_check import Outgrown, PreparedCheck
+
+
+def _instance(way: Choice) -> tuple[str, tuple[Value, ...]]:
+    """Returns the name of a step's action, and its parameters."""
+    assert way.transition is not None
+    return way.transition.action.name, way.transition.params
 
 
 class NotPossible(Exception):
@@ -99,6 +108,21 @@ class SteppingSession:
         keys = ((w, w.transition) for w in ways if w.transition is not None)
         found = {w.text: known.get((t.action.name, t.params, w.successor)) for w, t in keys}
         return {text: share for text, share in found.items() if share is not None}
+
+    def moving(self) -> list[Choice]:
+        """Returns the choices that may change the state: also what a coin may show that does not,
+        where it may show something else that does."""
+        known, ways = self.odds(), [w for w in self.choices.ways if w.transition is not None]
+        moved = {_instance(way) for way in ways if not way.idle}
+        return [w for w in ways if not w.idle or (w.text in known and _instance(w) in moved)]
+
+    def draw(
+        self, among: Sequence[Transition], chance: random.Random, rate: float
+    ) -> Transition | None:
+        """Draws one of some steps that are possible now: see
+        :mod:`checker.simulate.drawn_steps`."""
+        known = {} if self.state is None else odds(self.system, self.state)
+        return draw_transition(self.system, among, chance, rate, known)
 
     def _choices_now(self) -> Choices:
         if self.state is None:

@@ -8,7 +8,7 @@ proof for FLP, Information Processing Letters 92 (2004): what can be decided wit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -43,6 +43,8 @@ from checker.valence.question import PROPERTY
 
 SHOWN = 3
 """The largest number of critical states that are shown."""
+LIKE = 4
+"""They are chosen from so many times as many: some are reached, and left, in the same words."""
 
 
 def analyse(computed: Computed) -> Valence:
@@ -88,7 +90,7 @@ def _notes(computed: Computed) -> Iterator[str]:
 def _known(computed: Computed, report: Valence) -> Valence:
     graph = computed.graph
     starts = tuple(_starts(computed))
-    count, critical = graph.critical(SHOWN)
+    count, critical = graph.critical(SHOWN * LIKE)
     report = replace(
         report,
         edges=graph.edges,
@@ -96,7 +98,7 @@ def _known(computed: Computed, report: Valence) -> Valence:
         adjacent=tuple(_adjacent(starts)),
         levels=tuple(_levels(computed)),
         critical_states=count,
-        critical=tuple(_critical(computed, path) for path in critical),
+        critical=tuple(_different(_critical(computed, path) for path in critical)),
         blocking=tuple(_blocking(computed)),
         non_uniform=sum(
             n for word, n in _words(computed).items() if _is_non_uniform(computed, word)
@@ -241,6 +243,17 @@ def _critical(computed: Computed, path: Path) -> Critical:
         number = system.processes.index(holder)
         without = computed.shown(computed.layout.without(computed.word(state), number))
     return Critical(_trace(computed, path), tuple(branches), holder, without)
+
+
+def _different(found: Iterable[Critical]) -> list[Critical]:
+    """Returns the first of ``found`` that differ in the words of their runs or steps."""
+    told = dict[tuple[object, ...], Critical]()
+    for each in found:
+        words = (*(step.headline for step in each.trace.steps), *each.branches)
+        told.setdefault(words, each)
+        if len(told) == SHOWN:
+            break
+    return [*told.values()]
 
 
 def _holder(branches: Sequence[Branch]) -> str:

@@ -268,3 +268,12 @@ def test_the_decision_process_is_written_for_storm(tmp_path: Path) -> None:
     states = [line for line in out.read_text().splitlines() if line.startswith("state")]
     assert states == ["state 0 init", "state 1 goal1 goal2", "state 2 until2"]
     assert "\t\t1 : 1/3" in out.read_text().splitlines()
+
+
+def test_a_process_that_is_not_written_is_said_not_to_be(tmp_path: Path) -> None:
+    out, path = tmp_path / "coin.drn", tmp_path / "a.bcast"
+    clauses = "n = 1  bound p1.side != tails  prove almost surely all_heads"
+    path.write_text(f"{COIN}\ncheck c of Coin {{ {clauses} }}\n", encoding="utf-8")
+    (verdict,) = run_check(str(path), "c", Options(drn_out=str(out))).verdicts
+    assert verdict.word is Word.UNKNOWN and not out.exists()
+    assert f"nothing is written to `{out}`" in verdict.reason

@@ -174,3 +174,20 @@ def test_a_report_stays_where_valence_is_not_known(
     said = " ".join(capsys.readouterr().out.split())
     assert "what can still be decided in these runs is not known: nobody knows" in said
     assert "as expected" in said
+
+
+def test_a_sign_leads_to_the_first_critical_state_of_its_level_and_each_is_told_once(
+    tmp_path: Path,
+) -> None:
+    page, document = tmp_path / "valence.html", tmp_path / "valence.json"
+    spec = f"{resources.specs() / 'commit' / 'two_phase_commit.bcast'}::coordinator_or_participant"
+    assert run(["valence", spec, "-q", "--html", str(page), "--json", str(document)]) == 0
+    critical = json.loads(document.read_text(encoding="utf-8"))["critical"]
+    told = [
+        json.dumps([[step["headline"] for step in each["trace"]["steps"]], each["branches"]])
+        for each in critical
+    ]
+    assert told and len(told) == len(set(told))
+    text, depths = page.read_text(encoding="utf-8"), [len(c["trace"]["steps"]) for c in critical]
+    for number, depth in enumerate(depths):
+        assert (f'<a href="#hook-{number}"><' in text) == (depths.index(depth) == number)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from checker import resources
+from checker.cli.main import main
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options
 from checker.results.verdict import Word
@@ -37,6 +38,7 @@ def back(term: int) -> dict[str, Any]:
         ([STANDS, asks("p2", "p3"), CRASH, back(1)], Word.HOLDS),
         ([STANDS, asks("p2"), CRASH, back(0)], Word.VIOLATED),  # stored before it is sent
         ([STANDS, asks("p2"), STANDS], Word.VIOLATED),
+        ([STANDS, asks("p2")], Word.VIOLATED),  # its log has an end: it has not crashed
     ],
 )
 def test_what_is_logged_before_a_crash(
@@ -51,3 +53,21 @@ def test_what_is_logged_before_a_crash(
         files.append(str(file))
     found = conform(Asked(RAFT, "one_term", Options(engine=engine)), files)
     assert found.word is word, found.obstacles
+
+
+def test_a_run_with_a_crash_that_no_property_could_tell_is_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = [{"process": "p1", "pos": n, **row} for n, row in enumerate([STANDS, CRASH, back(1)], 1)]
+    (tmp_path / "p1").write_text("".join(json.dumps(row) + "\n" for row in log), encoding="utf-8")
+    trace = str(tmp_path / "trace.json")
+    said = ["conform", f"{RAFT}::one_term", str(tmp_path / "p1"), "--trace-out", trace]
+    assert main([*said, "-q"]) == 0
+    capsys.readouterr()
+    assert main(["replay", trace]) == 0
+    said_again = capsys.readouterr().out
+    assert "p1 comes back up" in said_again and "no property was asked" in said_again
+    document = json.loads(Path(trace).read_text(encoding="utf-8"))
+    del document["steps"][1:2]
+    Path(trace).write_text(json.dumps(document), encoding="utf-8")
+    assert main(["replay", trace]) != 0

@@ -155,3 +155,36 @@ def test_what_conforms_travels_without_its_run(check: str, tmp_path: Path) -> No
     ((_, report),) = conform_tasks.run_task(task, lambda progress: None).reports
     assert report.trace is None
     assert conform(asked, [f"{log}/p1.ndjson"]).trace is not None
+
+
+ORDERED = """
+protocol Echo implements BestEffortBroadcast {
+  message DATA(m: Msg)
+  message SEEN(m: Msg)
+  upon request broadcast(m) { send DATA(m) to all }
+  upon receive DATA(m) from p { deliver(p, m)  send SEEN(m) to p }
+  upon receive SEEN(m) from p { skip }
+}
+check c of Echo {
+  n = 2
+  faults crash <= 1
+  clients { p1 broadcasts a }
+  expect validity holds
+}
+"""
+
+
+def test_a_step_in_another_order_is_told_by_both_lines_and_crashes_are_counted(
+    tmp_path: Path, capsys: Out
+) -> None:
+    path = tmp_path / "echo.bcast"
+    path.write_text(ORDERED, encoding="utf-8")
+    step = [{"kind": "receive", "message": "DATA"}, {"kind": "send", "message": "SEEN"}, GOOD[1]]
+    sent = {"kind": "send", "message": "DATA"}
+    (log,) = folders(tmp_path, p1=[GOOD[0], sent, *step])
+    assert main(["conform", f"{path}::c", log, "-q"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "then the log should have `p1 indicates deliver(p1, a)` next, and it has `p1 sends" in said
+    )
+    assert "in which p1 crashes halfway" in said

@@ -26,7 +26,7 @@ def said(value: random.Random, pos: int) -> dict[str, Any]:
     """A row with little variety, in which the names of positions and times also stand elsewhere."""
     row: dict[str, Any] = {"process": "p1", "pos": pos, "kind": "perform"}
     if value.random() < 0.7:
-        row["ts"] = value.choice((1, 2.5, 1e9, -3))
+        row["ts"] = value.choice((1, 2.5, 1e9, -3, "2026-01-01T10:00:00Z", "ü"))
     if value.random() < 0.5:
         row["fields"] = {value.choice(("pos", "ts", "x")): value.choice((1, 2, "1", None))}
     if value.random() < 0.5:
@@ -50,6 +50,33 @@ def test_rows_are_those_that_a_parser_reads(seed: int, tmp_path: Path) -> None:
         assert found.data == {k: v for k, v in row.items() if k not in ("pos", "ts")}
     shared = {id(found.data) for found in log.rows["p1"]}
     assert len(shared) < len(rows)
+
+
+ORDERS = (
+    '{{"ts":"2026-01-01T10:00:{0:02}Z","kind":"perform","process":"p1","pos":{0}}}',
+    '{{"pos": {0}, "process": "p1", "kind": "perform", "ts": "12:{0}"}}',
+    '{{"kind":"perform","pos":{0},"thread":{0},"process":"p1","level":"INFO"}}',
+)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_lines_share_what_they_say_in_any_order_and_with_other_fields(
+    order: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text("\n".join(map(order.format, range(1, 50))), encoding="utf-8")
+    rows = read_log([str(tmp_path / "log")], NameMapping()).rows["p1"]
+    assert [row.pos for row in rows] == list(range(1, 50))
+    assert len({id(row.data) for row in rows}) == 1
+    assert rows[0].data == {"process": "p1", "kind": "perform"}
+
+
+def test_a_position_that_is_a_text_is_none(tmp_path: Path) -> None:
+    good = '{"process":"p1","kind":"perform","pos":1,"ts":2}\n'
+    bad = '{"process":"p1","kind":"perform","pos":"2","ts":2}\n'
+    (tmp_path / "log").write_text(good + bad, encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        read_log([str(tmp_path / "log")], NameMapping())
+    assert error.value.diagnostics[0].code == "E071"
 
 
 def test_a_position_that_is_not_at_the_top_is_none(tmp_path: Path) -> None:

@@ -71,6 +71,8 @@ check c of Ticks { n = 1  bound p.ticks <= 300  expect positive holds within }
 
 LARGE = [
     ("state held : Nat = 0", "held < 200", "held := held + 1"),
+    ("state held : Nat = 0", "held < 1000", "held := held + 1"),
+    ("state held : Nat = 0", "held != 700", "while some x in {1} when held < 700 { held += x }"),
     ("state held : seq<bool> = []", "#held < 40", "held := held + true"),
     ("state held : bag<0..1> = {| |}", "#held < 40", "held += 0"),
 ]

@@ -336,3 +336,37 @@ def test_who_never_comes_to_rest_stops_the_clock(tmp_path: Path) -> None:
     text = WORK.format(guard="true", body="s := if self in s then {} else {self}")
     expected = "in_time holds, time_goes_on violated"
     compare(tmp_path, Case("toggle", text, expected), "native", False)
+
+
+ALARM = """
+protocol Alarm {
+  message M
+  state rung = false
+  upon init { start t after 3 }
+  upon receive M { skip }
+  upon timeout t { rung := true }
+  property silent : always forall p in Proc: not p.rung
+  property rings : forall p in Proc: correct(p) ~> p.rung
+}
+check c of Alarm {
+  n = 2
+  FAULTS
+  links authenticated
+  timing clocks drift DRIFT
+  expect silent violated
+  expect rings holds
+  allow unused
+}
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize("drift", [0, 1, 2])
+@pytest.mark.parametrize("faults", ["byzantine <= 1", "byzantine <= 1, crash <= 1, recover"])
+def test_a_byzantine_clock_delays_nobody(
+    tmp_path: Path, faults: str, drift: int, engine: str, fine: bool
+) -> None:
+    """Though it does not tick; who comes back from a crash has lost its timer."""
+    rings = "holds" if "crash" not in faults else "violated"
+    text = ALARM.replace("FAULTS", f"faults {faults}").replace("DRIFT", str(drift))
+    compare(tmp_path, Case("", text, f"silent violated, rings {rings}"), engine, fine)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.model import names
 from checker.results.verdict import Word
 from checker.session.pipeline import Options, run_check
 
@@ -30,7 +31,10 @@ check counting of Counting { n = 1 expect small violated expect ends holds }
 
 
 def objects() -> Counter[str]:
-    """How many objects there are of each type."""
+    """How many objects there are of each type, beside the names of nodes that are kept to be
+    shared: some thousands at most, however many specs there are."""
+    names._own_names.cache_clear()
+    names._joined.cache_clear()
     gc.collect()
     return Counter(f"{type(each).__module__}.{type(each).__name__}" for each in gc.get_objects())
 

@@ -154,3 +154,39 @@ def test_a_child_that_was_forked_does_not_write_into_the_log_of_its_parent(tmp_p
             os._exit(7)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_the_log_of_an_earlier_run_is_refused_unless_said_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "p1.ndjson"
+    Recorder(path, "p1").close()
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="mode='w' begins a new one"):
+        Recorder(path, "p1")
+    with pytest.raises(FileExistsError, match="is there already"):
+        Recorder(path, "p1", mode="x")
+    assert path.read_bytes() == before
+    Recorder(path, "p1", mode="a").close()
+    assert [(row["pos"], row["kind"]) for row in rows(path)] == [
+        (1, "start"),
+        (2, "end"),
+        (3, "recover"),
+        (4, "end"),
+    ]
+    Recorder(path, "p1", mode="w").close()
+    assert [(row["pos"], row["kind"]) for row in rows(path)] == [(1, "start"), (2, "end")]
+    with pytest.raises(ValueError, match="no mode"):
+        Recorder(path, "p1", mode="r")
+
+
+def test_another_run_begins_behind_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "p1.ndjson"
+    Recorder(path, "p1", run="one").close()
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"run":"one","pro')
+    Recorder(path, "p1", run="two").close()
+    assert [(row["run"], row["pos"], row["kind"]) for row in rows(path)] == [
+        ("one", 1, "start"),
+        ("one", 2, "end"),
+        ("two", 1, "start"),
+        ("two", 2, "end"),
+    ]

@@ -74,8 +74,9 @@ def at_return(world: World, indication: str, process: Expr) -> Block:
     for number, request in enumerate(returning(world), start=1):
         if request.returns == indication:
             mine, target = _target(world, process)
-            message = f"`{indication}` returns an operation that nobody has called: there is no"
-            message = f"{message} `{request.name}` outstanding at this process"
+            ended = ", or a crash has ended it" if world.recovers else ""
+            message = f"`{indication}` returns a `{request.name}` that is not outstanding at this"
+            message = f"{message} process: none was called, or it has returned already{ended}"
             somewhere = world.place(world.check.protocol.span)  # the statement's takes its place
             wrong = ir.Fault("R007", message, somewhere)
             unasked = build.negation(build.equal(mine, build.integer(number)))

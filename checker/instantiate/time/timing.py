@@ -375,7 +375,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     ahead, theirs = entry(clocks, self), entry(clocks, other)
 
     def counts(process: Expr) -> Expr:
-        return TRUE if world.recovers else world.alive(process)
+        return conj(world.honest(process), TRUE if world.recovers else world.alive(process))
 
     def some(body: Expr) -> Expr:
         return ir.Quant(ir.Quantifier.EXISTS, other.name, domain, conj(counts(other), body), BOOL)
@@ -386,13 +386,14 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
         value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
         return ir.Assign(ir.Target(IntT(0, drift), CLOCK, True, path), value)
 
-    # A process that is ``drift`` ahead of another waits for it.  A crashed clock delays no process.
+    # A process that is ``drift`` ahead of another waits for it.  A clock that does not count, of a
+    # process that has crashed for good or is Byzantine, delays no process.
     difference = ir.Apply(IntT(-drift, drift), Op.SUB, (ahead, theirs))
     waits = some(
         conj(negation(equal(other, self)), build.at_most(build.integer(drift), difference))
     )
     over = disj(*(_over(world, t, self) for t in found))
-    where = conj(counts(self), world.honest(self), negation(conj(world.alive(self), over)))
+    where = conj(counts(self), negation(conj(world.alive(self), over)))
     where = conj(where, negation(waits))
     positive = build.below(build.integer(0), theirs)
     back = ir.For(other.name, domain, (ir.If(positive, (shift(other, Op.SUB),)),))

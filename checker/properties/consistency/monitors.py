@@ -32,7 +32,8 @@ class Monitor(Protocol[Kept]):
     def lost(self, state: Kept, operation: int) -> Kept: ...
 
     def results(self, state: Kept, operation: int) -> Iterable[Result] | None:
-        """Returns the results with which ``operation`` may return; ``None``: with any."""
+        """Returns the results with which ``operation`` may return, in an order that the check
+        alone determines; ``None``: with any."""
         ...
 
     def returned(self, state: Kept, operation: int, result: Result) -> Kept | None:
@@ -65,6 +66,7 @@ class Linearizability:
 
     def __init__(self, of: SequentialObject) -> None:
         self.of = of
+        self._all = _results(of)
 
     def start(self) -> frozenset[Configuration]:
         return frozenset({(self.of.initial(), frozenset[Pending]())})
@@ -77,8 +79,8 @@ class Linearizability:
         return frozenset((at, frozenset(_without(pending, operation))) for at, pending in state)
 
     def results(self, state: frozenset[Configuration], operation: int) -> Iterable[Result]:
-        found = (_effect(pending, operation) for _, pending in state)
-        return dict.fromkeys(effect[0] for effect in found if effect is not None)
+        effects = {_effect(pending, operation) for _, pending in state}
+        return [result for result in self._all[operation] if (result,) in effects]
 
     def returned(
         self, state: frozenset[Configuration], operation: int, result: Result
@@ -275,6 +277,7 @@ class OneWriter:
     def __init__(self, of: SequentialObject, is_safe: bool) -> None:
         self.of, self.is_safe = of, is_safe
         self.written = _writes(of, "safe" if is_safe else "regular")
+        self._all = _results(of)
 
     def start(self) -> Memory:
         return Memory(self.of.initial(), (), frozenset())
@@ -309,7 +312,8 @@ class OneWriter:
     def results(self, state: Memory, operation: int) -> Iterable[Result] | None:
         if operation in self.written:
             return (self._read(operation, state.written),)
-        return next(r.may_return for r in state.reads if r.operation == operation)
+        found = next(r.may_return for r in state.reads if r.operation == operation)
+        return None if found is None else [r for r in self._all[operation] if r in found]
 
     def returned(self, state: Memory, operation: int, result: Result) -> Memory:
         if operation not in self.written:

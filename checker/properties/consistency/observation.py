@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 from weakref import WeakKeyDictionary
 
@@ -165,8 +166,9 @@ def _specification(asked: typed.Consistent, of: SequentialObject) -> Specificati
     """Returns the object as far as the calls explore it, for what is said of a violation."""
     states = {at: number for number, at in enumerate(reachable(of))}
     outcomes = {}
-    for (at, call), found in of.known.items():
-        if at in states and all(after in states for after, _ in found):
+    for at, call in product(states, range(len(of.calls))):
+        found = of.known.get((at, call))
+        if found is not None and all(after in states for after, _ in found):
             some = tuple((states[after], _parts(of.calls[call], r)) for after, r in found)
             outcomes[states[at], call] = some
     said = tuple((c.process, c.op, tuple(arg.value for arg in c.args)) for c in of.calls)

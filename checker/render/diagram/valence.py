@@ -148,7 +148,8 @@ def levels(
         )
         target = (links or {}).get(level.depth)
         if target:
-            sign = f'<text x="{number(LEFT - 16)}" y="{number(y + 10)}">◆</text>'
+            area = f'<rect y="{y}" width="{LEFT - 2}" height="{ROW}" style="fill:transparent"/>'
+            sign = f'{area}<text x="{number(LEFT - 16)}" y="{number(y + 10)}">◆</text>'
             label = f'<a href="#{safe(target)}">{label}{sign}</a>'
         parts.append(label)
         parts += _bar(report, level, y, widest, runs or {})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from checker.diagnostics.visible import visible
+from checker.render.adversary_tree import Edge, Node, adversary_tree
 from checker.render.html.content import short_file_name
 from checker.render.html.page import environment, policy, style
 from checker.render.terminal.chance import ENDS, adversary_text, value_lines, visit_text, when_text
-from checker.results.chance import Visit
 from checker.results.verdict import PropertyVerdict, Report
 
 UNFOLDED = 4
@@ -52,48 +50,33 @@ def _question(report: Report, verdict: PropertyVerdict, number: int) -> dict[str
             {"step": rule.step, "when": when_text(rule), "states": rule.states}
             for rule in adversary.rules
         ],
-        "tree": _Tree(adversary.tree, f"t{number}").visit(0, Fraction(1), 0),
+        "tree": _visit(adversary_tree(adversary.tree), f"t{number}"),
     }
 
 
-@dataclass
-class _Tree:
-    """The data of a tree of runs; a visit that several branches lead to is drawn where it is met
-    first."""
+def _visit(node: Node, name: str, depth: int = 0) -> dict[str, Any]:
+    """Returns the data of a visit; ``name``: what anchors in its tree begin with."""
+    visit = node.visit
+    return {
+        "number": node.number,
+        "id": f"{name}-{node.number}",
+        "said": visit_text(visit),
+        "ends": visit.ends,
+        "end_text": ENDS[visit.ends][0] if visit.ends else "",
+        "branches": [_branch(edge, name, depth) for edge in node.branches],
+    }
 
-    visits: Sequence[Visit]
-    name: str
-    drawn: set[int] = field(default_factory=set)
 
-    def visit(self, number: int, so_far: Fraction, depth: int) -> dict[str, Any]:
-        visit = self.visits[number]
-        self.drawn.add(number)
-        branches = []
-        for branch in visit.branches:
-            here = so_far * Fraction(branch.probability)
-            data: dict[str, Any] = {
-                "probability": branch.probability,
-                "shows": branch.shows,
-                "so_far": str(here),
-                "percent": max(1, round(100 * here)),
-                "open": depth < UNFOLDED,
-                "again": None,
-            }
-            then = branch.then
-            if then in self.drawn and self.visits[then].branches:
-                data["again"] = {"number": then, "id": self.id(then)}
-            else:
-                data["visit"] = self.visit(then, here, depth + 1)
-            branches.append(data)
-        return {
-            "number": number,
-            "id": self.id(number),
-            "said": visit_text(visit),
-            "ends": visit.ends,
-            "end_text": ENDS[visit.ends][0] if visit.ends else "",
-            "branches": branches,
-        }
-
-    def id(self, number: int) -> str:
-        """Returns the anchor of a visit."""
-        return f"{self.name}-{number}"
+def _branch(edge: Edge, name: str, depth: int) -> dict[str, Any]:
+    branch, again = edge.branch, None
+    if edge.then is None:
+        again = {"number": branch.then, "id": f"{name}-{branch.then}"}
+    return {
+        "probability": branch.probability,
+        "shows": branch.shows,
+        "so_far": str(edge.so_far),
+        "percent": max(1, round(100 * edge.so_far)),
+        "open": depth < UNFOLDED,
+        "again": again,
+        "visit": None if edge.then is None else _visit(edge.then, name, depth + 1),
+    }

@@ -35,7 +35,9 @@ PARTS = {
 
 def valence_page(report: Valence) -> str:
     """Returns the page of a report."""
-    links = {each.trace.length: f"hook-{i}" for i, each in enumerate(report.critical)}
+    links = dict[int, str]()
+    for number, each in enumerate(report.critical):
+        links.setdefault(each.trace.length, f"hook-{number}")
     if report.undecided is not None:
         links.setdefault(report.undecided.trace.loop or 0, "never")
     data: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from checker.diagnostics.english import count
+from checker.render.adversary_tree import Node, adversary_tree
 from checker.results.chance import RESTS, Adversary, Chance, Rule, Visit
 from checker.results.verdict import PropertyVerdict
 
@@ -50,8 +50,9 @@ def _adversary(adversary: Adversary) -> RenderableType:
     if adversary.rules:
         parts.append(Text(f"  {adversary_text(adversary)}:", style="dim"))
         parts.append(Padding(_rules(adversary), (0, 0, 0, 4)))
-    root = Tree(_visit_text(adversary.tree, 0), guide_style="dim")
-    _grow(root, adversary.tree, 0)
+    tree = adversary_tree(adversary.tree)
+    root = Tree(_visit_text(tree), guide_style="dim")
+    _grow(root, tree)
     return Group(*parts, root)
 
 
@@ -78,23 +79,17 @@ def when_text(rule: Rule) -> str:
     return ", ".join(f"{name} {condition}" for name, condition in rule.when) or "always"
 
 
-def _grow(node: Tree, tree: tuple[Visit, ...], number: int) -> None:
-    """Adds the branches of a visit; one that several lead to is drawn where it is met first."""
-    todo = [(node, number, Fraction(1))]
-    drawn = {number}
-    while todo:
-        node, number, so_far = todo.pop(0)
-        for branch in tree[number].branches:
-            label = Text(branch.probability, style="bold cyan")
-            label.append(f"  {branch.shows}", style="not bold default")
-            here = so_far * Fraction(branch.probability)
-            label.append(f"  (so far {here})", style="not bold dim")
-            if branch.then in drawn and tree[branch.then].branches:
-                node.add(label.append(f"\nas at {branch.then}", style="not bold dim"))
-                continue
-            drawn.add(branch.then)
-            label.append("\n").append_text(_visit_text(tree, branch.then))
-            todo.append((node.add(label), branch.then, here))
+def _grow(drawn: Tree, node: Node) -> None:
+    """Draws the branches of a visit."""
+    for edge in node.branches:
+        label = Text(edge.branch.probability, style="bold cyan")
+        label.append(f"  {edge.branch.shows}", style="not bold default")
+        label.append(f"  (so far {edge.so_far})", style="not bold dim")
+        if edge.then is None:
+            drawn.add(label.append(f"\nas at {edge.branch.then}", style="not bold dim"))
+        else:
+            label.append("\n").append_text(_visit_text(edge.then))
+            _grow(drawn.add(label), edge.then)
 
 
 def again_text(visit: Visit) -> str:
@@ -111,9 +106,9 @@ def visit_text(visit: Visit) -> str:
     return f"{said}{before}forever: {again_text(visit)}"
 
 
-def _visit_text(tree: tuple[Visit, ...], number: int) -> Text:
-    visit = tree[number]
-    text = Text(f"{number}  " if visit.branches else "", style="not bold dim")
+def _visit_text(node: Node) -> Text:
+    visit = node.visit
+    text = Text(f"{node.number}  " if visit.branches else "", style="not bold dim")
     text.append(visit_text(visit), style="not bold default")
     if visit.ends:
         said, style = ENDS[visit.ends]

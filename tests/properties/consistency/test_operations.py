@@ -196,3 +196,62 @@ def test_who_comes_back_makes_its_next_request(
     path = tmp_path / "silent.bcast"
     path.write_text(SILENT.replace("FAULTS", faults), encoding="utf-8")
     assert word(run_check(str(path), None, Options(engine=engine, fine_steps=fine))) == expected
+
+
+LOCK = """
+interface Locking {
+  request acquire() returns locked()
+  request release() returns free()
+}
+protocol Central(server: Proc) implements Locking {
+  message WANT
+  message YOURS
+  message FREE
+  message DONE
+  stable state holder : option<Proc> = none
+  stable state queue : seq<Proc> = []
+  state acquires = false
+  state releases = false
+
+  upon request acquire() { acquires := true  send WANT to server }
+  upon request release() { releases := true  send FREE to server }
+  upon receive WANT from p { queue := queue + p }
+  upon condition holder == none and queue != [] {
+    atomic {
+      let p = head(queue)
+      holder := some(p)
+      queue := tail(queue)
+      send YOURS to p
+    }
+  }
+  upon receive FREE from p when holder == some(p) { atomic { holder := none  send DONE to p } }
+  upon receive YOURS when acquires { acquires := false  locked() }
+  upon receive DONE when releases { releases := false  free() }
+}
+check c of Central {
+  n = 3  server = p3
+  faults crash <= 1, recover
+  clients { p1 acquires  p1 releases  p2 acquires }
+  prove linearizable as Lock
+}
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("written", "instead", "expected"),
+    [
+        ("", "", "holds"),
+        ("stable state holder", "state holder", "violated"),  # it gives away what somebody has
+        (" when acquires", "", "error"),  # of a request that it has forgotten
+    ],
+)
+def test_a_lock_whose_processes_come_back(
+    tmp_path: Path, engine: str, fine: bool, written: str, instead: str, expected: str
+) -> None:
+    path = tmp_path / "lock.bcast"
+    path.write_text(LOCK.replace(written, instead, 1) if written else LOCK, encoding="utf-8")
+    found = run_check(str(path), None, Options(engine=engine, fine_steps=fine))
+    assert word(found) == expected
+    if expected == "error":
+        assert "a crash has ended it" in found.verdicts[0].reason
