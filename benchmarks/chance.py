@@ -37,12 +37,12 @@ EXACTLY = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A process, how many states and transitions it has, and what is asked of it: the published
-    value, where there is one, and how it is computed."""
+    """A process, how many states and transitions it has (``None``: nobody has published it), and
+    what is asked of it: the published value, where there is one, and how it is computed."""
 
     name: str
     build: Callable[[], Model]
-    size: tuple[int, int]
+    size: tuple[int, int] | None
     questions: tuple[tuple[str, Fraction | None, Callable[[Model, ProcessGraph], Any]], ...]
 
 
@@ -109,13 +109,60 @@ def _ring(n: int, steps: str) -> Case:
     return Case(f"Herman's ring, {n}", lambda: models.herman(n), size, (question,))
 
 
+def _election(n: int, k: int, rounds: str) -> Case:
+    """Rounds of Itai and Rodeh's election, as many as draws."""
+
+    def ask(model: Model, graph: ProcessGraph) -> Any:
+        draws = model.where(lambda s: s[0] == "draw")
+        counted = array("q", (int(state in draws) for state in graph.owner))
+        over = model.where(lambda s: s[0] == "over")
+        found = expectation(graph, over, counted, largest=True, width=WIDTH)
+        if isinstance(found, Infinite):
+            raise WrongAnswer("the number of rounds is infinite")
+        return found.interval, lambda: exact_expectation(found).value
+
+    questions = (("expected rounds", Fraction(rounds), ask),)
+    return Case(f"election, {n}, {k}", lambda: models.leader_election(n, k), None, questions)
+
+
+def _chance(holds: Callable[[Any], bool]) -> Callable[[Model, ProcessGraph], Any]:
+    """How probable it is that something comes."""
+
+    def ask(model: Model, graph: ProcessGraph) -> Any:
+        objective = Objective(Kind.EVENTUALLY, model.where(holds))
+        found = probability(graph, objective, largest=True, width=WIDTH)
+        return found.interval, lambda: exact_probability(found, objective).value
+
+    return ask
+
+
+LOST = 1 - Fraction(49, 50) * Fraction(99, 100)
+"""The probability that a frame of the bounded retransmission, or its acknowledgement, is lost."""
+
 CASES = (
     _coins(2, 2, (272, 492), ("49/128", "13/120", "75", "48")),
     _coins(2, 4, (528, 972), ("1793/4096", "251/4080", "243", "192")),
     _coins(4, 2, (22_656, 75_232), ("325/1024", "170112531/577765376", "363", "192")),
     _coins(6, 2, (1_258_240, 6_236_736), (None, None, None, None)),
+    _ring(3, "4/3"),
     _ring(5, "16/5"),
     _ring(7, "48/7"),
+    _ring(9, "12"),
+    _election(3, 2, "4/3"),
+    _election(3, 4, "16/15"),
+    _election(4, 2, "2"),
+    Case(
+        "bounded retransmission, 16, 2",
+        lambda: models.retransmission(16, 2),
+        (677, 867),
+        (("chance of failure", 1 - (1 - LOST**3) ** 16, _chance(lambda s: s[0] == 5)),),
+    ),
+    Case(
+        "Haddad and Monmege, 20",
+        lambda: models.trap(20),
+        (41, 80),
+        (("chance of one end", Fraction(7, 10), _chance(lambda s: s == 40)),),
+    ),
 )
 
 
@@ -127,7 +174,7 @@ def answers(case: Case) -> Iterator[Answer]:
     """
     model = case.build()
     size = model.process.states, model.process.branches
-    if size != case.size:
+    if case.size is not None and size != case.size:
         raise WrongAnswer(f"{case.name}: {size} states and transitions, not {case.size}")
     for name, value, ask in case.questions:
         began, used = time.perf_counter(), time.process_time()

@@ -383,3 +383,25 @@ def test_what_need_not_arrive_need_not_be_lost(
         if one.trace is not None and other.trace is not None and one.trace.loop is None:
             assert len(one.trace.steps) == len(other.trace.steps)
     assert 2 * without.distinct_states < with_losses.distinct_states
+
+
+UNMADE = """
+interface Going { request go() indication went() }
+protocol Notes implements Going {
+  state heard = false
+  stable state noted = false
+  upon request go() { heard := true  noted := true  went() }
+  property with_note : always forall p in Proc: p.heard => p.noted
+}
+check c of Notes { n = 1  FAULTS  clients { p1 goes }  prove with_note }
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(("faults", "expected"), [("", "violated"), (", recover", "holds")])
+def test_of_a_request_that_was_not_made_nothing_is_seen(
+    tmp_path: Path, faults: str, expected: str, engine: str, fine: bool
+) -> None:
+    """Where processes come back, a cut before the first effect is a crash before the handler."""
+    text = UNMADE.replace("FAULTS", f"faults crash <= 1{faults}")
+    compare(tmp_path, Case("", text, f"with_note {expected}"), engine, fine)

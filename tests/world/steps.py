@@ -144,14 +144,11 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
     def asks(way: Way) -> None:
         if not list(way.takers(p, TOP, REQUEST, "broadcast", (value,))):
             raise NoWay
-        before, ghosts = way.state["broadcast", p], way.ghosts()
         way.state["asked", p] += 1
         way.happened("broadcast", p, value)
         way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
-        unmade = model.world.recover and p in way.state["down"] and not way.effects
-        if unmade:  # the client will make it when the process is back
-            way.state["asked", p], way.state["broadcast", p] = position, before
-            way.state |= ghosts
+        if model.world.recover and p in way.state["down"] and not way.effects:
+            raise NoWay  # it was not made: the crash fell before it, which is a step of its own
 
     yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))
 
