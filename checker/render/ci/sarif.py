@@ -27,7 +27,7 @@ def sarif_of(found: Sequence[Report | NotRun]) -> str:
             "driver": {
                 "name": "bivalence",
                 "version": version(),
-                "rules": [{"id": name, "name": name} for name in rules],
+                "rules": [{"id": name} for name in rules],
             }
         },
         "columnKind": "unicodeCodePoints",
