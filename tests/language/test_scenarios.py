@@ -125,3 +125,12 @@ def test_what_is_expected_is_said() -> None:
     assert found.hint == "did you mean `all_done`?"
     (found,) = wrong("  senario a { p1 x }")
     assert "`scenario`" in found.hint
+
+
+def test_a_step_is_the_rest_of_its_line() -> None:
+    """A quote or a bracket in it is no error, with or without an error in another check."""
+    step = '  scenario a {\n p1 rec"eives (x\n }\n'
+    assert loaded(step)
+    other = "}\ncheck two of Example {\n  n = %s\n"
+    assert [d.code for d in wrong(step + other % "")] == ["S001"]
+    assert [d.code for d in wrong(step + other % "99999999999999999999")] == ["S005"]

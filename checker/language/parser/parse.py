@@ -109,7 +109,8 @@ def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
     if words := list(islice(reserved_names(piece, file), LIMIT)):
         return words
     uneven = balance(piece)
-    if uneven is not None:
+    # The step of a scenario is the rest of its line, whatever brackets and quotes there are in it.
+    if uneven is not None and (uneven[1] == "deep" or not _is_accepted(piece)):
         return [_error_before(piece, file, uneven) or _unbalanced_error(piece, file, uneven)]
     found: list[Diagnostic] = []
     while len(found) < LIMIT and piece.strip():
@@ -146,6 +147,15 @@ def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
             offset = offset_of(piece, large.span)
         piece = blank_item(piece, offset)
     return [each for each in found if each.code == "S006"] or found
+
+
+def _is_accepted(piece: str) -> bool:
+    """Tells whether the grammar has ``piece``."""
+    try:
+        parser().parse(piece)
+    except UnexpectedInput:
+        return False
+    return True
 
 
 def _renamed(text: str, offset: int, word: str) -> str:
