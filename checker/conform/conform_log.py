@@ -76,10 +76,11 @@ def conform(
         try:
             with budgets.raising_when_exhausted():
                 log = logs if isinstance(logs, Log) else read_log(logs, asked.mapping)
-                opened = _open(asked)
+                conforming = _Conforming(asked, log, _open(asked), listener, started)
+                observation = conforming.observation()
         except KeyboardInterrupt as error:
             return not_begun(asked, log, stop_reason(error), time.monotonic() - started)
-        return _Conforming(asked, log, opened, listener, started).report()
+        return conforming.report(observation)
 
 
 def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
@@ -136,8 +137,7 @@ class _Conforming:
         self.omitted = 0
         self._shown: Callable[[Any], State] = lambda state: state
 
-    def report(self) -> Conformance:
-        observation = self.observation()
+    def report(self, observation: Observation) -> Conformance:
         if not observation.lines:
             return self._made(observation, Word.VACUOUS, "the log says of nothing that it happened")
         try:

@@ -79,6 +79,7 @@ def _left_free(conforming: Sequence[Conformance]) -> Iterator[str]:
     silent = Counter(name for report in conforming for name in report.silent)
     for number in sorted(set(silent.values()), reverse=True):
         names = [name for name in silent if silent[name] == number]
+        names.sort(key=lambda name: (name.startswith("everything"), name))
         shown = names[:MOST_FREE]
         shown += [f"{len(names) - MOST_FREE:,} more"] if len(names) > MOST_FREE else []
         yield f"{listing(shown)}: not logged in {number:,} {of_all}"
