@@ -35,7 +35,7 @@ def read_lines(file: LogFile, text: pa.Buffer, mapping: Mapping_, operators: Ope
             continue
         try:
             given = json.loads(line)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:  # the latter: too deep
             found.append(file.problem("E080", number, f"no JSON: {problem}"))
             given = None
         if isinstance(given, dict):

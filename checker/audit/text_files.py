@@ -84,6 +84,8 @@ def _whole_lines(text: pa.Buffer) -> tuple[pa.Buffer, bool]:
     try:
         json.loads(last)
         return text, False
+    except RecursionError:  # too deep, so no line that was cut short
+        return text, False
     except ValueError:
         return text.slice(0, text.size - len(last)), True
 
@@ -92,7 +94,7 @@ def _first_object(text: pa.Buffer) -> dict[str, object]:
     for line in bytes(text.slice(0, min(text.size, BLOCK))).split(b"\n"):
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         return found if isinstance(found, dict) else {}
     return {}
