@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from checker.conform.conform_log import Asked
+    from checker.conform.mapping import NameMapping
     from checker.conform.read_log import Log
     from checker.results.answer import Listener
     from checker.results.conformance import Conformance
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class LogTask:
     """Whether logs are those of runs of a check.
 
-    ``source``: files, whose runs are asked of one after the other, or a log that was read.
+    ``source``: files, or a folder of them, whose runs are asked of one after the other, or a log
+    that was read.
     """
 
     number: int
@@ -65,27 +66,51 @@ def tasks_of(asked: Asked, logs: Sequence[str]) -> list[LogTask]:
 
     Raises :class:`SpecError` where the only one can't be read.
     """
-    from checker.conform.read_log import read_logs
-
     apart = _apart(logs)
     if len(apart) > 1:
         return [LogTask(n, name, asked, files) for n, (name, files) in enumerate(apart.items(), 1)]
     ((name, files),) = apart.items()
-    found = read_logs(files, asked.mapping)
+    found = _read(files, asked.mapping)
     return [LogTask(n, log.run or name, asked, log) for n, log in enumerate(found, 1)]
 
 
 def _apart(logs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Returns the files of each log by its name: those of each folder, and all others together."""
-    folders = [path for path in dict.fromkeys(logs) if Path(path).is_dir()]
-    files = tuple(path for path in logs if path not in folders)
+    """Returns the paths of each log by its name: each folder, once, and all files together."""
+    folders = {os.path.realpath(path): path for path in reversed(logs) if os.path.isdir(path)}
+    files = tuple(path for path in logs if not os.path.isdir(path))
     found = {", ".join(files): files} if files else {}
-    for folder in folders:
-        inside = tuple(str(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
-        if not inside:
-            raise click.UsageError(f"{folder} has no files")
-        found[folder] = inside
-    return found
+    return found | {path: (path,) for path in reversed(folders.values())}
+
+
+def _read(paths: Sequence[str], mapping: NameMapping) -> tuple[Log, ...]:
+    """Reads the files ``paths``, or those in folders, as :func:`read_logs` does."""
+    from checker.conform.read_log import read_logs
+
+    inside = [_files_in(path) if os.path.isdir(path) else [path] for path in paths]
+    return read_logs([path for files in inside for path in files], mapping)
+
+
+def _files_in(folder: str) -> list[str]:
+    """Returns the files in a folder; raises :class:`SpecError` (E075) where something in it is no
+    file, where there is none, and where it can't be read."""
+    from checker.diagnostics import Diagnostic, SpecError
+
+    def wrong(message: str, hint: str = "") -> SpecError:
+        return SpecError((Diagnostic("E075", message, hint=hint),))
+
+    try:
+        inside = sorted(Path(folder).iterdir())
+        other = next((path for path in inside if not path.is_file()), None)
+    except OSError as problem:
+        raise wrong(f"{folder} can't be read: {problem.strerror or problem}") from None
+    if other is not None and other.is_dir():
+        whole = f"`{folder.rstrip('/')}/*`"
+        raise wrong(f"{other} is a folder in a folder", f"name it itself, as {whole} does")
+    if other is not None:
+        raise wrong(f"{other} is no file")
+    if not inside:
+        raise wrong(f"{folder} has no files")
+    return [str(path) for path in inside]
 
 
 def for_each_log(asked: Asked, jobs: int) -> Asked:
@@ -103,13 +128,12 @@ def run_task(task: LogTask, listener: Listener) -> LogOutcome:
     """Returns the outcome of a task; an error is one, too.  Runs that conform are not kept."""
     from checker.cli.errors import attempt_quietly
     from checker.conform.conform_log import conform
-    from checker.conform.read_log import read_logs
 
     found: list[tuple[str, Conformance]] = []
 
     def answer() -> None:
         source = task.source
-        logs = read_logs(source, task.asked.mapping) if isinstance(source, tuple) else (source,)
+        logs = _read(source, task.asked.mapping) if isinstance(source, tuple) else (source,)
         for log in logs:
             name = f"{task.name}: {log.run}" if len(logs) > 1 and log.run else task.name
             report = conform(task.asked, log, listener)

@@ -58,8 +58,9 @@ def run_in_order(
     single job.
 
     ``meter`` shows how many are done, and the progress of those that run, by their ``name``.
-    Closing the iterator ends what still runs.  Raises :class:`SpecError` where the cluster can't be
-    reached.
+    Closing the iterator ends what still runs; where it is interrupted, it yields those that are
+    there, and ``KeyboardInterrupt`` is raised behind them.  Raises :class:`SpecError` where the
+    cluster can't be reached.
     """
     if jobs == 1 and cluster is None:
         yield from _one_by_one(tasks, work, meter, name)
@@ -82,13 +83,17 @@ def run_in_order(
 
 
 def _in_order(outcomes: Iterable[R], tasks: Sequence[T]) -> Iterator[R]:
-    """Yields outcomes in the order of their tasks."""
+    """Yields outcomes in the order of their tasks; an interrupt loses none that are there."""
     waiting: dict[int, R] = {}
     expected = deque(task.number for task in tasks)
-    for outcome in outcomes:
-        waiting[outcome.number] = outcome
-        while expected and expected[0] in waiting:
-            yield waiting.pop(expected.popleft())
+    try:
+        for outcome in outcomes:
+            waiting[outcome.number] = outcome
+            while expected and expected[0] in waiting:
+                yield waiting.pop(expected.popleft())
+    except KeyboardInterrupt:
+        yield from (waiting.pop(number) for number in expected if number in waiting)
+        raise
 
 
 def _one_by_one(

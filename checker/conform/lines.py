@@ -135,7 +135,7 @@ class Resolver:
 
         Raises :class:`SpecError` (E074) where it names what there is not in the system.
         """
-        unknown = [process for process in log.rows if process not in self._processes]
+        unknown = [name for name, rows in log.rows.items() if rows and name not in self._processes]
         if unknown:
             row = log.rows[unknown[0]][0]
             raise self._wrong(row, _nearest("process", unknown[0], list(self._processes)))

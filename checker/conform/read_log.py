@@ -10,6 +10,7 @@ import gzip
 import json
 import lzma
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -33,6 +34,9 @@ SAID = frozenset(
     " fields receivers to from lost".split()
 )
 """The fields of a line that say something, besides its position and its time."""
+
+BEYOND = 1 << 63
+"""Positions are smaller than this."""
 
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
@@ -58,8 +62,9 @@ class Row:
 
     @property
     def run(self) -> str:
-        """The name of its run; empty where it says none."""
-        return str(self.data.get("run", ""))
+        """The name of its run; empty where it says none, or null."""
+        run = self.data.get("run")
+        return "" if run is None else str(run)
 
 
 @dataclass(slots=True)
@@ -93,8 +98,8 @@ def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
     order of their first lines, or an empty one.
 
     Raises :class:`SpecError`: E077 a line that can't be read, E071 one without process or position,
-    E072 a process that goes back, E073 two logs of one process in a run, E075 a file that can't be
-    read.
+    E072 a process that goes back, E073 two logs of one process in a run, or lines that name no run
+    beside some that do, E075 a file that can't be read.
     """
     files = tuple(paths)
     logs: dict[str, Log] = {}
@@ -118,6 +123,10 @@ def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
                 log.ignored += 1
                 row = Row(row.file, row.number, row.process, row.pos, "", row.data)
             _append(log, row)
+    if len(logs) > 1 and "" in logs:
+        first = next(iter(logs[""].rows.values()))[0]
+        message = "these lines name no `run`, others of these files do"
+        raise _wrong("E073", message, first.place, "all lines of a run name it, or none do")
     for log in logs.values():
         log.rows = {p: [row for row in rows if row.kind] for p, rows in log.rows.items()}
     if len(logs) > 1:
@@ -160,15 +169,19 @@ def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
         place = Span(path, number, 1, number, 2)
         try:
             data = json.loads(line)
+            if not isinstance(data, dict):
+                raise _wrong("E077", "this line is no JSON object", place)
+            last = templates.shared(_row(path, number, data, mapping))
         except ValueError as problem:
             if not whole and last is not None:
                 lost = {"lost": line, "run": last.run}
                 yield Row(path, number, last.process, last.pos + 1, GAP, lost)
                 continue
-            raise _wrong("E077", f"this line is no JSON: {problem}", place) from None
-        if not isinstance(data, dict):
-            raise _wrong("E077", "this line is no JSON object", place)
-        last = templates.shared(_row(path, number, data, mapping))
+            is_json = not isinstance(problem, json.JSONDecodeError)
+            why = "a number in it is too long" if is_json else problem
+            raise _wrong("E077", f"this line is no JSON: {why}", place) from None
+        except RecursionError:
+            raise _wrong("E077", "this line is nested too deeply", place) from None
         templates.note(line, data, last)
         yield last
 
@@ -188,7 +201,8 @@ class Templates:
         }
         names = "|".join(map(re.escape, self._names))
         self._numbers = re.compile(
-            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|"[^"\\]*")'
+            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|"[^"\\]*")',
+            re.ASCII,
         )
         self._known: dict[tuple[str, ...], Row] = {}
         self._said: dict[str, Mapping[str, Any]] = {}
@@ -205,7 +219,7 @@ class Templates:
         if known is None:
             return None
         pos = next(value for name, value in _numbers(parts) if self._names[name] == "pos")
-        if not pos.isdecimal():
+        if not pos.isdecimal() or len(pos) >= len(str(BEYOND)):
             return None
         return Row(path, number, known.process, int(pos), known.kind, known.data)
 
@@ -240,6 +254,8 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
             raise _wrong("E071", f"this line has no `{needed}`", place, hint)
     if type(named["pos"]) is not int:
         raise _wrong("E071", f"`{named['pos']}` is no position: it has to be a number", place)
+    if abs(named["pos"]) >= BEYOND:
+        raise _wrong("E071", "this position is too large: it has to be smaller than 2^63", place)
     kind = mapping.kinds.get(str(named["kind"]), str(named["kind"]))
     if kind not in KINDS and kind not in mapping.ignored:
         near = get_close_matches(kind, KINDS, 1)
@@ -257,7 +273,7 @@ def _lines(path: str) -> Iterator[tuple[int, str, bool]]:
         with _open(path) as file:
             for number, line in enumerate(file, 1):
                 yield number, line.decode("utf-8", "replace"), line.endswith(b"\n")
-    except (OSError, EOFError, lzma.LZMAError) as problem:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
         said = getattr(problem, "strerror", None) or str(problem)
         raise _wrong("E075", f"{path} can't be read: {said}") from None
 

@@ -28,8 +28,12 @@ USUAL = "decide"
 """The indication that is meant where nobody names one."""
 STEPS = 1_500
 """So many steps are looked at for the traces of a report, a few tenths of a second of the
-interpreter, and one more for every so many states of the search, 5 to 10 % of its time:"""
+interpreter where few of what it tries are no steps, and one more for every so many states of the
+search, 5 to 10 % of its time:"""
 STATES_PER_STEP = 500
+SECONDS = 5.0
+"""Whoever shows a run looks no longer than that for what can still be decided, as one step may take
+the interpreter long: a handler that chooses among many values, of which few are admitted."""
 PROBES = 0.3
 """The share of the steps that is kept for finding out where every value is still open."""
 LATEST, JUMP = 3, 16
@@ -43,7 +47,7 @@ UNKNOWN = (
 
 def with_strips(report: Report, system: TransitionSystem) -> Report:
     """Returns ``report``, on a check of which ``system`` is the system, with what can still be
-    decided in each state of its traces, as far as it can be found in a time that does not matter;
+    decided in each state of its traces, as far as it can be found in a number of steps;
     as it is where nothing is decided (no indication ``decide`` with a value).
 
     How far depends on numbers of steps and states alone.  A note says where nothing is known.

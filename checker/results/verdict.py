@@ -212,6 +212,10 @@ class Audit:
     seconds: Amount = 0.0
 
 
+STRIPS_ENDED = "what can still be decided in these runs is not known: "
+"""How a note begins that says what has ended that; why follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """Everything that one run of the tool, of ``version``, on one check found.
@@ -275,7 +279,9 @@ class Report:
     def was_interrupted(self) -> bool:
         """Whether it was interrupted."""
         of_audit = None if self.audit is None else self.audit.stopped
-        return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
+        of_strips = f"{STRIPS_ENDED}{INTERRUPTED}" in self.notes
+        reasons = (self.stopped, of_audit, *(v.reason for v in self.verdicts))
+        return of_strips or INTERRUPTED in reasons
 
     @property
     def has_counterexample(self) -> bool:

@@ -22,7 +22,14 @@ from checker.model.memo import a_run
 from checker.reductions.registry import is_named
 from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
 from checker.results.trace import Header, Trace
-from checker.results.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
+from checker.results.verdict import (
+    STRIPS_ENDED,
+    Audit,
+    Expected,
+    PropertyVerdict,
+    Report,
+    ScenarioVerdict,
+)
 from checker.session import run_engine
 from checker.session.caveats import (
     budgets_of_handlers,
@@ -135,11 +142,10 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
 
     Raises also what :func:`checker.results.replay.replay_document` does.
     """
-    from checker.explain.still_open import with_strip
     from checker.results.replay import replay_document
 
     system = _system_of(trace, base_folder)
-    return with_strip(system, replay_document(system, trace))
+    return _with_strip(system, replay_document(system, trace))
 
 
 def explain_trace(
@@ -149,13 +155,12 @@ def explain_trace(
     ``seconds``."""
     from checker.explain.counterfactual_queries import ExplainingBudget
     from checker.explain.explain import explain
-    from checker.explain.still_open import with_strip
     from checker.results.replay import replay_document
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
     clock = ExplainingBudget(seconds, threads, listener=listener, option="--budget")
-    return with_strip(system, explain(system, again, clock))
+    return _with_strip(system, explain(system, again, clock))
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
@@ -224,15 +229,28 @@ def with_strips(
         return report
     from checker.explain import still_open
 
-    limits = options.limits
-    said = "" if limits.timeout is None else limits.no_more_time
+    left, said = remaining_time(options, started).limits.timeout, still_open.UNKNOWN
+    if left is not None and left < still_open.SECONDS:
+        said = options.limits.no_more_time
+    left = still_open.SECONDS if left is None else min(still_open.SECONDS, left)
     try:
-        left = remaining_time(options, started).limits.timeout
-        with budgets.within(left, limits.memory, said), budgets.raising_when_exhausted():
+        with budgets.within(left, options.limits.memory, said), budgets.raising_when_exhausted():
             return still_open.with_strips(report, system)
     except KeyboardInterrupt as error:
-        note = f"what can still be decided in these runs is not known: {stop_reason(error)}"
+        why = stop_reason(error)
+        note = why if why == still_open.UNKNOWN else f"{STRIPS_ENDED}{why}"
         return replace(report, notes=(*report.notes, note))
+
+
+def _with_strip(system: TransitionSystem, trace: Trace) -> Trace:
+    """Returns ``trace`` with the same, or as it is where that takes too long."""
+    from checker.explain import still_open
+
+    try:
+        with budgets.within(still_open.SECONDS), budgets.raising_when_exhausted():
+            return still_open.with_strip(system, trace)
+    except budgets.BudgetExhausted:
+        return trace
 
 
 def _sees_all(answer: Answer) -> bool:

@@ -26,7 +26,7 @@ from checker.formats.json_records import read
 from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.results.trace import Trace
-from checker.results.verdict import Report, Word
+from checker.results.verdict import STRIPS_ENDED, Report, Word
 from checker.session.load import load_check
 from checker.session.trace_header import with_sources_of
 
@@ -58,7 +58,9 @@ def cached(spec: Spec, name: str, options: Options, run: Callable[[], Report]) -
 def _is_decided(report: Report) -> bool:
     undecided = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
     ended = report.stopped is not None and not report.has_counterexample
-    return not (undecided or ended or report.failed or report.kept or report.was_interrupted)
+    cut = any(note.startswith(STRIPS_ENDED) for note in report.notes)
+    unfinished = undecided or ended or cut or bool(report.failed) or report.was_interrupted
+    return not (unfinished or report.kept)
 
 
 def _now(report: Report) -> Report:

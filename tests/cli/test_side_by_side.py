@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.cli.parallel import jobs_and_threads, run_in_order
+from checker.cli.parallel import _in_order, jobs_and_threads, run_in_order
 from checker.cli.progress import Count, fit
 from checker.results.answer import Listener, Progress
 from checker.sweep.cells import Status
@@ -128,6 +128,17 @@ def test_outcomes_come_in_order_and_a_process_that_dies_is_one() -> None:
     with Count("a", 4, "task", silent=True) as meter:
         outcomes = list(run([Number(i) for i in (4, 2, 1, 3)], 2, meter))
     assert [(o.number, o.seconds) for o in outcomes] == [(4, 8.0), (2, -1.0), (1, 2.0), (3, 6.0)]
+
+
+def test_an_interrupt_loses_no_outcome_that_waits_for_an_earlier_one() -> None:
+    def finished() -> Iterator[Number]:
+        yield from (Number(1), Number(4), Number(3))
+        raise KeyboardInterrupt
+
+    outcomes = _in_order(finished(), [Number(i) for i in (1, 2, 3, 4)])
+    assert [next(outcomes).number for _ in range(3)] == [1, 3, 4]
+    with pytest.raises(KeyboardInterrupt):
+        next(outcomes)
 
 
 def test_the_whole_is_shown_not_only_its_part(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:

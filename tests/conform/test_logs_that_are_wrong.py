@@ -44,6 +44,10 @@ def wrong(folder: Path, text: str) -> Diagnostic:
         ('{"pos":1,"kind":"end"}\n', "E071", 1, "no `process`"),
         ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "no position"),
         (line(1) + line(2) + line(2), "E072", 3, "p1 goes back"),
+        ("[" * 200_000 + "\n", "E077", 1, "nested too deeply"),
+        (line(1) + line(2).replace("2", "9" * 5_000), "E077", 2, "no JSON"),
+        (line(1) + line(2**63), "E071", 2, "too large"),
+        (line(1) + line(2).replace("2", "1\N{ARABIC-INDIC DIGIT TWO}"), "E077", 2, "no JSON"),
         (line(5) + line(4), "E072", 2, "position 4 behind position 5"),
     ],
 )
@@ -109,6 +113,15 @@ def test_a_file_that_is_not_there_and_one_that_is_cut_off(tmp_path: Path) -> Non
     path.write_bytes(gzip.compress("".join(map(line, range(1, 100))).encode())[:-10])
     with pytest.raises(SpecError) as error:
         read_log([str(path)], NOTHING)
+    assert error.value.diagnostics[0].code == "E075"
+
+
+def test_a_compressed_file_that_is_damaged(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress("".join(map(line, range(1, 100))).encode()))
+    data[10:40] = b"\xff" * 30
+    (tmp_path / "log.gz").write_bytes(data)
+    with pytest.raises(SpecError) as error:
+        read_log([str(tmp_path / "log.gz")], NOTHING)
     assert error.value.diagnostics[0].code == "E075"
 
 

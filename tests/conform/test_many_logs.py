@@ -4,6 +4,7 @@ of its own, counted where they conform."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,62 @@ def test_a_log_that_cannot_be_used_loses_no_other(check: str, tmp_path: Path, ca
     said = capsys.readouterr()
     assert "3 logs: 2 conforming, 1 can't be used" in said.out
     assert "E074" in said.err
+
+
+def test_lines_without_a_run_beside_some_with_one_are_no_run_of_their_own(tmp_path: Path) -> None:
+    for nothing in ({}, {"run": None}):
+        named = [{"run": "r1", **row} for row in GOOD]
+        (tmp_path / "p1").write_text(lines(named), encoding="utf-8")
+        (tmp_path / "p2").write_text(lines([{**nothing, "process": "p2", **GOOD[1]}]))
+        with pytest.raises(SpecError) as error:
+            read_logs([str(tmp_path / "p1"), str(tmp_path / "p2")], NameMapping())
+        (found,) = error.value.diagnostics
+        assert found.code == "E073" and found.span is not None
+        assert (found.span.file, found.span.line) == (str(tmp_path / "p2"), 1)
+
+
+def test_a_folder_in_a_folder_is_not_passed_over(check: str, tmp_path: Path, capsys: Out) -> None:
+    (good,) = folders(tmp_path, good=GOOD)
+    folders(tmp_path / "good", bad=BAD)
+    assert main(["conform", check, good]) == 2
+    said = capsys.readouterr().err
+    assert "E075" in said and "good/bad is a folder" in said and "good/*" in said
+
+
+def test_what_is_no_file_and_a_folder_without_files_lose_no_other(
+    check: str, tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = folders(tmp_path, good=GOOD, queue=GOOD, locked=GOOD)
+    os.mkfifo(tmp_path / "queue" / "p2")
+    (tmp_path / "empty").mkdir()
+    real = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert main(["conform", check, *logs, str(tmp_path / "empty"), "--jobs", "1"]) == 2
+    said = capsys.readouterr()
+    assert "4 logs: 1 conforming, 3 can't be used" in said.out
+    assert "p2 is no file" in said.err and "has no files" in said.err
+    assert "locked can't be read: Permission denied" in said.err
+
+
+def test_a_folder_that_is_named_twice_is_one_log(check: str, tmp_path: Path, capsys: Out) -> None:
+    (good,) = folders(tmp_path, good=GOOD)
+    assert main(["conform", check, good, good + "/", "-q"]) == 0
+    assert "logs" not in capsys.readouterr().out
+
+
+def test_a_process_of_which_all_lines_are_ignored_need_not_be_in_the_check(
+    check: str, tmp_path: Path
+) -> None:
+    (tmp_path / "map.toml").write_text('ignored = ["metrics"]', encoding="utf-8")
+    log = tmp_path / "log"
+    log.write_text(lines(GOOD) + lines([{"process": "mon", "kind": "metrics"}]), encoding="utf-8")
+    assert main(["conform", check, str(log), "--map", str(tmp_path / "map.toml"), "-q"]) == 0
 
 
 def test_an_empty_one_among_them_is_not_green(check: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from checker.engines.options import Options
 from checker.explain import still_open
 from checker.formats.json_format import trace_from_text, trace_to_text
 from checker.results.trace import StillOpen, Trace
-from checker.results.verdict import Report
+from checker.results.verdict import STRIPS_ENDED, Report
 from checker.session.pipeline import replay_trace, run_check
 from checker.valence.strips import asked_of, with_strips
 
@@ -52,6 +52,15 @@ FLIPPED = """
   upon condition is_some(mine) and not done {
     done := true
     if flip() { decide(0) } else { decide(1) }
+  }
+"""
+CHOOSY = """
+  state chosen : set<0..12> = {}
+  upon condition #chosen < 13 {
+    choose some in subsets(0..12) when #some > 12
+    chosen := some
+    decide(0)
+    decide(1)
   }
 """
 WORLDS = {
@@ -161,10 +170,22 @@ def test_no_time_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(still_open, "with_strips", interrupted)
     report = run_check(*in_library("consensus/paxos::duel"), Options())
     assert traces(report) and not any(trace.still_open for trace in traces(report))
-    assert any(
-        note.startswith("what can still be decided in these runs is not known")
-        for note in report.notes
-    )
+    assert f"{STRIPS_ENDED}interrupted" in report.notes
+    assert report.was_interrupted, "it ends what else was asked, and is not kept"
+
+
+def test_steps_that_take_the_interpreter_long_end_with_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each of its steps is one of 8,192 choices."""
+    monkeypatch.setattr(still_open, "SECONDS", 0.1)
+    spec = tmp_path / "slow.bcast"
+    spec.write_text(DECREE.format(n=2, world="", more=CHOOSY, asked="consensus_integrity"))
+    report = run_check(str(spec), "asked", Options())
+    (trace,) = traces(report)
+    assert not trace.still_open and still_open.UNKNOWN in report.notes
+    assert not report.was_interrupted
+    assert not replay_trace(trace).still_open
 
 
 def test_a_document_has_it_and_a_replay_finds_it_again() -> None:
