@@ -253,7 +253,7 @@ def require_known(interface: Interface, over: tuple[str, ...], only: tuple[str, 
     """Raises :class:`SpecError`: E045 where one of ``only`` is no property that logs of
     ``interface`` are asked, or could be with other columns; E087 as :func:`questions_of` does."""
     asked, refused = questions_of(interface, over, frozenset(COLUMNS))
-    known = [each.name for each in (*asked, *refused)]
+    known = [question.name for question in asked] + [each.name for each in refused]
     for name in only:
         if name not in known:
             message = f"logs of {interface.name} are not asked the property `{name}`"
