@@ -199,9 +199,19 @@ def conformance_schema() -> Schema:
     definitions = Definitions(Conformance)
     one = {"$ref": definitions.reference(Conformance)}
     title = "What bivalence conform writes with --json: the report on a log, or those on several"
+    text = {"type": "string"}
+    properties = {"name": text, "verdict": {"const": "unknown"}, "error": text}
+    unusable = {
+        "description": "Stands for the report on a log that can't be used: `error` says why.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": [*properties, "exit_code"],
+        "properties": {**properties, "exit_code": {"type": "integer"}},
+    }
+    each = {"oneOf": [one, unusable]}
     return {
         **document_head(IDS[Conformance], title),
-        "oneOf": [one, {"type": "array", "minItems": 2, "items": one}],
+        "oneOf": [one, unusable, {"type": "array", "items": each}],
         "$defs": definitions.found,
     }
 

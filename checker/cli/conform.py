@@ -19,6 +19,8 @@ from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from checker.cli.conform_tasks import LogOutcome, LogTask
     from checker.conform.conform_log import Asked
     from checker.engines.cluster import Cluster
@@ -86,7 +88,7 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     cluster = simple_cluster(given["master"], given["conf"])
     asking = _Asking(_asked(name, given), quiet, given["replay"], silent=given["json_out"] == "-")
     asking.ask(logs, given["jobs"], cluster)
-    _write(asking.reports, given)
+    _write(asking, given)
     return worst(asking.codes)
 
 
@@ -109,20 +111,27 @@ def _asked(name: str, given: dict[str, Any]) -> Asked:
 
 
 class _Asking:
-    """Asks of logs, and shows what is found; ``reports`` and exit ``codes`` are kept."""
+    """Asks of logs, and shows what is found: a report, or an outcome without one, for each
+    (``found``), and exit ``codes``; ``several``: of more than one."""
 
     def __init__(self, asked: Asked, quiet: bool, replay: int | None, *, silent: bool) -> None:
         self.asked, self.quiet, self.silent = asked, quiet, silent
         self._replay = replay
-        self.reports: list[Conformance] = []
+        self.found: list[Conformance | LogOutcome] = []
         self.codes: list[int] = []
-        self._failed = 0
+        self.several = False
         self._shown = 0
         self._started = time.monotonic()
 
+    @property
+    def reports(self) -> list[Conformance]:
+        """The reports on logs that can be used."""
+        from checker.results.conformance import Conformance
+
+        return [each for each in self.found if isinstance(each, Conformance)]
+
     def ask(self, logs: tuple[str, ...], jobs: int | None, cluster: Cluster | None) -> None:
         """Asks of each of ``logs``; an interrupt ends it, and what was found so far is kept."""
-        from checker.cli.conform_tasks import tasks_of
         from checker.cli.signals import interrupting_on_signals
         from checker.engines import budgets
         from checker.results.answer import stop_reason
@@ -132,17 +141,66 @@ class _Asking:
         with interrupting_on_signals():
             try:
                 with budgets.within(limits.timeout, limits.memory):
-                    with budgets.raising_when_exhausted():
-                        tasks = tasks_of(self.asked, logs)
+                    tasks = self._tasks(logs)
+                    self.several = len(tasks) > 1
                     if len(tasks) == 1:
                         self._one(tasks[0])
-                if len(tasks) > 1:
+                if self.several:
                     self._several(tasks, jobs, cluster)
             except KeyboardInterrupt as error:
                 self.codes.append(UNKNOWN)
                 console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
-        if len(tasks) > 1 and not self.silent:
+        if self.several and not self.silent:
             self._summarise(len(tasks))
+
+    def _tasks(self, logs: tuple[str, ...]) -> list[LogTask]:
+        """Returns what is to be asked; none where that is not known, which is shown and kept."""
+        from checker.cli.conform_tasks import tasks_of
+        from checker.conform.conform_log import not_begun
+        from checker.conform.read_log import Log
+        from checker.engines import budgets
+        from checker.results.answer import stop_reason
+
+        tasks: list[LogTask] = []
+
+        def read() -> None:
+            with budgets.raising_when_exhausted():
+                tasks.extend(tasks_of(self.asked, logs))
+
+        try:
+            self._attempt(", ".join(logs), read)
+        except KeyboardInterrupt as error:
+            seconds = time.monotonic() - self._started
+            self._keep(not_begun(self.asked, Log(logs), stop_reason(error), seconds))
+            return []
+        return tasks
+
+    def _attempt(self, name: str, what: Callable[[], None]) -> None:
+        """Does ``what``; an error of it is shown and kept, as what is said of the log ``name``."""
+        from checker.cli.conform_tasks import LogOutcome
+        from checker.cli.errors import attempt_quietly
+
+        try:
+            what()
+        except Exception as problem:
+            error = problem
+
+            def again() -> None:
+                raise error
+
+            code, said = attempt_quietly(again)
+            self.codes.append(code)
+            self.found.append(LogOutcome(1, name, (), code, said))
+            console.print_error_text(said)
+
+    def _keep(self, report: Conformance) -> None:
+        """Keeps the report on the only log, and shows it."""
+        from checker.render.terminal.conformance import conformance_view
+
+        self.found.append(report)
+        self.codes.append(report.exit_code)
+        if not self.silent:
+            console.print_view(conformance_view(report, runs=not self.quiet))
 
     def _of_each(self, replay: int) -> Asked:
         """Returns what is asked of each log, with ``replay`` steps replayed by default."""
@@ -150,21 +208,19 @@ class _Asking:
 
     def _one(self, task: LogTask) -> None:
         """Asks of a log, shows what is found, and keeps the run."""
-        from checker.cli.errors import attempt
         from checker.cli.progress import Meter
         from checker.conform.conform_log import REPLAYED
         from checker.conform.conform_log import conform as ask
-        from checker.render.terminal.conformance import conformance_view
+
+        reports: list[Conformance] = []
 
         def answer() -> None:
             with Meter(str(task.asked), silent=self.quiet) as meter:
-                self.reports.append(ask(self._of_each(REPLAYED), task.source, meter))
+                reports.append(ask(self._of_each(REPLAYED), task.source, meter))
 
-        self.codes.append(attempt(answer))
-        for report in self.reports:
-            self.codes.append(report.exit_code)
-            if not self.silent:
-                console.print_view(conformance_view(report, runs=not self.quiet))
+        self._attempt(task.name, answer)
+        for report in reports:
+            self._keep(report)
 
     def _several(self, tasks: list[LogTask], jobs: int | None, cluster: Cluster | None) -> None:
         from checker.cli.conform_tasks import for_each_log, lost_task, run_task
@@ -193,11 +249,8 @@ class _Asking:
         from checker.results.verdict import Word
 
         self.codes += outcome.codes
-        if outcome.code:
-            self._failed += 1
-            console.print_error_text(outcome.said)
         for name, report in outcome.reports:
-            self.reports.append(report)
+            self.found.append(report)
             if report.word is Word.HOLDS or self.silent:
                 continue
             if report.word is Word.VIOLATED and self._shown < MOST_SHOWN:
@@ -206,6 +259,9 @@ class _Asking:
                 console.print_view(conformance_view(report, runs=not self.quiet))
             else:
                 console.print_view(conformance_line(report, name))
+        if outcome.code:
+            self.found.append(outcome)
+            console.print_error_text(outcome.said)
         if any(report.was_interrupted for _, report in outcome.reports):
             raise KeyboardInterrupt
 
@@ -213,42 +269,61 @@ class _Asking:
         from checker.render.terminal.conformance import logs_summary
 
         seconds = time.monotonic() - self._started
-        console.print_view(logs_summary(self.reports, wanted, self._failed, seconds))
+        failed = len(self.found) - len(self.reports)
+        console.print_view(logs_summary(self.reports, wanted, failed, seconds))
 
 
-def _write(reports: list[Conformance], given: dict[str, Any]) -> None:
+def _write(asking: _Asking, given: dict[str, Any]) -> None:
     """Writes the files that were asked for."""
     from checker.cli.console import print_note, write_file
-    from checker.diagnostics.visible import json_text
     from checker.formats import itf, json_format
+    from checker.results.verdict import Word
 
-    if given["json_out"] is not None and reports:
-        documents = [json_format.conformance_to_json(report) for report in reports]
-        text = json_text(documents[0] if len(documents) == 1 else documents)
-        if given["json_out"] == "-":
-            console.print_line(text)
-        else:
-            write_file(given["json_out"], text + "\n")
+    if given["json_out"] is not None:
+        _write_json(asking, given["json_out"])
+    reports = asking.reports
     found = next((report for report in reports if report.trace is not None), None)
-    if given["html_out"] is not None:
-        _write_page(found, given["html_out"])
     trace = None if found is None or found.omitted else found.trace
+    why = "there is no run that was replayed" + (" from its start" if found else "")
+    if asking.several and all(report.word is Word.HOLDS for report in reports):
+        why = "all logs conform, and of those no run is kept: ask of one alone"
+    if given["html_out"] is not None:
+        _write_page(found, given["html_out"], why)
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):
         if given[option] is None:
             continue
         if trace is None:
-            why = "there is no run that was replayed from its start"
             print_note(f"{given[option]} was not written: {why}")
         else:
             write_file(given[option], write(trace))
 
 
-def _write_page(report: Conformance | None, file: str) -> None:
-    """Writes the page of a run that was replayed, and of why its log goes no further."""
+def _write_json(asking: _Asking, file: str) -> None:
+    """Writes what was found: of several logs a list."""
+    from checker.diagnostics.visible import json_text
+    from checker.formats import json_format
+    from checker.results.conformance import Conformance
+
+    documents = [
+        json_format.conformance_to_json(each)
+        if isinstance(each, Conformance)
+        else json_format.unusable_log_to_json(each.name, each.said, each.code)
+        for each in asking.found
+    ]
+    text = json_text(documents if asking.several or not documents else documents[0])
+    if file == "-":
+        console.print_line(text)
+    else:
+        console.write_file(file, text + "\n")
+
+
+def _write_page(report: Conformance | None, file: str, why: str) -> None:
+    """Writes the page of a run that was replayed, and of why its log goes no further; where there
+    is none, says ``why``."""
     from checker.render.html import page_of
 
     if report is None or report.trace is None:
-        console.print_note(f"{file} was not written: there is no run that was replayed")
+        console.print_note(f"{file} was not written: {why}")
         return
     blocked = report if report.obstacles else None
     name = f"{report.check} {'does not explain its log' if blocked else 'explains its log'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,13 +128,24 @@ def for_each_log(asked: Asked, jobs: int) -> Asked:
 def run_task(task: LogTask, listener: Listener) -> LogOutcome:
     """Returns the outcome of a task; an error is one, too.  Runs that conform are not kept."""
     from checker.cli.errors import attempt_quietly
-    from checker.conform.conform_log import conform
+    from checker.conform.conform_log import conform, not_begun
+    from checker.conform.read_log import Log
+    from checker.engines import budgets
+    from checker.results.answer import stop_reason
 
     found: list[tuple[str, Conformance]] = []
 
     def answer() -> None:
+        limits, started = task.asked.options.limits, time.monotonic()
         source = task.source
-        logs = _read(source, task.asked.mapping) if isinstance(source, tuple) else (source,)
+        try:
+            with budgets.within(limits.timeout, limits.memory), budgets.raising_when_exhausted():
+                logs = _read(source, task.asked.mapping) if isinstance(source, tuple) else (source,)
+        except KeyboardInterrupt as error:
+            files = Log(source if isinstance(source, tuple) else source.files)
+            seconds = time.monotonic() - started
+            found.append((task.name, not_begun(task.asked, files, stop_reason(error), seconds)))
+            return
         for log in logs:
             name = f"{task.name}: {log.run}" if len(logs) > 1 and log.run else task.name
             report = conform(task.asked, log, listener)

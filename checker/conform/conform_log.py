@@ -71,11 +71,37 @@ def conform(
     Raises :class:`SpecError` for what is wrong with the spec, the options or the log.
     """
     started, limits = time.monotonic(), asked.options.limits
+    log = logs if isinstance(logs, Log) else Log(tuple(logs))
     with budgets.within(limits.timeout, limits.memory):
-        with budgets.raising_when_exhausted():
-            log = logs if isinstance(logs, Log) else read_log(logs, asked.mapping)
-            opened = _open(asked)
+        try:
+            with budgets.raising_when_exhausted():
+                log = logs if isinstance(logs, Log) else read_log(logs, asked.mapping)
+                opened = _open(asked)
+        except KeyboardInterrupt as error:
+            return not_begun(asked, log, stop_reason(error), time.monotonic() - started)
         return _Conforming(asked, log, opened, listener, started).report()
+
+
+def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
+    """Returns the report where ``log`` was not read, or its check not made, because of ``why``."""
+    return Conformance(
+        file=str(asked.spec),
+        check=asked.check or "",
+        parameters={},
+        engine=resolved_name(asked.options.engine),
+        word=Word.UNKNOWN,
+        sentence=f"not known: {why} before the search began",
+        logs=log.files,
+        run=log.run,
+        read=log.read,
+        processes=(),
+        logged=(),
+        silent=(),
+        gaps=tuple(log.gaps),
+        ignored=log.ignored,
+        seconds=seconds,
+        stopped=why,
+    )
 
 
 def _open(asked: Asked) -> PreparedCheck:

@@ -39,6 +39,12 @@ def conformance_to_json(report: Conformance) -> dict[str, Any]:
     return cast(dict[str, Any], to_data(report))
 
 
+def unusable_log_to_json(name: str, error: str, code: int) -> dict[str, Any]:
+    """Returns what stands for the report on the log ``name`` where it, or the check, can't be used:
+    ``error`` says why, ``code`` is the exit code."""
+    return {"name": name, "verdict": "unknown", "error": error.strip(), "exit_code": code}
+
+
 def trace_to_json(trace: Trace) -> dict[str, Any]:
     """Returns the trace as a self-contained JSON object.
 

@@ -9,14 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+from checker import resources
 from checker.cli import conform_tasks
 from checker.cli.main import main
 from checker.conform.conform_log import Asked, conform
 from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_log, read_logs
 from checker.diagnostics import SpecError
+
+SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "conformance.schema.json"
 
 SPEC = """
 protocol Echo implements BestEffortBroadcast {
@@ -199,7 +203,68 @@ def test_the_time_limit_binds_while_a_log_is_read(
     monkeypatch.setattr("checker.conform.read_log.read_logs", lambda *given: next(endless(), None))
     (log,) = folders(tmp_path, good=GOOD)
     assert main(["conform", check, log, "--timeout", "0.2"]) == 3
-    assert "the time limit" in capsys.readouterr().err
+    assert "UNKNOWN  c: not known: the time limit of 0.2 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("slow", ["read_log.read_logs", "conform_log._open"])
+def test_a_limit_before_the_search_is_a_report(
+    slow: str, check: str, tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(*given: object) -> object:
+        while True:
+            pass
+
+    logs = folders(tmp_path, one=GOOD, two=GOOD)
+    monkeypatch.setattr(f"checker.conform.{slow}", endless)
+    out = tmp_path / "o.json"
+    limit = ["--timeout", "0.1", "--jobs", "1", "--json", str(out)]
+    assert main(["conform", check, *logs, *limit]) == 3
+    said = capsys.readouterr()
+    assert "2 logs: 2 unknown" in said.out and said.err == ""
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [(one["verdict"], one["stopped"]) for one in found] == [
+        ("unknown", "the time limit of 0.1 s was reached")
+    ] * 2
+    assert main(["conform", check, logs[0], *limit]) == 3
+    assert json.loads(out.read_text(encoding="utf-8"))["verdict"] == "unknown"
+
+
+def test_what_those_that_conform_leave_free_is_told(
+    check: str, tmp_path: Path, capsys: Out
+) -> None:
+    logs = folders(tmp_path, both=GOOD, one=GOOD[1:], bad=BAD)
+    with (tmp_path / "one" / "p1.ndjson").open("a") as file:
+        file.write(lines([{"process": "p1", "pos": 9, "kind": "end"}]))
+    assert main(["conform", check, *logs, "--jobs", "1", "-q"]) == 1
+    said = capsys.readouterr().out
+    assert "receive, send and everything at p2: not logged in 2 of 2 logs that conform" in said
+    assert "\nrequest: not logged in 1 of 2 logs that conform" in said
+    assert "\ngaps in 1 of 2 logs that conform" in said
+
+
+def test_a_document_of_several_is_a_list_with_those_that_cannot_be_used(
+    check: str, tmp_path: Path, capsys: Out
+) -> None:
+    logs = folders(tmp_path, good=GOOD, bad=UNUSABLE)
+    out, page = tmp_path / "o.json", tmp_path / "p.html"
+    assert main(["conform", check, *logs, "--jobs", "1", "--json", str(out)]) == 2
+    good, bad = found = json.loads(out.read_text(encoding="utf-8"))
+    schema = SCHEMA.read_text("utf-8").replace('"bivalence:trace:4"', '"#/$defs/any"')
+    loose = json.loads(schema)
+    loose["$defs"]["any"] = {}
+    jsonschema.validate(found, loose)
+    jsonschema.validate(bad, loose)
+    assert (good["verdict"], bad["verdict"], bad["name"]) == ("holds", "unknown", logs[1])
+    assert "E074" in bad["error"] and len(found) == 2
+    assert main(["conform", check, logs[1], "--json", str(out)]) == 2
+    assert "E074" in json.loads(out.read_text(encoding="utf-8"))["error"]
+    (tmp_path / "none").mkdir()
+    assert main(["conform", check, str(tmp_path / "none"), "--json", str(out)]) == 2
+    assert "E075" in json.loads(out.read_text(encoding="utf-8"))["error"]
+    capsys.readouterr()
+    (more,) = folders(tmp_path, more=GOOD)
+    assert main(["conform", check, logs[0], more, "--jobs", "1", "--html", str(page)]) == 0
+    assert "all logs conform, and of those no run is kept" in capsys.readouterr().err
 
 
 def test_what_conforms_travels_without_its_run(check: str, tmp_path: Path) -> None:

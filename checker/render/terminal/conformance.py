@@ -27,6 +27,8 @@ COUNTED = {
 MOST_DRAWN = 40
 """The largest number of steps of a run that is drawn; of a longer one the end is told."""
 MOST_GAPS = 6
+MOST_FREE = 12
+"""Of several logs, so many things that equally many do not say are named."""
 
 
 def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableType:
@@ -51,8 +53,8 @@ def conformance_line(report: Conformance, name: str) -> Text:
 
 
 def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, seconds: float) -> Text:
-    """Renders how many of several logs conform, in a line or two; ``wanted``: so many things were
-    to be asked of, ``failed``: of so many there is an error instead."""
+    """Renders how many of several logs conform, and what those leave free; ``wanted``: so many
+    things were to be asked of, ``failed``: of so many there is an error instead."""
     words = Counter(report.word for report in reports)
     said = [f"{number:,} {told}" for word, told in COUNTED.items() if (number := words[word])]
     said += [f"{failed:,} can't be used"] if failed else []
@@ -63,7 +65,25 @@ def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, secon
     rate = f", {lines / seconds:,.0f} a second" if seconds > 0.01 else ""
     of_all = f"{lines:,} of {count(sum(report.lines for report in reports), 'line')} explained"
     missing = f", {wanted - total:,} not asked of" if total < wanted else ""
-    return text.append(f"{missing}\n{of_all}, {seconds:.1f} s{rate}", style="dim not bold")
+    text.append(f"{missing}\n{of_all}, {seconds:.1f} s{rate}", style="dim not bold")
+    for free in _left_free([report for report in reports if report.word is Word.HOLDS]):
+        text.append(f"\n{free}", style="dim not bold")
+    return text
+
+
+def _left_free(conforming: Sequence[Conformance]) -> Iterator[str]:
+    """Yields what logs that conform do not say, and of how many."""
+    of_all = (
+        f"of {count(len(conforming), 'log')} that {'conform' if conforming[1:] else 'conforms'}"
+    )
+    silent = Counter(name for report in conforming for name in report.silent)
+    for number in sorted(set(silent.values()), reverse=True):
+        names = [name for name in silent if silent[name] == number]
+        shown = names[:MOST_FREE]
+        shown += [f"{len(names) - MOST_FREE:,} more"] if len(names) > MOST_FREE else []
+        yield f"{listing(shown)}: not logged in {number:,} {of_all}"
+    if gaps := sum(bool(report.gaps) for report in conforming):
+        yield f"gaps in {gaps:,} {of_all}"
 
 
 def _word(report: Conformance) -> Text:
@@ -108,7 +128,8 @@ def _rows(report: Conformance) -> Iterator[tuple[str, str]]:
         yield "gap", gap
     if len(report.gaps) > MOST_GAPS:
         yield "gap", f"and {len(report.gaps) - MOST_GAPS:,} more"
-    yield "logged", listing(report.logged)
+    if report.logged:
+        yield "logged", listing(report.logged)
     if report.silent:
         yield "not logged", f"{listing(report.silent)}: may happen at any time"
     rate = f", {report.explained / report.seconds:,.0f} lines/s" if report.seconds > 0.01 else ""
