@@ -35,7 +35,10 @@ def read_lines(file: LogFile, text: pa.Buffer, mapping: Mapping_, operators: Ope
             continue
         try:
             given = json.loads(line)
-        except (ValueError, RecursionError) as problem:  # the latter: too deep
+        except RecursionError:
+            found.append(file.problem("E080", number, "this line is nested too deep to be read"))
+            given = None
+        except ValueError as problem:
             found.append(file.problem("E080", number, f"no JSON: {problem}"))
             given = None
         if isinstance(given, dict):
