@@ -21,7 +21,7 @@ from checker.audit.arrow_groups import grouped, grouped_together
 from checker.audit.arrow_joins import Joined
 from checker.audit.arrow_log import ArrowLog, lots
 from checker.audit.arrow_slices import Pass, addresses, bytes_of, is_sliced, slices
-from checker.audit.arrow_windows import window
+from checker.audit.arrow_windows import in_order, order_of, window
 from checker.engines.budgets import memory_left
 
 Evaluate = Callable[..., Any]
@@ -73,8 +73,10 @@ class ArrowEngine:
         return frozenset(self._tables["events"].column_names)
 
     def define(self, name: str, relation: rel.Relation) -> None:
-        """Makes the rows of ``relation`` known as ``name``."""
-        self._tables[name] = self.table(relation)
+        """Makes the rows of ``relation`` known as ``name``; events in the order of processes and
+        positions, whatever a join or a union made of it."""
+        table = self.table(relation)
+        self._tables[name] = _in_order(table) if name == "events" else table
 
     def add(self, name: str, table: pa.Table) -> None:
         """Makes ``table`` known as ``name``."""
@@ -261,6 +263,12 @@ class ArrowEngine:
                 second = second.select(first.column_names).cast(first.schema)
                 return pa.concat_tables([first, second])
         raise TypeError(f"{relation} is no relation")
+
+
+def _in_order(events: pa.Table) -> pa.Table:
+    """Returns ``events`` in the order of processes and positions."""
+    keys = [events[name].to_numpy() for name in ("process", "pos")]
+    return events if in_order(keys) else events.take(pa.array(order_of(keys)))
 
 
 def _filtered(table: pa.Table, condition: rel.Expr) -> pa.Table:

@@ -44,7 +44,10 @@ class Joined:
         return places if np.count_nonzero(places >= 0) == len(keys) else None
 
     def with_left(self, left: pa.Table) -> pa.Table:
-        """Returns the rows of ``left`` with those of this side."""
+        """Returns the rows of ``left`` with those of this side; a semi or anti join with nothing
+        leaves the rows in their order."""
+        if self.how in ("semi", "anti") and not self.table.num_rows:
+            return left if self.how == "anti" else left.slice(0, 0)
         if self._extents is not None and self._places is not None:
             return self._looked_up(
                 left, found_at(keys_of(left, self.on, self._extents), self._places)

@@ -73,11 +73,14 @@ def _follows(relation: rel.Relation, in_window: bool) -> bool:
 
 
 def slices(events: pa.Table) -> Iterator[pa.Table]:
-    """Yields ``events``, which are in the order of processes, in slices."""
+    """Yields ``events``, which are in the order of processes, in slices; raises ``ValueError``
+    where it meets that they are not."""
     process = events["process"].to_numpy()
     begin = 0
     while begin < len(process):
         last = process[min(begin + ROWS, len(process)) - 1]
         end = int(np.searchsorted(process, last, side="right"))
+        if end <= begin or process[end - 1] != last:
+            raise ValueError("the events of a log are not in the order of its processes")
         yield events.slice(begin, end - begin)
         begin = end

@@ -23,7 +23,7 @@ from checker.audit.processes import (
     runs_of,
     table_of,
 )
-from checker.audit.questions import Question, interface_called, questions_of
+from checker.audit.questions import Refused, interface_called, questions_of, require_known
 from checker.audit.reading import Reader
 from checker.audit.restrict import Restriction, restrict
 from checker.audit.tables import Tables
@@ -84,19 +84,21 @@ def audit(
 ) -> Audit:
     """Asks the properties of an interface of a log: here, over Arrow tables, or on ``cluster``.
 
-    Raises :class:`SpecError`: E080 to E089 for logs, mappings, manifests and names that can't be
-    used, E020 to E029 for a cluster.
+    Raises :class:`SpecError`: E045 for a property that is not asked of such logs, E080 to E089 for
+    logs, mappings, manifests and names that can't be used, E020 to E029 for a cluster.
     """
     interface = interface_called(request.interface)
+    require_known(interface, request.over, request.only)
     kinds = kinds_of(interface, request.mapping.kinds)
     require_kinds(request.mapping, kinds, request.mapping_file)
     files, passed = find_files(request.names)
     began = time.monotonic()
-    rows = 0
+    rows, is_asking = 0, False
 
     def told(what: str, number: int) -> None:
-        nonlocal rows
+        nonlocal rows, is_asking
         rows = number if what == READING else rows
+        is_asking = what != READING
         progress(what, number)
 
     try:
@@ -107,6 +109,8 @@ def audit(
         else:
             found = _here(request, interface, kinds, files, told)
     except KeyboardInterrupt as problem:
+        if is_asking:
+            raise
         engine = ArrowEngine.name if cluster is None else ON_CLUSTER
         read = Read(len(files), rows, (), began, time.monotonic() - began)
         found = _nothing_asked(request, interface, engine, read, stop_reason(problem))
@@ -137,11 +141,13 @@ def _nothing_asked(
     request: Request, interface: Interface, engine: str, read: Read, why: str
 ) -> Audit:
     """Returns the report of an audit that was ended before anything could be asked."""
-    questions, _ = questions_of(interface, request.over, frozenset(COLUMNS) - {"payload_hash"})
+    known = frozenset(COLUMNS) - {"payload_hash"}
+    questions, refused = questions_of(interface, request.over, known, request.only)
     verdicts = tuple(
         PropertyVerdict(question.name, question.definition, Word.UNKNOWN, reason=why)
-        for question in _wanted(questions, request)
+        for question in questions
     )
+    verdicts += _of_refused(refused) if request.only else ()
     summary = LogSummary(
         read.files, read.rows, 0, (), scope=request.restriction.said, reading=read.seconds
     )
@@ -166,8 +172,12 @@ def _called(request: Request) -> str:
     return request.names[0] if len(request.names) == 1 else f"{request.names[0]}, ..."
 
 
-def _wanted(questions: list[Question], request: Request) -> list[Question]:
-    return [q for q in questions if not request.only or q.name in request.only]
+def _of_refused(refused: list[Refused]) -> tuple[PropertyVerdict, ...]:
+    """Returns the verdicts on properties that were asked for by name and can't be asked."""
+    return tuple(
+        PropertyVerdict(each.name, each.definition, Word.UNKNOWN, reason=each.why)
+        for each in refused
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +200,25 @@ class Asked:
     interface: Interface
     states: list[ProcessState]
     answers: list[Answer]
-    refused: dict[str, str]
+    refused: list[Refused]
     notes: list[str]
 
     def audit(self, request: Request, read: Read, warnings: list[Diagnostic]) -> Audit:
         """Returns the report on the log, with its witnesses, and all findings."""
-        file = _called(request)
         words = Words(self.engine, self.interface)
-        witnesses = Witnesses(self.engine, self.interface, words, self.states, file)
+        witnesses = Witnesses(self.engine, self.interface, words, self.states, _called(request))
         traces, violations = self._shown(witnesses)
+        try:
+            report = self._report(request, read, traces)
+        except KeyboardInterrupt as problem:  # what was found is said all the same
+            self.notes.append(f"it was ended when all was asked: {stop_reason(problem)}")
+            report = self._report(request, read, traces)
+        return Audit(report, violations, warnings)
+
+    def _report(self, request: Request, read: Read, traces: dict[int, list[Trace]]) -> Report:
         verdicts = tuple(_verdict(each, traces.get(id(each), [])) for each in self.answers)
+        verdicts += _of_refused(self.refused) if request.only else ()
+        not_asked = () if request.only else self.refused
         summary = LogSummary(
             read.files,
             read.rows,
@@ -209,10 +228,10 @@ class Asked:
             request.restriction.said,
             read.seconds,
             "",
-            tuple(f"{name}: {why}" for name, why in self.refused.items()),
+            tuple(f"{each.name}: {each.why}" for each in not_asked),
         )
-        report = Report(
-            file,
+        return Report(
+            _called(request),
             self.interface.name,
             {},
             self.engine.name,
@@ -223,7 +242,6 @@ class Asked:
             log=summary,
             notes=tuple(self.notes),
         )
-        return Audit(report, violations, warnings)
 
     def _shown(self, witnesses: Witnesses) -> tuple[dict[int, list[Trace]], pa.Table]:
         """Returns the traces of each answer, and all findings; less where that takes too long, of
@@ -251,8 +269,7 @@ def ask(
     values of processes."""
     with budgets.raising_when_exhausted():
         states = _prepare(engine, request, torn, kind)
-    questions, refused = questions_of(interface, request.over, engine.columns)
-    questions = _wanted(questions, request)
+    questions, refused = questions_of(interface, request.over, engine.columns, request.only)
     words, tables = Words(engine, interface), Tables(engine)
     answers: list[Answer] = []
     try:

@@ -35,6 +35,9 @@ def read_lines(file: LogFile, text: pa.Buffer, mapping: Mapping_, operators: Ope
             continue
         try:
             given = json.loads(line)
+        except RecursionError:
+            found.append(file.problem("E080", number, "this line is nested too deep to be read"))
+            given = None
         except ValueError as problem:
             found.append(file.problem("E080", number, f"no JSON: {problem}"))
             given = None

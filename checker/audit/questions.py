@@ -14,6 +14,7 @@ from checker.audit import plans_of_counts as counts
 from checker.audit import plans_of_messages as messages
 from checker.audit import plans_of_order as order
 from checker.audit import plans_of_values as values
+from checker.audit.columns import COLUMNS
 from checker.audit.plans_of_counts import Plan, once
 from checker.audit.relations import Relation
 from checker.audit.tables import Tables
@@ -21,6 +22,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.language.library import prelude
 from checker.language.syntax.typed import Interface
 from checker.language.typecheck.exactly_once import OVER, TIMES, definition
+from checker.language.typecheck.scope import suggestion
 
 Premise = Callable[[Tables], Relation]
 
@@ -48,6 +50,15 @@ class Question:
     name: str
     definition: str
     rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A property by its ``name``, what it means, and why it can't be asked of a log."""
+
+    name: str
+    definition: str
+    why: str
 
 
 def _deliveries(tables: Tables) -> Relation:
@@ -238,37 +249,56 @@ def interface_called(name: str) -> Interface:
     return known[name]
 
 
+def require_known(interface: Interface, over: tuple[str, ...], only: tuple[str, ...]) -> None:
+    """Raises :class:`SpecError`: E045 where one of ``only`` is no property that logs of
+    ``interface`` are asked, or could be with other columns; E087 as :func:`questions_of` does."""
+    asked, refused = questions_of(interface, over, frozenset(COLUMNS))
+    known = [question.name for question in asked] + [each.name for each in refused]
+    for name in only:
+        if name not in known:
+            message = f"logs of {interface.name} are not asked the property `{name}`"
+            listed = ", ".join(f"`{each}`" for each in known)
+            hint = suggestion(name, known)
+            raise SpecError((Diagnostic("E045", message, None, listed, hint),))
+
+
 def questions_of(
-    interface: Interface, over: tuple[str, ...], columns: frozenset[str]
-) -> tuple[list[Question], dict[str, str]]:
+    interface: Interface,
+    over: tuple[str, ...],
+    columns: frozenset[str],
+    only: tuple[str, ...] = (),
+) -> tuple[list[Question], list[Refused]]:
     """Returns what is asked of a log of ``interface`` with these ``columns``, and what of its
     properties can't be asked, with the reason.
 
-    ``over``: further questions such as ``exactly_once over effects``.  Raises :class:`SpecError`
-    (E087) where there is no such.
+    ``over``: further questions such as ``exactly_once over effects``; ``only``: the properties that
+    both are about, if not all.  Raises :class:`SpecError` (E087) where there is no such question.
     """
     found: list[Question] = []
-    refused: dict[str, str] = {}
+    refused: list[Refused] = []
     for each in interface.properties:
         rule = RULES.get(each.text)
         if rule is None:
-            why = "there is no plan for its formula"
-            refused[each.name] = NOT_ASKED.get(each.name, why)
+            why = NOT_ASKED.get(each.name, "there is no plan for its formula")
+            refused.append(Refused(each.name, each.document or each.text, why))
         else:
             found.append(Question(each.name, each.document or each.text, rule))
         found += [Question(*more) for more in _MORE.get(each.name, ())]
     found += [_once(name) for name in over]
-    if "payload_hash" in columns:
+    if "payload_hash" in columns or PAYLOAD[0] in only:
         found.append(Question(*PAYLOAD))
     asked = []
     for question in found:
         lacking = [name for name in question.rule.needs if name not in columns]
         if lacking:
             named = " and ".join(f"`{_written(name)}`" for name in lacking)
-            refused[question.name] = f"the log has no column {named}"
+            why = f"the log has no column {named}"
+            refused.append(Refused(question.name, question.definition, why))
         else:
             asked.append(question)
-    return asked, refused
+    if not only:
+        return asked, refused
+    return [q for q in asked if q.name in only], [r for r in refused if r.name in only]
 
 
 def _written(column: str) -> str:

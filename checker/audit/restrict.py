@@ -46,6 +46,5 @@ def restrict(engine: Engine, restriction: Restriction) -> None:
         old = old.where(~col("message").is_null()).select("message")
         engine.define("events", EVENTS.join(old, "message", how="anti"))
     if restriction.sample < 1:
-        chosen = engine.lots().where(col("lot") < int(restriction.sample * LOTS)).select("message")
-        without = EVENTS.where(col("message").is_null())
-        engine.define("events", without.union(EVENTS.join(chosen, "message", how="semi")))
+        left_out = engine.lots().where(col("lot") >= int(restriction.sample * LOTS))
+        engine.define("events", EVENTS.join(left_out.select("message"), "message", how="anti"))

@@ -20,6 +20,10 @@ from checker.diagnostics import Diagnostic, SpecError
 BLOCK = 1 << 24
 """Bytes that are parsed at a time; no row is longer."""
 
+PIECE, DEEPEST = 1 << 10, 4000
+"""A line with more opened brackets than ``DEEPEST``, in pieces of the text that are all its own, is
+not given to Arrow's parser, whose stack ends at a depth between 10,000 and 20,000."""
+
 
 def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple[pa.Table, bool]:
     """Returns the rows of a file of JSON objects, one a line, and whether the last line is cut
@@ -33,6 +37,8 @@ def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple
     if not text.size:
         return pa.table({}), torn
     options = arrow_json.ReadOptions(block_size=BLOCK)
+    if _may_be_deep(text):
+        return read_lines(file, text, mapping, operators), torn
     schema = _schema(_first_object(text), mapping)
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer")
     try:
@@ -84,15 +90,28 @@ def _whole_lines(text: pa.Buffer) -> tuple[pa.Buffer, bool]:
     try:
         json.loads(last)
         return text, False
+    except RecursionError:  # too deep, so no line that was cut short
+        return text, False
     except ValueError:
         return text.slice(0, text.size - len(last)), True
+
+
+def _may_be_deep(text: pa.Buffer) -> bool:
+    """Returns whether some line may be nested too deep for Arrow's parser, which has no limit."""
+    whole, opened = memoryview(text), 0
+    for at in range(0, text.size, PIECE):
+        piece = bytes(whole[at : at + PIECE])
+        opened = 0 if b"\n" in piece else opened + piece.count(b"[") + piece.count(b"{")
+        if opened > DEEPEST:
+            return True
+    return False
 
 
 def _first_object(text: pa.Buffer) -> dict[str, object]:
     for line in bytes(text.slice(0, min(text.size, BLOCK))).split(b"\n"):
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         return found if isinstance(found, dict) else {}
     return {}

@@ -136,6 +136,8 @@ class Witnesses:
         """Returns a request, indication or act as the interface writes it."""
         if kind not in _ABOUT:
             return ""
+        if row["entry"] is None:  # an act names no sender
+            return self.engine.message(row["message"])
         sender, message = self.engine.entry(row["entry"])
         operators = self.interface.requests if kind is Kind.REQUEST else self.interface.indications
         if kind is Kind.PERFORM or not operators:

@@ -94,27 +94,30 @@ class Recorder:
     def _end_of_file(self, mode: str | None) -> tuple[int, str | None]:
         """Returns the last position in the file (0: it has none, or a line of another run), and the
         text of what a kill has left of a line, which it cuts off (``None``: the file ends with a
-        whole one)."""
+        whole one).  Behind lines of another run that has not ended it becomes a gap of that one."""
         last, half = _last_lines(self._file)
-        if mode == "x" and (last or half):
+        if mode == "x" and os.fstat(self._file).st_size:
             raise FileExistsError(f"{self.path} is there already: {ANEW}")
         if not last:
             self._cut_off(half)
-            return 0, half.decode(errors="replace") if half else None
+            return 0, _text(half)
         try:
             row = json.loads(last)
-            position, process, kind = row["pos"], row["process"], row["kind"]
+            position, process, kind = int(row["pos"]), row["process"], row["kind"]
         except (ValueError, TypeError, KeyError):
             raise ValueError(f"{self.path} is not a log: its last line is {last[:80]!r}") from None
         if process != self.process:
             raise ValueError(f"{self.path} is the log of {process}, not of {self.process}")
-        is_other = row.get("run", "") != self.run
+        run = row.get("run", "")
+        is_other = run != self.run
         if kind == "end" and mode is None and not is_other:
             raise FileExistsError(f"{self.path} is a log that has ended: {ANEW}")
         self._cut_off(half)
-        if is_other:
-            return 0, None
-        return int(position), half.decode(errors="replace") if half else None
+        if not is_other:
+            return position, _text(half)
+        if half and kind != "end":
+            self._waiting.append(self._line(run, position + 1, GAP, {"lost": _text(half)}))
+        return 0, None
 
     def _cut_off(self, half: bytes) -> None:
         if half:
@@ -134,16 +137,19 @@ class Recorder:
         given = {name: _plain(value) for name, value in fields.items() if value is not None}
         with self._lock:
             self._require_open()
-            row: dict[str, Any] = {"run": self.run} if self.run else {}
-            row |= {"process": self.process, "pos": self._next, "kind": kind, **given}
-            if self._clock is not None:
-                row["ts"] = round(self._clock(), 6)
-            text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-            self._waiting.append(text.encode() + b"\n")
+            self._waiting.append(self._line(self.run, self._next, kind, given))
             self._next += 1
             if len(self._waiting) > self._buffered:
                 self._write()
             return self._next - 1
+
+    def _line(self, run: Any, position: int, kind: str, given: Mapping[str, Any]) -> bytes:
+        row: dict[str, Any] = {"run": run} if run else {}
+        row |= {"process": self.process, "pos": position, "kind": kind, **given}
+        if self._clock is not None:
+            row["ts"] = round(self._clock(), 6)
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode() + b"\n"
 
     def _require_open(self) -> None:
         if self._file < 0:
@@ -255,13 +261,20 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _text(half: bytes) -> str | None:
+    return half.decode(errors="replace") if half else None
+
+
 def _last_lines(file: int) -> tuple[bytes, bytes]:
-    """Returns the last whole line of an open file without its end, and what stands behind it."""
+    """Returns the last whole line of an open file that is not blank, without its end, and what
+    stands behind all whole lines."""
     at = os.fstat(file).st_size
     tail = b""
-    while at > 0 and tail.count(b"\n") < 2:
+    while True:
+        whole, _, half = tail.rpartition(b"\n")
+        _, newline, line = whole.rstrip().rpartition(b"\n")
+        if newline or at == 0:
+            return line, half
         size = min(BLOCK, at)
         at -= size
         tail = os.pread(file, size, at) + tail
-    whole, newline, half = tail.rpartition(b"\n")
-    return (whole.rpartition(b"\n")[2] if newline else b""), half

@@ -289,14 +289,20 @@ class Report:
         return any(verdict.trace is not None for verdict in self.verdicts)
 
     @property
+    def is_about_nothing(self) -> bool:
+        """Whether there is no property to prove, or none that could be asked of a log."""
+        of_log = self.log is not None and self.exhaustive
+        return not self.verdicts and (self.proof is not None or of_log)
+
+    @property
     def exit_code(self) -> Annotated[int, OneOf((0, 1, 2, 3, 4))]:
         """0 where everything is as expected, otherwise the worst of what is wrong.
 
         2 where something that was requested beside the verdicts could not be done; a proof of
-        nothing is vacuous.
+        nothing is vacuous, as is a log that nothing could be asked of.
         """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
-        if self.proof is not None and not self.verdicts:
+        if self.is_about_nothing:
             unknown = (*unknown, exit_code_of(Word.VACUOUS))
         failed = (2,) if self.failed else ()
         scenarios = () if all(scenario.met for scenario in self.scenarios) else (1,)

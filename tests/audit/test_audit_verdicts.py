@@ -15,6 +15,7 @@ from checker.audit.questions import NOT_ASKED, RULES
 from checker.audit.restrict import Restriction
 from checker.cli.main import main
 from checker.language.library import prelude
+from checker.results.verdict import Word
 from tests.audit.logs import ask, rows, words, write
 
 RIGHT = """
@@ -175,3 +176,21 @@ def test_what_was_read_is_in_the_document(tmp_path: Path) -> None:
     log = json.loads(out.read_text())["log"]
     assert log["rows"] == 6 and log["violations"] == str(table)
     assert any(said.startswith("atomicity: ") for said in log["not_asked"])
+
+
+def test_an_act_is_drawn_where_other_rows_name_a_sender(tmp_path: Path) -> None:
+    log = tmp_path / "log.ndjson"
+    log.write_text(
+        '{"run": "r1", "process": "p2", "pos": 0, "kind": "perform", "msg": "m1"}\n'
+        '{"run": "r1", "process": "p4", "pos": 0, "kind": "perform", "msg": "m1"}\n'
+        '{"run": "r2", "process": "p2", "pos": 0, "kind": "deliver", "msg": "m4",'
+        ' "sender": "p2"}\n',
+        encoding="utf-8",
+    )
+    asked = "exactly_once over effects"
+    found = audit(Request((str(log),), "Queue", (asked,), (asked,)))
+    (verdict,) = found.report.verdicts
+    assert verdict.word is Word.VIOLATED and verdict.trace is not None
+    drawn = [step.headline for step in verdict.trace.steps[1:]]
+    assert drawn == ["p2 performs m1", "p4 performs m1"]
+    assert found.violations.num_rows

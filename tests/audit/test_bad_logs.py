@@ -56,6 +56,8 @@ ROW = '{"process": "p1", "pos": 0, "kind": "broadcast", "msg": "a"}'
         ),
         ('{"process": "p1", "pos": 1, ', "E080", "no JSON"),
         ("17", "E080", "no JSON object"),
+        ("[" * 200_000, "E080", "nested too deep"),
+        ('{"x": ' + "[" * 200_000 + "]" * 200_000 + "}", "E080", "nested too deep"),
     ],
 )
 def test_a_bad_row_is_told_with_its_line(second: str, code: str, said: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,3 +65,18 @@ def test_ctrl_c_while_what_was_found_is_drawn(
     (verdict,) = found.report.verdicts
     assert verdict.word is Word.VIOLATED and verdict.trace is None
     assert "not all that was found is shown: interrupted" in found.report.notes
+
+
+def test_ctrl_c_when_all_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is violated does not become unknown."""
+    logged, calls = audits._logged, []
+
+    def once(*given: Any) -> Any:
+        calls.append(given)
+        return ended() if len(calls) == 1 else logged(*given)
+
+    monkeypatch.setattr(audits, "_logged", once)
+    found = audit(request(tmp_path, "no_duplication"))
+    assert [v.word for v in found.report.verdicts] == [Word.VIOLATED]
+    assert found.violations.num_rows == 1
+    assert "it was ended when all was asked: interrupted" in found.report.notes

@@ -190,3 +190,35 @@ def test_another_run_begins_behind_the_one_before(tmp_path: Path) -> None:
         ("two", 1, "start"),
         ("two", 2, "end"),
     ]
+
+
+def test_half_a_line_of_another_run_is_a_gap_of_that_run(tmp_path: Path) -> None:
+    path = tmp_path / "p1.ndjson"
+    with Recorder(path, "p1", run="a", clock=None) as log:
+        log.deliver("m")
+    whole = path.read_text(encoding="utf-8").splitlines()[:-1]  # it was killed before its `end`
+    half = '{"run":"a","process":"p1","pos":3,"ki'
+    path.write_text("\n".join([*whole, half]), encoding="utf-8")
+    Recorder(path, "p1", run="b", clock=None).close()
+    assert rows(path)[1:] == [
+        {"run": "a", "process": "p1", "pos": 2, "kind": "deliver", "msg": "m"},
+        {"run": "a", "process": "p1", "pos": 3, "kind": "gap", "lost": half},
+        {"run": "b", "process": "p1", "pos": 1, "kind": "start"},
+        {"run": "b", "process": "p1", "pos": 2, "kind": "end"},
+    ]
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n\n \r\n", "\n" * 70_000])
+def test_blank_lines_do_not_hide_the_log(blank: str, tmp_path: Path) -> None:
+    path = tmp_path / "p1.ndjson"
+    Recorder(path, "p1").close()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(blank)
+    for mode in (None, "x"):
+        with pytest.raises(FileExistsError):
+            Recorder(path, "p1", mode=mode)
+    with Recorder(path, "p1", mode="a"):
+        pass
+    found = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+    assert [row["pos"] for row in found] == [1, 2, 3, 4]
+    assert [row["kind"] for row in found] == ["start", "end", "recover", "end"]

@@ -261,6 +261,8 @@ def conclusion_text(report: Report) -> str:
         return f"no property was asked; no error in {count(report.walks.walks, 'walk')}"
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
+    if not report.verdicts and report.log is not None:
+        return "nothing could be asked of this log"
     if not report.verdicts:
         asked = "no property was asked; the states were counted"
         if not report.exhaustive:
