@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -19,6 +20,8 @@ from typing import TypeVar
 T = TypeVar("T")
 PATIENCE = 60.0
 """Seconds after which a story is given up."""
+PORTS = range(20_000, 32_000)
+"""Ports for servers."""
 
 
 class Server:
@@ -89,12 +92,20 @@ class Server:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns ``count`` different ports of the loopback interface that nobody has."""
+    """Returns ``count`` different ports of the loopback interface that nobody has: below those that
+    the system gives to connections, so that nobody is given one while its server is down."""
     with contextlib.ExitStack() as probes:
-        sockets = [probes.enter_context(contextlib.closing(socket.socket())) for _ in range(count)]
-        for probe in sockets:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in sockets]
+        found: list[int] = []
+        for port in random.sample(PORTS, len(PORTS)):
+            probe = probes.enter_context(contextlib.closing(socket.socket()))
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            found.append(port)
+            if len(found) == count:
+                return found
+    raise OSError("no free ports")
 
 
 def listens(port: int) -> bool:

@@ -103,6 +103,7 @@ def running_broker(folder: Path) -> Iterator[Server]:
     (folder / "rabbitmq.conf").write_text("raft.wal_max_size_bytes = 4194304\n", encoding="utf-8")
     environment = {
         "HOME": str(folder),  # of the cookie
+        "ERL_CRASH_DUMP": str(folder / "erl_crash.dump"),
         "ERL_EPMD_PORT": str(mapper),
         "ERL_EPMD_ADDRESS": "127.0.0.1",
         "RABBITMQ_NODENAME": "story@localhost",
