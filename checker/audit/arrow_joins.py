@@ -26,9 +26,9 @@ class Joined:
         self._extents = extents_of(table, on, rows + table.num_rows)
         self._places: Any = None
         if self._extents is not None:
-            self._places = self._atkeys_of(self._extents)
+            self._places = self._places_of(self._extents)
 
-    def _atkeys_of(self, extents: Extents) -> Any:
+    def _places_of(self, extents: Extents) -> Any:
         """Returns an array over all keys: whether a row has it, or which one (-1 for none);
         ``None`` where several have and that matters."""
         size = size_of(extents)

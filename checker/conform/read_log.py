@@ -177,8 +177,8 @@ def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
                 lost = {"lost": line, "run": last.run}
                 yield Row(path, number, last.process, last.pos + 1, GAP, lost)
                 continue
-            is_json = not isinstance(problem, json.JSONDecodeError)
-            why = "a number in it is too long" if is_json else problem
+            is_syntax = isinstance(problem, json.JSONDecodeError)
+            why = problem if is_syntax else "a number in it is too long"
             raise _wrong("E077", f"this line is no JSON: {why}", place) from None
         except RecursionError:
             raise _wrong("E077", "this line is nested too deeply", place) from None

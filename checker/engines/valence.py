@@ -23,6 +23,8 @@ WIDEST = 64
 MOST_VALUES = 15
 """The largest number of values: see
 :data:`checker.engines.native.codegen.state_predicates.FEW`."""
+USUAL = "decide"
+"""The indication that is meant where the user names none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
 
-from checker.engines.valence import MOST_VALUES
+from checker.engines.valence import MOST_VALUES, USUAL
 from checker.model import interpreter
 from checker.model.interpreter import Event, State
 from checker.model.ir import MarkKind, TransitionSystem
@@ -24,8 +24,6 @@ from checker.results.show_values import show
 from checker.results.trace import StillOpen, Trace
 from checker.results.verdict import PropertyVerdict, Report
 
-USUAL = "decide"
-"""The indication that is meant where nobody names one."""
 STEPS = 1_500
 """So many steps are looked at for the traces of a report, a few tenths of a second of the
 interpreter where few of what it tries are no steps, and one more for every so many states of the

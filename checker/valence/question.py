@@ -11,8 +11,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import require
-from checker.engines.valence import MOST_VALUES
-from checker.explain.still_open import USUAL
+from checker.engines.valence import MOST_VALUES, USUAL
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.load import Spec

@@ -12,7 +12,7 @@ from checker.language.load import Spec
 from checker.results.answer import Listener, State
 from checker.results.replay import path_of
 from checker.results.trace import StillOpen, Trace
-from checker.results.verdict import PropertyVerdict, Report
+from checker.results.verdict import STRIPS_ENDED, PropertyVerdict, Report
 from checker.session.pipeline import open_again
 from checker.simulate.choices import Choice
 from checker.simulate.scenario import as_choices
@@ -49,8 +49,7 @@ def with_strips(report: Report, asked: Question, listener: Listener | None) -> R
 
 
 def _not_known(report: Report, why: str) -> Report:
-    note = f"what can still be decided in these runs is not known: {why}"
-    return replace(report, notes=(*report.notes, note))
+    return replace(report, notes=(*report.notes, f"{STRIPS_ENDED}{why}"))
 
 
 def _with_strips(computed: Computed, verdict: PropertyVerdict) -> PropertyVerdict:

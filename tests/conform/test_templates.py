@@ -70,19 +70,18 @@ def test_lines_share_what_they_say_in_any_order_and_with_other_fields(
     assert rows[0].data == {"process": "p1", "kind": "perform"}
 
 
-def test_a_position_that_is_a_text_is_none(tmp_path: Path) -> None:
-    good = '{"process":"p1","kind":"perform","pos":1,"ts":2}\n'
-    bad = '{"process":"p1","kind":"perform","pos":"2","ts":2}\n'
-    (tmp_path / "log").write_text(good + bad, encoding="utf-8")
-    with pytest.raises(SpecError) as error:
-        read_log([str(tmp_path / "log")], NameMapping())
-    assert error.value.diagnostics[0].code == "E071"
-
-
-def test_a_position_that_is_not_at_the_top_is_none(tmp_path: Path) -> None:
-    good = '{"process":"p1","kind":"perform","pos":1,"x":{"ts":1}}\n'
-    bad = '{"process":"p1","kind":"perform","x":{"pos":2}}\n'
-    (tmp_path / "log").write_text(good + bad, encoding="utf-8")
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        pytest.param('"pos":1,"ts":2', '"pos":"2","ts":2', id="a text"),
+        pytest.param('"pos":1,"x":{"ts":1}', '"x":{"pos":2}', id="not at the top"),
+    ],
+)
+def test_what_is_no_position_is_none_behind_a_line_that_has_one(
+    good: str, bad: str, tmp_path: Path
+) -> None:
+    lines = (f'{{"process":"p1","kind":"perform",{rest}}}\n' for rest in (good, bad))
+    (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
     with pytest.raises(SpecError) as error:
         read_log([str(tmp_path / "log")], NameMapping())
     assert error.value.diagnostics[0].code == "E071"

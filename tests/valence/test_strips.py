@@ -54,15 +54,6 @@ FLIPPED = """
     if flip() { decide(0) } else { decide(1) }
   }
 """
-CHOOSY = """
-  state chosen : set<0..12> = {}
-  upon condition #chosen < 13 {
-    choose some in subsets(0..12) when #some > 12
-    chosen := some
-    decide(0)
-    decide(1)
-  }
-"""
 WORLDS = {
     "plain": (2, "", "", "consensus_agreement"),
     "crash and recovery": (2, "faults crash <= 1, recover", "", "consensus_integrity"),
@@ -163,7 +154,7 @@ def test_no_step_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None
     assert still_open.UNKNOWN in report.notes
 
 
-def test_no_time_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -174,18 +165,12 @@ def test_no_time_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None
     assert report.was_interrupted, "it ends what else was asked, and is not kept"
 
 
-def test_steps_that_take_the_interpreter_long_end_with_time(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Each of its steps is one of 8,192 choices."""
-    monkeypatch.setattr(still_open, "SECONDS", 0.1)
-    spec = tmp_path / "slow.bcast"
-    spec.write_text(DECREE.format(n=2, world="", more=CHOOSY, asked="consensus_integrity"))
-    report = run_check(str(spec), "asked", Options())
-    (trace,) = traces(report)
-    assert not trace.still_open and still_open.UNKNOWN in report.notes
-    assert not report.was_interrupted
-    assert not replay_trace(trace).still_open
+def test_what_takes_too_long_is_no_strip_but_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(still_open, "SECONDS", 0.0)
+    report = run_check(*in_library("consensus/paxos::duel"), Options())
+    assert not any(trace.still_open for trace in traces(report))
+    assert still_open.UNKNOWN in report.notes and not report.was_interrupted
+    assert not replay_trace(traces(report)[0]).still_open
 
 
 def test_a_document_has_it_and_a_replay_finds_it_again() -> None:

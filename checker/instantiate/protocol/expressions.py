@@ -114,11 +114,15 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             | typed.Consistent()
             | typed.Temporal()
         ):
-            if env.history is None:
-                raise refuse("N210", "this can only be asked in a property", expr.span)
-            return env.history(env, expr)
+            return _of_history(expr, env)
         case _:
             assert_never(expr)
+
+
+def _of_history(expr: typed.Expr, env: Env) -> Expr:
+    if env.history is None:
+        raise refuse("N210", "this can only be asked in a property", expr.span)
+    return env.history(env, expr)
 
 
 def _constant(
