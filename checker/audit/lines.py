@@ -18,7 +18,7 @@ from checker.audit.files import LogFile
 from checker.audit.mapping import Mapping_
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.logs.content import Content, Unreadable
-from checker.logs.objects import parse, texts
+from checker.logs.objects import Cut, parse, texts
 
 SHOWN = 20
 """The largest number of rows of a file that are told of."""
@@ -30,18 +30,21 @@ LONG = 1 << 63
 Row = dict[str, Any]
 
 
-def read_lines(file: LogFile, data: Content, mapping: Mapping_, operators: Operators) -> pa.Table:
-    """Returns the rows of ``data``; raises :class:`SpecError` (E080, E088) with the lines that are
-    no JSON objects, or have values of the wrong type.
+def read_lines(
+    file: LogFile, data: Content, mapping: Mapping_, operators: Operators
+) -> tuple[pa.Table, bool]:
+    """Returns the rows of ``data``, and whether the last line is cut short; that line is left out.
 
-    Fills ``file.lines``, where objects are not one a line.
+    Raises :class:`SpecError` (E080, E088) with the lines that are no JSON objects, or have values
+    of the wrong type.  Fills ``file.lines``, where objects are not one a line.
     """
     rows: list[Row] = []
     numbers: list[int] = []
     found: list[Diagnostic] = []
     checks = _Values(mapping)
+    torn = False
     try:
-        for line, text, _ in texts(data):
+        for line, text, is_whole in texts(data):
             try:
                 for each in rows_of(parse(text, line), mapping):
                     row = _arguments(each, mapping, operators)
@@ -49,6 +52,9 @@ def read_lines(file: LogFile, data: Content, mapping: Mapping_, operators: Opera
                     rows.append(row)
                     numbers.append(line)
             except Unreadable as problem:
+                if isinstance(problem, Cut) and not is_whole:
+                    torn = True
+                    continue
                 found.append(file.unreadable(Unreadable(problem.why, line, problem.hint)))
             if len(found) >= SHOWN:
                 break
@@ -58,7 +64,7 @@ def read_lines(file: LogFile, data: Content, mapping: Mapping_, operators: Opera
         raise SpecError(tuple(found))
     if numbers != [*range(1, len(rows) + 1)]:
         file.lines[:] = numbers
-    return _table(rows, checks)
+    return _table(rows, checks), torn
 
 
 class _Values:

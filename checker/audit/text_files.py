@@ -38,13 +38,12 @@ def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple
     content = file.content()
     begin = beginning(content)
     end = _whole_end(content, begin)
-    torn = end < len(content)
     number = _plain_lines(content, begin, end)
     if number:
         table = _by_arrow(pa.py_buffer(content).slice(begin, end - begin), mapping)
         if table is not None and table.num_rows == number:
-            return table, torn
-    return read_lines(file, content[:end] if torn else content, mapping, operators), torn
+            return table, end < len(content)
+    return read_lines(file, content, mapping, operators)
 
 
 def _by_arrow(text: pa.Buffer, mapping: Mapping_) -> pa.Table | None:
