@@ -50,15 +50,21 @@ class FiniteViolations:
     """
 
     def __init__(self, world: World, name: str, formula: typed.Expr) -> None:
-        whole = translation(world, formula)
         self.world, self.name = world, name
-        self.found = [_Part(world, whole, part) for part in _parts(whole, whole.formula)]
+        try:
+            self._look(formula, translation(world, formula, at_once=False))
+        except AutomatonTooLarge:
+            self._look(formula, translation(world, formula, at_once=True))
+
+    def _look(self, formula: typed.Expr, whole: Translation) -> None:
+        self.found = [_Part(self.world, whole, part) for part in _parts(whole, whole.formula)]
         self.all = all(part.is_safety for part in self.found)
         if whole.correct is not None:
-            self.all = self.all and stands_in_premise_only(world, formula)
+            self.all = self.all and stands_in_premise_only(self.world, formula)
         self.given: list[_Part] = []
         if self.all and whole.given is not None:
-            self.given = [_Part(world, whole, part) for part in _parts(whole, inverse(whole.given))]
+            against = _parts(whole, inverse(whole.given))
+            self.given = [_Part(self.world, whole, part) for part in against]
             self.all = all(part.is_safety for part in self.given)
 
     @property

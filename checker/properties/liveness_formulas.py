@@ -7,6 +7,7 @@ is fixed in an execution) only their limits matter, for all values at once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -22,6 +23,8 @@ from checker.model import build, ir
 from checker.model.build import conj, fresh, member, negation
 from checker.model.evaluate import RunFault, Scope, evaluate, members
 from checker.model.ir import Automaton, Expr, Formula, Holds, Quantifier
+from checker.model.names import free_in
+from checker.model.tree import placeless
 from checker.model.types import BOOL, SetT
 from checker.properties.buchi_automaton import (
     FALSE,
@@ -96,13 +99,14 @@ class Translation:
     correct: ir.Local | None
 
 
-def translation(world: World, formula: typed.Expr) -> Translation:
+def translation(world: World, formula: typed.Expr, *, at_once: bool) -> Translation:
     """Translates ``formula``; raises :class:`AutomatonTooLarge`.
 
     Which processes are correct does not change in an execution: as far as a fault decides it, the
-    set of these processes is a parameter.
+    set of these processes is a parameter.  ``at_once``: what can be asked for all values in one
+    proposition is.
     """
-    asked = _Asked(world, settles=False)
+    asked = _Asked(world, shortens=at_once)
     try:
         if any(map(asked.is_decided_by_faults, nodes(formula))):
             params, whole, given = asked.for_correct_set(formula)
@@ -258,12 +262,14 @@ def _observable(given: typed.Expr) -> typed.Expr:
 @dataclass
 class _Asked:
     """Collects the propositions of a formula.  ``correct_set``: the expression for the set of
-    correct processes, where that is fixed; ``settles``: each execution settles on one."""
+    correct processes, where that is fixed; ``shortens``: what can be asked for all values in one
+    proposition is."""
 
     world: World
     correct_set: ir.Local | None = None
-    settles: bool = True
+    shortens: bool = True
     known: dict[Expr, int] = field(default_factory=dict)
+    alike: dict[str, Expr] = field(default_factory=dict)
     written: int = 0
 
     def proposition(self, expr: Expr) -> Formula:
@@ -273,7 +279,11 @@ class _Asked:
             return TRUE if value else FALSE
         if isinstance(expr, ir.Apply) and expr.op is ir.Op.NOT:
             return inverse(self.proposition(expr.args[0]))
-        return Holds(self.known.setdefault(expr, len(self.known)))
+        if isinstance(expr, ir.Apply) and expr.op is ir.Op.LT:
+            left, right = expr.args
+            return inverse(self.proposition(build.at_most(right, left)))
+        first = self.alike.setdefault(_shape(expr), expr)
+        return Holds(self.known.setdefault(first, len(self.known)))
 
     # ---- outermost ----------------------------------------------------------------------------
 
@@ -286,7 +296,7 @@ class _Asked:
         while isinstance(formula, typed.Quantified) and formula.kind == "forall":
             binders += formula.binders
             formula = formula.body
-        if self.correct_set is None or not self.settles:
+        if self.shortens:
             if isinstance(formula, typed.Operation) and formula.op == "and":
                 parts = (self.conjunct(part, binders, env) for part in formula.args)
                 return params, both(list(parts)), self.assumption(formula, env, binders)
@@ -318,6 +328,7 @@ class _Asked:
         From some point on the set of correct processes is constant, so that `eventually always`
         expresses that it is the right one.
         """
+        self.shortens = False
         params, whole, given = self.for_correct_set(formula)
         assert self.correct_set is not None
         right = right_set(self.world, self.correct_set, self.world.correct)
@@ -463,6 +474,18 @@ class _Asked:
             everything = members(ir.Universe(item), Scope({}, {}))
             return [(c, among(c, domain)) for c in (ir.Const(item, v) for v in everything)]
         return [(ir.Const(item, v), ir.TRUE) for v in found]
+
+
+def _shape(expr: Expr) -> str:
+    """Returns a text that is the same for expressions that differ in places and bound names
+    only."""
+    free, numbers = free_in(expr), dict[str, int]()
+
+    def name(found: re.Match[str]) -> str:
+        bound = numbers.setdefault(found[1], len(numbers)) if found[1] not in free else found[1]
+        return f"name={bound!r}"
+
+    return re.sub(r"\bname='([^']*\.\d+)'", name, repr(placeless(expr)))
 
 
 def among(value: Expr, domain: ir.Domain) -> Expr:

@@ -19,7 +19,7 @@ SHAPES = {
     "exists": "exists {v} in Proc: ({0})",
     "when": "forall {v} in Proc when {0}: ({1})",
 }
-ATOMS = ("{v}.x <= 1", "{v}.x <= 2", "{v}.x == 0", "{v}.a", "{v}.b", "{v}.x > {w}.x")
+ATOMS = ("{v}.x <= 2",) * 4 + ("{v}.x <= 1", "{v}.x > 2", "{v}.a", "{v}.b", "{v}.x > {w}.x")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Drawing:
         atoms = (*ATOMS, "crashed({v})") if self.faults else ATOMS
         text = draw.choice(atoms).format(v=names[-1], w=names[0])
         found = F("atom", text=text)
-        return no(found) if draw.random() < 0.2 else found
+        return no(found) if draw.random() < 0.1 else found
 
     # ---- other ways to write them -------------------------------------------------------------
 
