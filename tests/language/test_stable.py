@@ -65,5 +65,5 @@ def test_a_crash_does_not_change_shared_state(tmp_path: Path) -> None:
         report = run_check(str(file), None, Options())
         (verdict,) = report.verdicts
         assert verdict.word.value == "violated"
-        counts.add(report.answer.distinct_states)
+        counts.add(report.distinct_states)
     assert len(counts) == 1
