@@ -127,7 +127,7 @@ def write_tables(
         rows = [counts[depth] for depth in sorted(counts)]
         _write_depths(place, rows)
         contents = _contents(system, rows, about or {})
-        place.write(CONTENTS, json.dumps(contents, indent=2, ensure_ascii=False).encode())
+        place.write(CONTENTS, json_text(contents).encode())
     except BaseException:
         _remove(place)
         raise
