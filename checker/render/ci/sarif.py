@@ -4,6 +4,7 @@ result for all that is not as expected, an execution as its code flow."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.visible import json_text
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.codegen.layout import Layout
