@@ -30,7 +30,8 @@ def junit_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     for key, value in _totals(outcomes_of(found, places)).items():
         root.set(key, value)
     Xml.indent(root)
-    return Xml.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+    text = Xml.tostring(root, encoding="unicode", xml_declaration=False)
+    return _UNWRITABLE.sub("\ufffd", text) + "\n"
 
 
 def _name(file: str, check: str) -> str:
@@ -61,12 +62,8 @@ def _case(suite: Xml.Element, outcome: Outcome) -> None:
     )
     if outcome.met:
         if outcome.said:
-            Xml.SubElement(case, "system-out").text = _writable(outcome.said)
+            Xml.SubElement(case, "system-out").text = outcome.said
         return
     kind = "error" if outcome.undecided else "failure"
-    wrong = Xml.SubElement(case, kind, message=_writable(outcome.said), type=kind)
-    wrong.text = _writable(outcome.text)
-
-
-def _writable(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
+    wrong = Xml.SubElement(case, kind, message=outcome.said, type=kind)
+    wrong.text = outcome.text

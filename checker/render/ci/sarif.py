@@ -4,6 +4,7 @@ result for all that is not as expected, an execution as its code flow."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
@@ -58,7 +59,7 @@ def _location(at: At, said: str = "") -> dict[str, Any]:
     """Returns a place; files that are named by a relative path stay relative, to the root of the
     repository where the tool runs there."""
     path = PurePath(at.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path))
     region = {"startLine": at.line, "startColumn": at.column}
     place = {"artifactLocation": {"uri": uri}, "region": region}
     found: dict[str, Any] = {"physicalLocation": place}
