@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as Xml
 
-from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of
+from checker.render.ci.outcomes import NOWHERE, NotRun, Outcome, Places, outcomes_of
 from checker.results.verdict import Report
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 has not."""
 
 
-def junit_of(found: Sequence[Report | NotRun]) -> str:
+def junit_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns the document: ``testsuites`` of one ``testsuite`` for each check.
 
     What is not as expected is a ``failure``, with the picture of the execution as its text; what
@@ -22,12 +22,12 @@ def junit_of(found: Sequence[Report | NotRun]) -> str:
     Jenkins and GitLab read.
     """
     root = Xml.Element("testsuites", name="bivalence")
-    for (file, check), group in groupby(outcomes_of(found), lambda o: (o.file, o.check)):
+    for (file, check), group in groupby(outcomes_of(found, places), lambda o: (o.file, o.check)):
         outcomes = list(group)
         suite = Xml.SubElement(root, "testsuite", {"name": _name(file, check), **_totals(outcomes)})
         for outcome in outcomes:
             _case(suite, outcome)
-    for key, value in _totals(outcomes_of(found)).items():
+    for key, value in _totals(outcomes_of(found, places)).items():
         root.set(key, value)
     Xml.indent(root)
     text = Xml.tostring(root, encoding="unicode", xml_declaration=False)

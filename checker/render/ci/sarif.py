@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of
+from checker.render.ci.outcomes import NOWHERE, NotRun, Outcome, Places, outcomes_of
 from checker.resources import version
 from checker.results.trace import At
 from checker.results.verdict import Report
@@ -18,10 +18,10 @@ from checker.results.verdict import Report
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif_of(found: Sequence[Report | NotRun]) -> str:
+def sarif_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns the document: one run, with a rule for each property and a result for each outcome
     that is not as expected, at the handler in which the execution goes wrong."""
-    wrong = [outcome for outcome in outcomes_of(found) if not outcome.met]
+    wrong = [outcome for outcome in outcomes_of(found, places) if not outcome.met]
     rules = list(dict.fromkeys(outcome.name for outcome in wrong))
     run: dict[str, Any] = {
         "tool": {
