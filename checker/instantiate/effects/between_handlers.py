@@ -99,8 +99,8 @@ def _visible_effects(world: World) -> list[int]:
 
 def _is_seen(world: World, effect: ir.EffectDef) -> bool:
     """Tells whether ``effect`` changes more than the messages in flight; a request that a crash
-    cuts off is made once more where processes recover."""
-    if effect.name.startswith(REQUEST) and world.recovers:
+    cuts off was not made."""
+    if effect.name.startswith(REQUEST) and world.crash_bound:
         return True
     targets = (n.target for n in nodes(effect.body) if isinstance(n, ir.Assign))
     changed = (world.variables[t.name] for t in targets if t.is_state)
