@@ -275,7 +275,9 @@ def _without_fault(system: TransitionSystem, moment: Moment, state: State) -> It
                 yield transition
 
 
-def _opening(system: TransitionSystem, events: tuple[Event, ...]) -> list[tuple[MarkKind, str, tuple[Value, ...]]]:
+def _opening(
+    system: TransitionSystem, events: tuple[Event, ...]
+) -> list[tuple[MarkKind, str, tuple[Value, ...]]]:
     infos = [(system.marks[event.mark], event.args) for event in events]
     return [(info.kind, info.text, args) for info, args in infos if info.kind in OPENING][:1]
 
