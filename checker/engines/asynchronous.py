@@ -1,4 +1,4 @@
-"""Raises exceptions in threads, by other threads and by signals, where they have their effect."""
+"""Raises exceptions in threads, by other threads, where they have their effect."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import _weakrefset
 import contextlib
 import ctypes
 import gc
-import signal
-import threading
 import weakref
 from sys import _current_frames
 from types import CodeType, FrameType
@@ -59,29 +57,3 @@ def may_raise_in(frame: FrameType | None) -> bool:
 def _code_of(callback: object) -> CodeType | None:
     call = callback if hasattr(callback, "__code__") else type(callback).__call__
     return getattr(call, "__code__", None)
-
-
-def interrupt(number: int, frame: FrameType | None) -> None:
-    """Handles a signal: raises ``KeyboardInterrupt`` in ``frame``, which is where the main thread
-    is now, or, where it would have no effect, lets the signal come again a little later."""
-    if number in _coming:
-        return
-    if may_raise_in(frame):
-        raise KeyboardInterrupt
-    _coming.add(number)
-    later = threading.Timer(AGAIN, _send_again, (number,))
-    later.daemon = True
-    put_off[number] = later
-    later.start()
-
-
-def _send_again(number: int) -> None:
-    _coming.discard(number)
-    signal.pthread_kill(threading.main_thread().ident or 0, number)
-
-
-_coming: set[int] = set()
-"""Signals that will come again."""
-
-put_off: dict[int, threading.Timer] = {}
-"""For each signal, what has sent it again last, or will."""

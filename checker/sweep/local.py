@@ -15,6 +15,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
+from checker.engines import budgets
 from checker.results.answer import Listener, Progress
 from checker.sweep.cells import Status
 
@@ -22,7 +23,7 @@ TELL = 0.5
 """Seconds between two progress messages of a task."""
 GRACE = 30.0
 """Seconds that a task has beyond its time limit, for instantiation and for replaying traces."""
-TICK = 1.0
+TICK = 0.2
 
 PoolListener = Callable[[int, Mapping[int, Progress]], None]
 """Receives how many tasks are done, and the progress of those that run, by their numbers."""
@@ -78,7 +79,8 @@ class Pool(Generic[T, R]):
         self._workers.clear()
 
     def run(self, tasks: Sequence[T], listener: PoolListener | None = None) -> Generator[R]:
-        """Yields the outcome of each task, in the order in which they finish."""
+        """Yields the outcome of each task, in the order in which they finish; raises
+        ``KeyboardInterrupt`` after an interrupt."""
         waiting = deque(tasks)
         done = 0
         while True:
@@ -104,6 +106,7 @@ class Pool(Generic[T, R]):
 
     def _receive_outcomes(self, busy: Sequence[_Worker[T, R]]) -> Iterator[R]:
         connection.wait([end for worker in busy for end in worker.ends], TICK)
+        budgets.raise_if_interrupted()
         for worker in busy:
             outcome = worker.poll_outcome()
             if outcome is not None:
@@ -191,8 +194,8 @@ class _Worker(Generic[T, R]):
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Within the block, processes that are started ignore Ctrl-C: the parent handles it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Within the block, processes that are started block the signals that the parent handles."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, budgets.ENDING)
     try:
         yield
     finally:

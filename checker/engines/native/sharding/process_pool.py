@@ -16,6 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from checker.engines import budgets
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -53,8 +55,9 @@ def parallel_map(
 
 
 def _obey(watched: Connection) -> None:
-    """In a process of the pool: leaves Ctrl-C to the parent process, and ends with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """In a process of the pool: leaves signals to the parent process, and ends with it."""
+    for number in budgets.ENDING:
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 
