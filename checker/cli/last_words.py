@@ -45,11 +45,6 @@ def leave(call: Callable[..., int], *given: Any) -> None:
     _send_object(kinds.WORDS, (call, given))
 
 
-def forget() -> None:
-    """Leaves nothing to report: all of it is printed."""
-    send(kinds.WORDS, b"")
-
-
 def add(known: object) -> None:
     """Adds to what is known."""
     _send_object(kinds.KNOWN, known)

@@ -183,7 +183,7 @@ class Supervisor:
         if kind == CODE:
             self._code = data[0]
         elif kind == WORDS:
-            self._words, self._now = data or None, None
+            self._words, self._now = data, None
             self._known.clear()
         elif kind == KNOWN:
             self._known.append(data)

@@ -61,6 +61,7 @@ def ended_by(words: list[str], moment: Moment, folder: Path) -> Ended:
             [sys.executable, "-m", "checker.cli", *words],
             stdin=subprocess.PIPE, stdout=out, stderr=err, cwd=ROOT, env=env,
             start_new_session=True,
+            preexec_fn=heard,
         )  # fmt: skip
     try:
         seconds = _signalled(process, moment)
@@ -75,6 +76,12 @@ def ended_by(words: list[str], moment: Moment, folder: Path) -> Ended:
     hidden = [path.name for path in folder.iterdir() if path.name.startswith(".")]
     ended.files = [*hidden, *(path.name for path in temporary.iterdir())]
     return ended
+
+
+def heard() -> None:
+    """Lets a process that is started hear signals that this one may ignore, as under `nohup`."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _signalled(process: subprocess.Popen[bytes], moment: Moment) -> float | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from tests.cli.signalling import ROOT, SIGNALS, Ended, Moment, children_of, drawn, ended_by
+from tests.cli.signalling import ROOT, SIGNALS, Ended, Moment, children_of, drawn, ended_by, heard
 
 COUNTER = """protocol Counter {
   state x = 0
@@ -146,6 +146,7 @@ def test_work_that_ignores_an_interrupt_is_killed(
         [sys.executable, "-c", program, "check", f"{spec}::two", "--json", str(report)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=heard,
     )  # fmt: skip
     try:
         until = time.monotonic() + 60.0
