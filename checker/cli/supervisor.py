@@ -60,7 +60,10 @@ def supervised(work: Callable[[], int]) -> int:
         supervisor = Supervisor(child, reader, terminal)
         supervisor.listen()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return supervisor.wait()
+        code = supervisor.wait()
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)  # Python gives up its handlers before it exits
+        return code
     os.close(reader)
     os.close(held)
     import threading

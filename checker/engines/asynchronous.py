@@ -32,6 +32,9 @@ def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
 OWNING = "llvmlite."
 """How the names of modules begin that keep track of what C++ owns."""
 
+FINALISED = "z3."
+"""How the names of modules begin whose objects have finalisers that need all of their fields."""
+
 
 def may_raise_in(frame: FrameType | None) -> bool:
     """Returns whether an exception has its effect in ``frame``, which is where a thread is now.
@@ -40,7 +43,7 @@ def may_raise_in(frame: FrameType | None) -> bool:
     references, where Python ignores it: while a large heap is collected a thread is nearly always
     there.  Where a block is being entered or left it would leave the block half entered, and in
     llvmlite, between a call that takes ownership of an object and the note of it, the object would
-    be freed twice.
+    be freed twice.  In z3 it would leave an object half made, which its finaliser reports.
     """
     if frame is not None and frame.f_code.co_filename in NOT_IN:
         return False
@@ -48,7 +51,10 @@ def may_raise_in(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_name == "__del__" or frame.f_code in collecting:
             return False
-        if str(frame.f_globals.get("__name__")).startswith(OWNING):
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith(OWNING):
+            return False
+        if frame.f_code.co_name == "__init__" and module.startswith(FINALISED):
             return False
         frame = frame.f_back
     return True

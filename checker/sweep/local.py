@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
 from checker.engines import budgets
+from checker.engines.native.sharding.process_pool import starting_processes
 from checker.results.answer import Listener, Progress
 from checker.sweep.cells import Status
 
@@ -122,7 +122,7 @@ class _Worker(Generic[T, R]):
         self._process: SpawnProcess = context.Process(
             target=_serve, args=(other, work.run), daemon=True
         )
-        with _no_interrupt():
+        with starting_processes():
             self._process.start()
         other.close()
         self.alive = True
@@ -190,16 +190,6 @@ class _Worker(Generic[T, R]):
         self._process.join()
         self._process.close()
         self._pipe.close()
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Within the block, processes that are started block the signals that the parent handles."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, budgets.ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # ---- in the process ---------------------------------------------------------------------------

@@ -44,15 +44,15 @@ COMMANDS = {
     "watch": "watch {long}",
     "gallery": "gallery {tmp}/pages specs/broadcast",
     "show": "show specs/byzantine/bracha.bcast::for_every_n --automaton",
-    "audit": "audit ReliableBroadcast {log}",
-    "conform": f"conform {{log}} {LIBRARY}::crash_one",
+    "audit": "audit {log} --as ReliableBroadcast",
+    "conform": f"conform {LIBRARY}::crash_one {{log}}",
     "test cases": f"test-cases {LIBRARY}::crash_one --out {{tmp}}/cases",
     "explore": f"explore {LIBRARY}::crash_one",
     "lsp": "lsp",
     "list": "list",
     "doctor": "doctor",
     "fmt": "fmt --check specs",
-    "scenario": f"scenario {LIBRARY}",
+    "scenario": "scenario {tmp}/none.json",
 }
 SOON = 20.0
 """Seconds in which a command has to end on a machine that may be busy; it has 2 on a quiet one."""
@@ -64,7 +64,10 @@ def words_of(command: str, tmp: Path) -> list[str]:
     """Returns the words of a command, whose files are in ``tmp``."""
     long, log = tmp / "long.bcast", tmp / "log.jsonl"
     long.write_text(COUNTER.replace("LIMIT", "100000000"), "utf-8")
-    lines = [{"process": f"p{n % 3 + 1}", "event": "deliver", "n": n} for n in range(50_000)]
+    lines = [
+        {"process": f"p{n % 3 + 1}", "pos": n, "kind": "deliver", "msg": f"m{n}"}
+        for n in range(50_000)
+    ]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return [word.format(tmp=tmp, long=long, log=log) for word in COMMANDS[command].split()]
 

@@ -224,6 +224,9 @@ def test_nothing_is_raised_where_it_has_no_effect() -> None:
     library: dict[str, Any] = {"__name__": "llvmlite.binding.module", "sys": sys}
     exec("def call(then): return then()", library)
     library["call"](lambda: frames.update(owning=sys._getframe()))
+    solver: dict[str, Any] = {"__name__": "z3.z3", "sys": sys}
+    exec("class Made:\n  def __init__(self, then): then()", solver)
+    solver["Made"](lambda: frames.update(making=sys._getframe()))
     with block():
         pass
     Finalised()
