@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from checker.engines import budgets
+from checker.engines.python_children import safe_start
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,11 +40,12 @@ def parallel_map(
         yield from map(function, items)
         return
     watched, held = multiprocessing.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
-    )
+    with safe_start():
+        pool = ProcessPoolExecutor(
+            count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
+        )
     try:
-        with starting_processes():
+        with safe_start(), starting_processes():
             futures = [pool.submit(function, item) for item in items]
         for future in as_completed(futures):
             yield future.result()
