@@ -325,7 +325,7 @@ class Files:
         self._reports = {file: write for file, write in outputs.items() if file is not None}
         self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
-        self._written = False
+        self._written = self._begun = False
         self._annotates = annotates
         if annotates and not self.leave_stdout:
             raise click.UsageError("--github writes to stdout, where `-` has sent another output")
@@ -346,16 +346,29 @@ class Files:
         self, found: list[Report | NotRun], file: str, check: str = ""
     ) -> Iterator[None]:
         """Adds to ``found`` that the check, or the file, could not be run, where an error leaves
-        the context; without a check, which ends the command, the outputs are written then."""
+        the context."""
         try:
             yield
         except Exception as problem:
-            from checker.diagnostics import SpecError
+            from checker.cli.errors import failure_of
             from checker.render.ci.outcomes import NotRun
 
-            errors = problem.diagnostics if isinstance(problem, SpecError) else ()
-            found.append(NotRun(file, check, errors))
-            if not check:
+            failed = failure_of(problem)
+            found.append(NotRun(file, check, failed.errors, failed.said, failed.code))
+            raise
+
+    @contextmanager
+    def recording_an_end(self, file: str) -> Iterator[None]:
+        """Writes the outputs where an error about ``file`` leaves the context before they were
+        written."""
+        found: list[Report | NotRun] = []
+        try:
+            with self.recording_errors(found, file):
+                yield
+        except (console.OutputFailed, console.OutputClosed):
+            raise
+        except Exception:
+            if not self._begun:
                 self.write(found)
                 self.close(found)
             raise
@@ -363,6 +376,8 @@ class Files:
     def write(self, found: list[Report | NotRun]) -> None:
         """Writes the reports so far to files."""
         from checker.formats.exports import export
+
+        self._begun = True
 
         for file, write in self._reports.items():
             if file != "-":
@@ -410,10 +425,15 @@ def only_reports(found: list[Report | NotRun]) -> list[Report]:
 
 
 def _json(found: list[Report | NotRun]) -> str:
-    from checker.formats.json_format import report_to_json
+    from checker.formats.json_format import document, report_to_json
+    from checker.formats.kinds import REPORTS_KIND
+    from checker.results.verdict import Report, worst
 
-    documents = [report_to_json(report) for report in only_reports(found)]
-    return json_text(documents[0] if len(documents) == 1 else documents) + "\n"
+    reports = [report_to_json(report) for report in only_reports(found)]
+    failed = [each for each in found if not isinstance(each, Report)]
+    problems = [problem for each in failed for problem in each.problems]
+    code = worst(each.exit_code for each in found)
+    return json_text(document(REPORTS_KIND, reports, problems, code)) + "\n"
 
 
 def _chance_page(found: list[Report | NotRun]) -> str:

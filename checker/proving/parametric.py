@@ -45,10 +45,11 @@ from checker.proving.size_conditions import (
 from checker.results.answer import Answer, Listener, Progress, stop_reason
 from checker.results.assumptions import assumptions_of
 from checker.results.judge import compare
+from checker.results.origin import with_origins
 from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.caveats import not_promised, variants_of
+from checker.session.caveats import not_promised, variants_of, warning_notes, warnings_of
 from checker.session.chance import not_by_proof
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
@@ -411,7 +412,8 @@ class _Proving:
 
     def report(self) -> Report:
         """Returns the report."""
-        verdicts = tuple(self.verdicts[q.property] for q in self.questions)
+        known = (self.verdicts[p.name] for p in self.check.prove)
+        verdicts = with_origins(known, self.check.prove)
         seconds = time.monotonic() - self.started
         decided = not any(v.word is Word.UNKNOWN for v in verdicts)
         wanted = [(what, value) for what, value in self._expectations().items()]
@@ -443,7 +445,8 @@ class _Proving:
             seconds=seconds,
             exhaustive=decided and self.stopped is None,
             stopped=self.stopped,
-            notes=variants_of(self.check),
+            notes=(*variants_of(self.check), *warning_notes(self.check)),
+            warnings=warnings_of(self.check),
             reduce="none",
             proof=proof,
             world=world_line(self.check, None),

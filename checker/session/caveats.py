@@ -22,6 +22,7 @@ from checker.model.names import reads_in
 from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
+from checker.results.problems import Problem, problem_of
 
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
@@ -38,7 +39,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
     steps."""
     return (
         *variants_of(check),
-        *_warnings(check),
+        *warning_notes(check),
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
         *_of_roles(check),
@@ -289,7 +290,13 @@ def why_nothing_explored(check: typed.Check) -> str:
     return ""
 
 
-def _warnings(check: typed.Check) -> Iterator[str]:
+def warnings_of(check: typed.Check) -> tuple[Problem, ...]:
+    """Returns the warnings of ``check``."""
+    return tuple(problem_of(warning) for warning in check.warnings)
+
+
+def warning_notes(check: typed.Check) -> Iterator[str]:
+    """Yields the warnings of ``check`` as notes."""
     for warning in check.warnings:
         span = warning.span
         at = f"line {span.line}: " if span is not None and span.line else ""

@@ -38,6 +38,7 @@ from checker.session.caveats import (
     of_view,
     of_walks,
     uncounted_steps,
+    warnings_of,
     why_nothing_explored,
 )
 from checker.session.chance import chance_verdicts, with_chance
@@ -357,6 +358,7 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+        warnings=warnings_of(check),
     )
 
 
