@@ -23,6 +23,7 @@ __all__ = [
     "Audit",
     "Covered",
     "Expected",
+    "NotAsked",
     "PropertyVerdict",
     "Report",
     "RestsOn",
@@ -163,6 +164,15 @@ class PropertyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class NotAsked:
+    """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
+    it."""
+
+    what: str
+    clause: str
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """One ``expect`` of the check: about ``what`` (a property, ``states``, ``trace``, …)."""
 
@@ -245,7 +255,8 @@ class Report:
     they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
     log of what really happened, what was read.  ``world``: processes,
     faults, links and clients in one line; empty where the check was not instantiated.
-    ``warnings``: of the check; ``notes`` have them, too.
+    ``warnings``: of the check; ``notes`` have them, too.  ``not_asked``: what no check of the file
+    asks, where something holds in a world in which nothing fails, or of one process.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -285,6 +296,7 @@ class Report:
     log: LogSummary | None = None
     world: str = ""
     warnings: tuple[Problem, ...] = ()
+    not_asked: tuple[NotAsked, ...] = ()
 
     @property
     def was_interrupted(self) -> bool:

@@ -33,6 +33,7 @@ from checker.results.verdict import (
 from checker.session import run_engine
 from checker.session.caveats import (
     budgets_of_handlers,
+    not_asked,
     not_promised,
     notes,
     of_view,
@@ -359,6 +360,7 @@ def report_of(
         walks=answer.walks,
         world=world_line(check, made.sizes),
         warnings=warnings_of(check),
+        not_asked=not_asked(check, verdicts),
     )
 
 

@@ -123,6 +123,7 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
         *((("world", report.world),) if report.world else ()),
+        *_not_asked(report),
         *(("origin", said) for said in sources(report.verdicts)),
         *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
@@ -136,6 +137,16 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
+
+
+def _not_asked(report: Report) -> Iterator[tuple[str, str]]:
+    if report.not_asked:
+        yield "open", not_asked_text(report)
+
+
+def not_asked_text(report: Report) -> str:
+    """Returns what no check of the file asks, in a line."""
+    return "not asked: " + ", ".join(f"{one.what} (`{one.clause}`)" for one in report.not_asked)
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
