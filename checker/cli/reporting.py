@@ -175,10 +175,12 @@ class Screen:
     def _show_caveats(self, report: Report) -> None:
         """Shows what limits the verdicts, except for notes, which stand below all checks."""
         from checker.render.terminal.check_line import caveats, caveats_view
+        from checker.render.terminal.report import not_asked_text
 
         if rows := list(caveats(report)):
             console.print_view(caveats_view(rows))
-        for note in report.notes:
+        unasked = (f"not asked: {not_asked_text(report)}",) if report.not_asked else ()
+        for note in (*unasked, *report.notes):
             self._notes.setdefault(note, []).append(report.check)
 
     def _show_notes(self) -> None:

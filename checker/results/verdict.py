@@ -145,7 +145,6 @@ class PropertyVerdict:
     chance: Chance | None = None
     origin: Origin | None = None
 
-    @property
     def hides(self) -> bool:
         """Whether the property hides another one of the library, of the same name."""
         return self.origin is not None and bool(self.origin.hides)

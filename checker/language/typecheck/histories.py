@@ -123,7 +123,7 @@ def acts(name: ast.Name, scope: Scope) -> typed.Acts:
             message = f"`{name.text}` is of a protocol: an interface performs nothing"
             hint = "move the property to the protocol, or to a check"
         else:
-            message = f"no handler of `{scope.home.name}` performs anything for `{name.text}`"
+            message = f"no handler of `{scope.home.name}` performs anything"
             hint = "write `perform e` in a handler"
         scope.report.fail("N022", message, name.span, hint=hint)
     return typed.Acts(Seq(item), name.text, name.span)
@@ -151,9 +151,8 @@ def _which(expr: ast.Apply, kind: str, scope: Scope) -> tuple[typed.History, boo
         acts(first, scope)
         message = f"`{name}` orders histories of one process, and `{first.text}` is of all"
         hint = f"compare positions: `i < j => {first.text}[i] … {first.text}[j]`"
-        scope.report.fail(
-            "N022", message, first.span, "a process, or a history such as `delivered(p)`", hint
-        )
+        wanted = "a process, or a history such as `delivered(p)`"
+        scope.report.fail("N022", message, first.span, wanted, hint)
     if isinstance(first, ast.Apply) and first.name in histories:
         kind, operator = histories[first.name]
         require_arity(first.name, first.args, 1, first.span, scope)

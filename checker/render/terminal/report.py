@@ -105,7 +105,7 @@ def _table(report: Report) -> RenderableType:
 def _name_text(verdict: PropertyVerdict) -> Text:
     """Returns the name of a property, and that it is not the library's where it hides that."""
     name = Text(verdict.property, style="bold")
-    return name.append(NOT_SHIPPED, style="yellow") if verdict.hides else name
+    return name.append(NOT_SHIPPED, style="yellow") if verdict.hides() else name
 
 
 def _expectation_text(verdict: PropertyVerdict, wanted: str | None) -> Text:
@@ -141,12 +141,12 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
 
 def _not_asked(report: Report) -> Iterator[tuple[str, str]]:
     if report.not_asked:
-        yield "open", not_asked_text(report)
+        yield "unasked", not_asked_text(report)
 
 
 def not_asked_text(report: Report) -> str:
     """Returns what no check of the file asks, in a line."""
-    return "not asked: " + ", ".join(f"{one.what} (`{one.clause}`)" for one in report.not_asked)
+    return ", ".join(f"{one.what} (`{one.clause}`)" for one in report.not_asked)
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
