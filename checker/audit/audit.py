@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -91,7 +91,8 @@ def audit(
     require_known(interface, request.over, request.only)
     kinds = kinds_of(interface, request.mapping.kinds)
     require_kinds(request.mapping, kinds, request.mapping_file)
-    files, passed = find_files(request.names)
+    others = (request.mapping_file, request.manifest.file)
+    files = find_files(request.names, tuple(name for name in others if name))
     began = time.monotonic()
     rows, is_asking = 0, False
 
@@ -114,8 +115,6 @@ def audit(
         engine = ArrowEngine.name if cluster is None else ON_CLUSTER
         read = Read(len(files), rows, (), began, time.monotonic() - began)
         found = _nothing_asked(request, interface, engine, read, stop_reason(problem))
-    notes = tuple(f"{name} is no log, by its name" for name in passed)
-    found.report = replace(found.report, notes=(*found.report.notes, *notes))
     return found
 
 

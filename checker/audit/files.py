@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.logs.content import STDIN, Content, Unreadable, beginning, is_stream, read
 
 FORMATS = {
     ".ndjson": "ndjson",
@@ -15,31 +16,65 @@ FORMATS = {
     ".csv": "csv",
     ".parquet": "parquet",
 }
-COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-WANTED = (
-    "Parquet (.parquet), NDJSON (.ndjson, .jsonl) or CSV (.csv), the latter two also compressed"
-)
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
+WANTED = "JSON objects, CSV with a line of names, or Parquet, the first two also compressed"
+PARQUET = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file of a log: its ``path``, its ``format``, and whether it is ``compressed``."""
+    """A file of a log: its ``path`` and its ``format``.
+
+    ``stream``: the content of standard input or of a pipe, which was read once.  ``lines``: the
+    line of each row, where that is not its number; filled by the reader.
+    """
 
     path: str
     format: str
-    compressed: bool = False
+    stream: bytes | None = field(default=None, compare=False, repr=False)
+    lines: list[int] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def stem(self) -> str:
         """The name of the file without folders and suffixes."""
-        return Path(self.path).name.partition(".")[0]
+        name = "stdin" if self.path == STDIN else Path(self.path).name
+        return name.partition(".")[0]
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return os.path.getsize(self.path) if self.stream is None else len(self.stream)
+
+    def content(self) -> Content:
+        """Returns the bytes, decompressed; raises :class:`SpecError` (E080)."""
+        if self.stream is not None:
+            return self.stream
+        try:
+            return read(self.path)
+        except Unreadable as problem:
+            raise SpecError((self.unreadable(problem),)) from None
+
+    def line(self, row: int) -> int:
+        """Returns the number of the line in which the row ``row``, from 1 on, begins."""
+        if row <= len(self.lines):
+            return self.lines[row - 1]
+        return row + (self.format == "csv")
 
     def place(self, row: int) -> Span | None:
-        """Returns where the row ``row``, from 1 on, stands, if the file has lines."""
-        if self.format == "parquet" or self.compressed:
-            return None
-        line = row + (self.format == "csv")
+        """Returns where the row ``row``, from 1 on, is, if the file has lines."""
+        return None if self.format == "parquet" else self.at_line(self.line(row))
+
+    def at_line(self, line: int) -> Span:
+        """Returns the place of a line."""
         return Span(self.path, line, 1, line, 1 << 20)
+
+    def unreadable(self, problem: Unreadable) -> Diagnostic:
+        """Returns the diagnostic (E080) of what can't be read."""
+        if problem.line:
+            place = self.at_line(problem.line)
+            return Diagnostic("E080", problem.why, place, hint=problem.hint)
+        message = f"{self.path or 'a log'} can't be read: {problem.why}"
+        return Diagnostic("E080", message, None, WANTED, problem.hint)
 
     def problem(
         self,
@@ -57,34 +92,39 @@ class LogFile:
         return Diagnostic(code, said, span, expected, hint, severity)
 
 
-def find_files(given: tuple[str, ...]) -> tuple[list[LogFile], list[str]]:
+def find_files(given: tuple[str, ...], others: tuple[str, ...] = ()) -> list[LogFile]:
     """Returns the files that are named, and those in folders that are named, in the order of their
-    names; and the files in folders that are no logs.
+    names.
 
+    ``others``: files that are read otherwise, such as a mapping, and may be in the folders.
     Raises :class:`SpecError`: E080 where there is no such file, or one of no known format, E083
     where a file is given twice.
     """
     found: list[LogFile] = []
-    passed: list[str] = []
+    elsewhere = {os.path.realpath(name) for name in others}
     for name in given:
-        path = Path(name)
-        if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and _visible(p, path))
-            logs = [(p, log_file(str(p))) for p in inside]
-            found += [file for _, file in logs if file is not None]
-            passed += [str(p) for p, file in logs if file is None]
-            if not any(file for _, file in logs):
-                raise SpecError((Diagnostic("E080", f"{name} has no log in it", None, WANTED),))
-            continue
-        file = log_file(name)
-        if not path.is_file():
-            raise SpecError((Diagnostic("E080", f"{name} does not exist, or is no file"),))
-        if file is None:
-            message = f"{name} is no log, by its name"
-            raise SpecError((Diagnostic("E080", message, None, WANTED),))
-        found.append(file)
+        if name and os.path.isdir(name):
+            found += _in_folder(name, elsewhere)
+        else:
+            found.append(log_file(name))
     _require_once(found)
-    return found, passed
+    return found
+
+
+def _in_folder(name: str, elsewhere: set[str]) -> list[LogFile]:
+    """Returns the logs in a folder; raises :class:`SpecError` (E080) for a file that is not one."""
+    folder = Path(name)
+    inside = sorted(path for path in folder.rglob("*") if not path.is_dir())
+    inside = [path for path in inside if os.path.realpath(path) not in elsewhere]
+    logs = [path for path in inside if not _hidden(path, folder)]
+    for path in inside:
+        if path not in logs and _format_by_name(str(path)) is not None:
+            hint = "name the file itself, or move it"
+            message = f"{path} is hidden: names with `.` or `_` at their beginning are not read"
+            raise SpecError((Diagnostic("E080", message, None, "", hint),))
+    if not logs:
+        raise SpecError((Diagnostic("E080", f"{name} has no log in it", None, WANTED),))
+    return [log_file(str(path)) for path in logs]
 
 
 def _require_once(files: list[LogFile]) -> None:
@@ -101,17 +141,41 @@ def _require_once(files: list[LogFile]) -> None:
             raise SpecError((Diagnostic("E083", message, None, "each file once", hint),))
 
 
-def _visible(path: Path, folder: Path) -> bool:
-    """Returns whether no part of the name is hidden, or written by Spark beside its files."""
-    return not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+def _hidden(path: Path, folder: Path) -> bool:
+    """Returns whether a part of the name is hidden, or written by Spark beside its files."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
 
 
-def log_file(name: str) -> LogFile | None:
-    """Returns what the file ``name`` is by its suffixes; ``None`` for no log."""
+def _format_by_name(name: str) -> str | None:
+    """Returns the format of a file by its suffixes; ``None`` if they say none."""
     path = Path(name)
-    compressed = path.suffix in COMPRESSED
-    suffix = Path(path.stem).suffix if compressed else path.suffix
-    kind = FORMATS.get(suffix)
-    if kind is None or (compressed and kind == "parquet"):
-        return None
-    return LogFile(name, kind, compressed)
+    is_compressed = path.suffix in COMPRESSED
+    kind = FORMATS.get(Path(path.stem).suffix if is_compressed else path.suffix)
+    return None if is_compressed and kind == "parquet" else kind
+
+
+def _format_by_content(content: Content) -> str | None:
+    """Returns the format of a file by its first bytes; ``None`` if it is no known one."""
+    begin = beginning(content)
+    head = bytes(content[begin : begin + (1 << 16)]).lstrip()
+    if head.startswith(PARQUET):
+        return "parquet"
+    if not head or head[:1] in (b"{", b"["):
+        return "ndjson"
+    return "csv" if b"," in head.split(b"\n")[0] else None
+
+
+def log_file(name: str) -> LogFile:
+    """Returns the file ``name``, whose format is that of its suffixes, or else of its content.
+
+    Raises :class:`SpecError` (E080) where it can't be read, or has no known format.
+    """
+    kind = _format_by_name(name)
+    file = LogFile(name, kind or "")
+    if kind is not None and os.path.isfile(name):
+        return file
+    content = file.content()
+    kind = kind or _format_by_content(content)
+    if kind is None:
+        raise SpecError((Diagnostic("E080", f"{name} is no log", None, WANTED),))
+    return LogFile(name, kind, bytes(content) if is_stream(name) else None)

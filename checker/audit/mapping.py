@@ -25,12 +25,14 @@ class Mapping_:
     """Names in a log, and what they stand for.
 
     ``columns``: the names of columns by ours, or ``@row`` or ``@file``; ``kinds``: kinds of events,
-    by their names in the log; ``ignore``: columns that nobody is told of.
+    by their names in the log; ``ignore``: columns that nobody is told of; ``has_attributes``: some
+    columns may be in an object ``attributes``, or in OTLP's JSON.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
+    has_attributes: bool = False
 
     def name_of(self, column: str) -> str:
         """Returns the log's name of ``column``."""
@@ -48,6 +50,7 @@ READY: Mapping[str, Mapping_] = {
             "offset": "messaging.kafka.offset",
         },
         {"send": "request", "receive": "indicate", "process": "perform"},
+        has_attributes=True,
     ),
 }
 

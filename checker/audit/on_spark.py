@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ PART = 64 << 20
 
 def _parts(files: list[LogFile], slots: int) -> int:
     """Returns into how many parts a shuffle divides the log."""
-    return max(slots, sum(os.path.getsize(file.path) for file in files) // PART)
+    return max(slots, sum(file.size for file in files) // PART)
 
 
 def audit_on_spark(

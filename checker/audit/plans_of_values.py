@@ -7,7 +7,7 @@ from __future__ import annotations
 from checker.audit.columns import Kind
 from checker.audit.plans_of_messages import asked_of_correct
 from checker.audit.plans_of_requests import LINE, requested_first, requests_and_indications
-from checker.audit.relations import Relation, col, either
+from checker.audit.relations import Expr, Relation, col, either
 from checker.audit.tables import UNKNOWN, VIOLATED, Findings, Tables, verdict
 
 _CERTAIN = col("pos") == col("pos")
@@ -181,10 +181,23 @@ def _at_offsets(tables: Tables) -> tuple[Relation, tuple[str, ...]]:
     return rows, ("run", *partition)
 
 
-def one_value_per_offset(tables: Tables) -> Findings:
-    """Two processes have different entries at one position."""
+def _acknowledged(tables: Tables) -> Relation:
+    """Returns appends that were acknowledged, with their offsets."""
+    sure = tables.requests.where(col("made") & ~col("offset").is_null())
+    return tables.about(sure, "run")
+
+
+def _known(tables: Tables) -> tuple[Relation, tuple[str, ...]]:
+    """Returns entries at offsets, as they were learned or acknowledged, and what one log is."""
     rows, log = _at_offsets(tables)
-    bounds = rows.group(*log, "offset", entry=("min", "entry"), entry2=("max", "entry"))
+    columns = *log, "offset", "entry"
+    return rows.select(*columns).union(_acknowledged(tables).select(*columns)), log
+
+
+def one_value_per_offset(tables: Tables) -> Findings:
+    """Two different entries were learned or acknowledged at one position."""
+    known, log = _known(tables)
+    bounds = known.group(*log, "offset", entry=("min", "entry"), entry2=("max", "entry"))
     differ = bounds.where(col("entry") != col("entry2"))
     yield (
         "different entries at one position",
@@ -207,7 +220,14 @@ def no_gaps(tables: Tables) -> Findings:
     )
     seen = rows.window(line, "pos", highest=("greatest_before", "offset"))
     jumps = seen.where(col("offset") > col("highest").otherwise(-1) + 1)
-    said = either(col("complete"), VIOLATED, UNKNOWN)
+    certain: Expr = col("complete")
+    if len(log) > 1:  # in a partition a marker may have a position that no log knows
+        known, _ = _known(tables)
+        held = known.group(*log, "offset", times=("count", ""))
+        held = held.window(log, "offset", held_before=("previous", "offset"))
+        jumps = jumps.join(held.select(*log, "offset", "held_before"), *log, "offset", how="left")
+        certain = certain & (col("held_before").otherwise(-1) > col("highest").otherwise(-1))
+    said = either(certain, VIOLATED, UNKNOWN)
     yield "skipped a position", jumps.select("process", "entry", "offset", "pos", verdict=said)
 
 
@@ -240,18 +260,24 @@ def acknowledged_is_read(tables: Tables) -> Findings:
     """An append was acknowledged at an offset below the greatest that a process has read, and the
     process has not read it."""
     rows, log = _at_offsets(tables)
-    sure = tables.requests.where(col("made") & ~col("offset").is_null())
-    acknowledged = tables.about(sure, "run").select(
+    acknowledged = _acknowledged(tables).select(
         *log, "message", "entry", "offset", process2=col("process")
     )
-    bounds = rows.group(
-        "process", "complete", *log, least=("min", "offset"), greatest=("max", "offset")
-    )
-    passed = acknowledged.join(bounds, *log).where(
-        (col("offset") > col("least")) & (col("offset") < col("greatest"))
-    )
+    bounds = rows.group("process", "complete", *log, greatest=("max", "offset"))
+    passed = acknowledged.join(bounds, *log).where(col("offset") < col("greatest"))
     read = tables.firsts.select("process", "message")
     lost = passed.join(read, "process", "message", how="anti")
     said = either(col("complete"), VIOLATED, UNKNOWN)
     columns = "process", "entry", "offset", "process2"
     yield "acknowledged and never read", lost.select(*columns, verdict=said)
+
+
+def appended_in_order(tables: Tables) -> Findings:
+    """What a process appends is at a smaller offset than what it appended before."""
+    _, log = _at_offsets(tables)
+    line = _acknowledged(tables).window(
+        ("process", *log[1:]), "pos", highest=("greatest_before", "offset")
+    )
+    back = line.where(col("offset") < col("highest"))
+    columns = "process", "entry", "offset", "pos"
+    yield "appended out of order", back.select(*columns, verdict=VIOLATED)

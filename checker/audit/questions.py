@@ -225,8 +225,14 @@ _MORE: Mapping[str, tuple[tuple[str, str, Rule], ...]] = {
         (
             "no_lost_writes",
             "Jepsen's lost-write: What was acknowledged at an offset below the greatest that a"
-            " process has read, and above the least, was read by that process.",
+            " process has read was read by that process.",
             Rule(values.acknowledged_is_read, _requests, False, False, ("offset",)),
+        ),
+        (
+            "appends_in_order",
+            "Jepsen's nonmonotonic-send: What a process appends is at a greater offset than what it"
+            " appended before.",
+            Rule(values.appended_in_order, _requests, False, False, ("offset",)),
         ),
     ),
 }

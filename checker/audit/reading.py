@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 
 from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds, Operators
 from checker.audit.files import LogFile
+from checker.audit.lines import WIDEST
 from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.text_files import read_csv, read_ndjson
 from checker.diagnostics import Diagnostic, SpecError
@@ -71,13 +73,18 @@ class Reader:
 
     def _parquet(self, file: LogFile) -> Iterator[pa.Table]:
         try:
-            opened = pq.ParquetFile(file.path)
+            source = file.path if file.stream is None else pa.BufferReader(file.stream)
+            opened = pq.ParquetFile(source)
             names = opened.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise pa.ArrowInvalid(f"the column `{twice[0]}` is there twice")
             self.tell_unknown(file, names)
             wanted = [name for name in map(self.mapping.name_of, READ) if name in names]
             for batch in opened.iter_batches(BATCH, columns=wanted):
+                batch.validate(full=True)
                 yield pa.Table.from_batches([batch])
-        except (pa.ArrowInvalid, OSError) as problem:
+        except (pa.ArrowException, OSError) as problem:
             raise SpecError((file.problem("E080", None, f"no Parquet: {problem}"),)) from None
 
     def _rename(self, file: LogFile, table: pa.Table, first: int) -> pa.Table:
@@ -128,11 +135,13 @@ def _typed(file: LogFile, name: str, column: pa.ChunkedArray, first: int) -> pa.
         if holds is Holds.NUMBER and pa.types.is_string(column.type):
             return _typed(file, name, pc.cast(column, pa.timestamp("us")), first)
         if holds is not Holds.BOOLEAN or pa.types.is_boolean(column.type):
-            return pc.cast(column, TYPES[holds])
-    except pa.ArrowInvalid:
+            found = pc.cast(column, TYPES[holds])
+            if holds is not Holds.NUMBER or pc.all(pc.is_finite(found)).as_py() is not False:
+                return found
+    except pa.ArrowException:
         pass
     row, value = _first_wrong(column, TYPES[holds])
-    message = f"`{name}` is {value!r}"
+    message = f"`{name}` is {value!r:.{WIDEST}}"
     raise SpecError((file.problem("E088", first + row, message, holds.value),))
 
 
@@ -152,13 +161,16 @@ def _names(file: LogFile, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray
 
 
 def _first_wrong(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[int, object]:
-    """Returns the first row of ``column``, from 0 on, that is no ``kind``, and its value."""
+    """Returns the first row of ``column``, from 0 on, that is no ``kind``, or no finite
+    number, and its value."""
     for row, value in enumerate(column):
         try:
             if pa.types.is_boolean(kind) and not pa.types.is_boolean(value.type):
                 return row, value.as_py()
-            value.cast(kind)
-        except pa.ArrowInvalid:
+            number = value.cast(kind).as_py()
+            if isinstance(number, float) and not math.isfinite(number):
+                return row, number
+        except pa.ArrowException:
             return row, value.as_py()
     return 0, None
 

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Operators
-from checker.audit.files import LogFile, log_file
+from checker.audit.files import LogFile
 from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.reading import Reader
 from checker.audit.spark_engine import APART
@@ -58,6 +58,8 @@ def read_log(
     if texts:
         rows = read_texts(spark, texts, mapping, operators).persist(StorageLevel.MEMORY_AND_DISK)
         said = said_of(rows)
+        for each in said:
+            texts[each.number].lines[:] = each.lines
         lines = rows.where(F.col("said").isNull()).drop("said")
         frames.append(lines.withColumn("wrong", F.lit(None).cast("string")))
         reader.warnings += _warnings(texts, said)
@@ -70,16 +72,16 @@ def read_log(
     frame = frame.withColumn("of_kind", F.coalesce(number, F.lit(int(Kind.OTHER))))
     frame = frame.withColumn("wrong", F.coalesce("wrong", _wrong(set(frame.columns))))
     frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
-    seen = _seen(frame)
+    seen = _seen(frame, files)
     if texts:
         rows.unpersist()
-    named = _is_named(frame, seen)
+    named = _is_named(frame, seen, files)
     nulls = [n for n in _optional(frame) if not any(row[f"with_{n}"] for row in seen)]
     events = _coded(frame.drop(*nulls), named)
     for file in said:
         if file.back:
             raise SpecError(file.back)
-    _require_once(events)
+    _require_once(events, files)
     counts = {(row["of_kind"], row["kind"]): row["rows"] for row in seen}
     log = SparkLog(events, named, sum(counts.values()), _kinds(counts), reader.warnings)
     for file in said:
@@ -106,7 +108,7 @@ def _optional(frame: DataFrame) -> list[str]:
     return [name for name in READ if name in frame.columns and name not in REQUIRED]
 
 
-def _seen(frame: DataFrame) -> list[Row]:
+def _seen(frame: DataFrame, files: list[LogFile]) -> list[Row]:
     """Returns of each kind how many rows there are, and how many name a sender; raises
     :class:`SpecError` for a row that is wrong."""
     bad = F.when(F.col("wrong").isNotNull(), F.struct("wrong", "file", "row"))
@@ -124,7 +126,7 @@ def _seen(frame: DataFrame) -> list[Row]:
     for row in seen:
         if row["bad"] is not None:
             code, said = row["bad"]["wrong"].split(" ", 1)
-            raise _problem(code, said, row["bad"]["file"], row["bad"]["row"])
+            raise _problem(files, code, said, row["bad"]["file"], row["bad"]["row"])
     return seen
 
 
@@ -143,8 +145,8 @@ def _wrong(has: set[str]) -> Column:
     return F.coalesce(*found)
 
 
-def _problem(code: str, said: str, file: str, row: int | None) -> SpecError:
-    known = log_file(file) or LogFile(file, "parquet")
+def _problem(files: list[LogFile], code: str, said: str, file: str, row: int | None) -> SpecError:
+    known = next((each for each in files if each.path == file), LogFile(file, "parquet"))
     return SpecError((known.problem(code, row, said),))
 
 
@@ -195,7 +197,7 @@ def _named_columns(frame: DataFrame, mapping: Mapping_) -> DataFrame:
     return frame.select(*typed, file.alias("file"), row.alias("row"), told)
 
 
-def _is_named(frame: DataFrame, seen: list[Row]) -> bool:
+def _is_named(frame: DataFrame, seen: list[Row], files: list[LogFile]) -> bool:
     """Returns whether deliveries name their senders; raises :class:`SpecError` (E089) where only
     some do."""
     delivered = [row for row in seen if row["of_kind"] == Kind.INDICATION]
@@ -204,7 +206,7 @@ def _is_named(frame: DataFrame, seen: list[Row]) -> bool:
         silent = (F.col("of_kind") == int(Kind.INDICATION)) & F.col("sender").isNull()
         first = frame.where(silent).limit(1).collect()[0]
         said = "a delivery names no `sender`, and others do"
-        raise _problem("E089", said, first["file"], first["row"])
+        raise _problem(files, "E089", said, first["file"], first["row"])
     return bool(named)
 
 
@@ -249,11 +251,11 @@ def _status(has: set[str]) -> Column:
     return F.coalesce(*found, F.lit(STATUS.index("ok")))
 
 
-def _require_once(events: DataFrame) -> None:
+def _require_once(events: DataFrame, files: list[LogFile]) -> None:
     twice = events.groupBy("process", "pos").agg(
         F.count(F.lit(1)).alias("times"), F.min("file").alias("file"), F.max("row").alias("row")
     )
     found = twice.where(F.col("times") > 1).limit(1).collect()
     if found:
         said = "a process has a position twice"
-        raise _problem("E083", said, found[0]["file"], found[0]["row"])
+        raise _problem(files, "E083", said, found[0]["file"], found[0]["row"])

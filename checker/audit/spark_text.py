@@ -38,7 +38,7 @@ SCHEMA = ", ".join(
 class TextFile:
     """What a task says of a file beside its rows: why it can't be used (``wrong``), or what is only
     found when all files are read (``back``); its ``processes``, each with its run; whether its last
-    line is ``torn``."""
+    line is ``torn``; the ``lines`` of its rows, where these are not their numbers."""
 
     number: int
     wrong: tuple[Diagnostic, ...] = ()
@@ -46,6 +46,7 @@ class TextFile:
     warnings: list[Diagnostic] = field(default_factory=list)
     processes: set[tuple[str, str]] = field(default_factory=set)
     torn: bool = False
+    lines: list[int] = field(default_factory=list)
 
 
 def read_texts(
@@ -90,6 +91,7 @@ def _rows(file: LogFile, number: int, reader: Reader) -> Iterator[pa.RecordBatch
     except SpecError as problem:
         said.wrong = problem.diagnostics
     said.warnings, said.torn = reader.warnings, file in reader.torn
+    said.lines = file.lines
     row: dict[str, Any] = {"said": [pickle.dumps(said)]}
     yield from _typed(pa.table(row), 1).to_batches()
 

@@ -1,13 +1,14 @@
-"""Reads logs that are lines of text: NDJSON and CSV, also compressed."""
+"""Reads logs that are lines of text: JSON objects and CSV."""
 
 from __future__ import annotations
 
 import csv
-import io
-import json
 import re
+from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.json as arrow_json
 
@@ -16,105 +17,162 @@ from checker.audit.files import LogFile
 from checker.audit.lines import SHOWN, read_lines
 from checker.audit.mapping import Mapping_
 from checker.diagnostics import Diagnostic, SpecError
+from checker.logs.content import Content, Unreadable, beginning
+from checker.logs.objects import DEEPEST, Cut, decoded, lines, parse
 
 BLOCK = 1 << 24
-"""Bytes that are parsed at a time; no row is longer."""
+"""Bytes that are parsed at a time."""
 
-PIECE, DEEPEST = 1 << 10, 4000
-"""A line with more opened brackets than ``DEEPEST``, in pieces of the text that are all its own, is
+PIECE, DEEP = 1 << 10, 4000
+"""A line with more opened brackets than ``DEEP``, in pieces of the text that are all its own, is
 not given to Arrow's parser, whose stack ends at a depth between 10,000 and 20,000."""
 
 
 def read_ndjson(file: LogFile, mapping: Mapping_, operators: Operators) -> tuple[pa.Table, bool]:
-    """Returns the rows of a file of JSON objects, one a line, and whether the last line is cut
-    short; that line is left out.  Raises :class:`SpecError` (E080, E088).
+    """Returns the rows of a file of JSON objects, and whether the last line is cut short; that line
+    is left out.  Raises :class:`SpecError` (E080, E088).
 
-    Arrow parses lines whose columns have one type each; the lines of recorders, with arguments of
-    all kinds, are parsed one by one.
+    Arrow parses lines that are one object each and whose columns have one type each; all others,
+    such as the lines of recorders, with arguments of all kinds, are parsed one by one.
     """
-    whole = _bytes(file)
-    text, torn = _whole_lines(whole)
-    if not text.size:
-        return pa.table({}), torn
+    content = file.content()
+    begin = beginning(content)
+    end = _whole_end(content, begin)
+    number = _plain_lines(content, begin, end)
+    if number:
+        table = _by_arrow(pa.py_buffer(content).slice(begin, end - begin), mapping)
+        if table is not None and table.num_rows == number:
+            return table, end < len(content)
+    return read_lines(file, content, mapping, operators)
+
+
+def _by_arrow(text: pa.Buffer, mapping: Mapping_) -> pa.Table | None:
+    """Returns the rows that Arrow's parser finds; ``None`` where they have to be parsed one by
+    one, or a value is one that JSON does not have or is nested too deeply."""
     options = arrow_json.ReadOptions(block_size=BLOCK)
-    if _may_be_deep(text):
-        return read_lines(file, text, mapping, operators), torn
     schema = _schema(_first_object(text), mapping)
-    parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer")
-    try:
-        table = arrow_json.read_json(pa.BufferReader(text), options, parse)
-        if "name" not in table.column_names:
-            return table, torn
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
-    return read_lines(file, text, mapping, operators), torn
-
-
-def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
-    """Returns the rows of a file of comma-separated values with a line of names, and whether the
-    last line is cut short; that line is left out.  Raises :class:`SpecError` (E080, E088)."""
-    whole = _bytes(file)
-    lines = bytes(whole.slice(max(0, whole.size - BLOCK))).split(b"\n")
-    head = bytes(whole.slice(0, min(whole.size, BLOCK))).split(b"\n")[0]
-    names = next(csv.reader([head.decode()]), [])
-    torn = bool(lines[-1].strip()) and len(next(csv.reader([lines[-1].decode()]))) < len(names)
-    text = whole.slice(0, whole.size - len(lines[-1])) if torn else whole
-    types = {
-        mapping.name_of(n): _arrow_type(h) for n, h in COLUMNS.items() if h is not Holds.NUMBER
-    }
-    convert = arrow_csv.ConvertOptions(
-        column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
+    parse_options = arrow_json.ParseOptions(
+        explicit_schema=schema, unexpected_field_behavior="infer"
     )
-    options = arrow_csv.ReadOptions(block_size=BLOCK)
     try:
-        return arrow_csv.read_csv(pa.BufferReader(text), options, convert_options=convert), torn
-    except pa.ArrowInvalid as problem:
-        raise SpecError(_wrong_rows(file, text, mapping, str(problem))) from None
+        table = arrow_json.read_json(pa.BufferReader(text), options, parse_options)
+    except pa.ArrowException:
+        return None
+    if mapping.has_attributes or mapping.name_of("name") in table.column_names:
+        return None
+    return table if all(_is_finite(column) for column in table.columns) else None
 
 
-def _bytes(file: LogFile) -> pa.Buffer:
+def _is_finite(column: pa.ChunkedArray, depth: int = 1) -> bool:
+    """Returns whether all numbers in ``column`` are finite, and nothing is nested too deeply."""
+    if depth > DEEPEST:
+        return False
+    if pa.types.is_floating(column.type):
+        return pc.all(pc.is_finite(column)).as_py() is not False
+    if pa.types.is_struct(column.type):
+        parts = [pc.struct_field(column, at) for at in range(column.type.num_fields)]
+        return all(_is_finite(part, depth + 1) for part in parts)
+    if pa.types.is_list(column.type):
+        return _is_finite(pc.list_flatten(column), depth + 1)
+    return True
+
+
+def _whole_end(content: Content, begin: int) -> int:
+    """Returns where the last line begins, if it is the beginning of an object, or the end."""
+    size = len(content)
+    at = max(content.rfind(b"\n") + 1, begin)
+    if at == size:
+        return size
+    line = bytes(content[at:])
     try:
-        if not file.compressed:
-            return pa.memory_map(file.path).read_buffer()
-        return pa.input_stream(file.path, compression="detect").read_buffer()
-    except (OSError, pa.ArrowInvalid) as problem:
-        raise SpecError((file.problem("E080", None, f"it can't be read: {problem}"),)) from None
+        parse(line.decode("utf-8", "replace"), 0)
+    except Cut:
+        return at if _is_text_but_for_its_end(line) else size
+    except Unreadable:
+        pass
+    return size
 
 
-def _whole_lines(text: pa.Buffer) -> tuple[pa.Buffer, bool]:
-    """Returns ``text`` without its last line where that is no JSON, and whether there was one."""
-    tail = bytes(text.slice(max(0, text.size - BLOCK)))
-    last = tail[tail.rfind(b"\n") + 1 :]
-    if not last.strip():
-        return text, False
+def _is_text_but_for_its_end(line: bytes) -> bool:
+    """Returns whether ``line`` is UTF-8, but for a last character that may be cut short."""
     try:
-        json.loads(last)
-        return text, False
-    except RecursionError:  # too deep, so no line that was cut short
-        return text, False
-    except ValueError:
-        return text.slice(0, text.size - len(last)), True
+        line.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        return problem.reason == "unexpected end of data"
+    return True
 
 
-def _may_be_deep(text: pa.Buffer) -> bool:
+def _plain_lines(content: Content, begin: int, end: int) -> int:
+    """Returns the number of lines between two bytes, if all are UTF-8, begin with ``{`` and end
+    with ``}``; 0 otherwise.
+
+    No line ends within an object then: between ``}`` and ``{`` an object would need a comma.
+    """
+    number, view = 0, memoryview(content)
+    for piece in _pieces(content, begin, end):
+        part = view[piece[0] : piece[1]]
+        found = _plain_in(part)
+        if not found or _may_be_deep(part):
+            return 0
+        number += found
+    return number
+
+
+def _plain_in(part: memoryview) -> int:
+    if not _is_utf8(part):
+        return 0
+    octets = np.frombuffer(part, np.uint8)
+    ends = np.flatnonzero(octets == 0x0A)
+    starts = (
+        np.concatenate([[0], ends + 1])
+        if not len(ends) or ends[-1] + 1 < len(part)
+        else (np.concatenate([[0], ends[:-1] + 1]))
+    )
+    if len(ends) < len(starts):
+        ends = np.append(ends, len(part))
+    if ends.min(initial=1) < 1 or (octets[starts] != 0x7B).any():
+        return 0
+    lasts = octets[ends - 1]
+    if (lasts == 0x0D).any():
+        lasts = np.where(lasts == 0x0D, octets[np.maximum(ends - 2, 0)], lasts)
+    return 0 if (lasts != 0x7D).any() else len(starts)
+
+
+def _pieces(content: Content, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields where parts of whole lines begin and end."""
+    at = begin
+    while at < end:
+        last = content.rfind(b"\n", at, at + BLOCK) + 1 if at + BLOCK < end else end
+        last = last or content.find(b"\n", at) + 1 or end
+        yield at, min(last, end)
+        at = last
+
+
+def _is_utf8(part: memoryview) -> bool:
+    try:
+        str(part, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _may_be_deep(part: memoryview) -> bool:
     """Returns whether some line may be nested too deep for Arrow's parser, which has no limit."""
-    whole, opened = memoryview(text), 0
-    for at in range(0, text.size, PIECE):
-        piece = bytes(whole[at : at + PIECE])
+    opened = 0
+    for at in range(0, len(part), PIECE):
+        piece = bytes(part[at : at + PIECE])
         opened = 0 if b"\n" in piece else opened + piece.count(b"[") + piece.count(b"{")
-        if opened > DEEPEST:
+        if opened > DEEP:
             return True
     return False
 
 
 def _first_object(text: pa.Buffer) -> dict[str, object]:
-    for line in bytes(text.slice(0, min(text.size, BLOCK))).split(b"\n"):
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        return found if isinstance(found, dict) else {}
-    return {}
+    line = bytes(text.slice(0, min(text.size, BLOCK))).split(b"\n")[0]
+    try:
+        return parse(decoded(line, 1), 1)
+    except Unreadable:
+        return {}
 
 
 def _schema(example: dict[str, object], mapping: Mapping_) -> pa.Schema:
@@ -135,27 +193,118 @@ def _arrow_type(holds: Holds) -> pa.DataType:
     return kinds.get(holds, pa.string())
 
 
-# ---- which row it is ----------------------------------------------------------------------------
+# ---- CSV ----------------------------------------------------------------------------------------
+
+
+def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
+    """Returns the rows of a file of comma-separated values with a line of names, and whether the
+    last line is cut short; that line is left out.  Raises :class:`SpecError` (E080, E088)."""
+    content = file.content()
+    begin = beginning(content)
+    try:
+        names = _names(content, begin)
+        end = _whole_rows_end(content, begin, len(names))
+        is_plain = _is_plain_csv(content, begin, end)
+        rows = [] if is_plain else [*_rows(content, begin, end)]
+    except Unreadable as problem:
+        raise SpecError((file.unreadable(problem),)) from None
+    if not names:
+        return pa.table({}), False
+    if not is_plain:
+        file.lines[:] = [line for line, _ in rows[1:]]
+    text = pa.py_buffer(content).slice(begin, end - begin)
+    types = {
+        mapping.name_of(n): _arrow_type(h) for n, h in COLUMNS.items() if h is not Holds.NUMBER
+    }
+    convert = arrow_csv.ConvertOptions(
+        column_types=types,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    options = arrow_csv.ReadOptions(block_size=BLOCK)
+    parsing = arrow_csv.ParseOptions(newlines_in_values=not is_plain)
+    try:
+        table = arrow_csv.read_csv(pa.BufferReader(text), options, parsing, convert)
+    except pa.ArrowException as problem:
+        found = rows or [*_rows(content, begin, end)]
+        raise SpecError(_wrong_rows(file, found, mapping, str(problem))) from None
+    if not is_plain and table.num_rows != len(rows) - 1:
+        raise SpecError((file.problem("E080", 1, "its rows can't be told apart: no CSV"),))
+    return table, end < len(content)
+
+
+def _names(content: Content, begin: int) -> list[str]:
+    """Returns the names of the columns; raises :class:`Unreadable` where one is there twice."""
+    _, names = next(_rows(content, begin, len(content)), (1, []))
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise Unreadable(f"the column `{name}` is there twice", 1)
+    return names
+
+
+def _whole_rows_end(content: Content, begin: int, width: int) -> int:
+    """Returns where the last line begins, if it has no end and too few values, or the end."""
+    at = max(content.rfind(b"\n") + 1, begin)
+    last = bytes(content[at:])
+    if at == begin or not last.strip() or not _is_text_but_for_its_end(last):
+        return len(content)
+    values = next(csv.reader([last.decode("utf-8", "replace")]), [])
+    return at if len(values) < width else len(content)
+
+
+def _is_plain_csv(content: Content, begin: int, end: int) -> bool:
+    """Returns whether each line is a row: no line is blank and no value in quotation marks.
+
+    Raises :class:`Unreadable` where a line is not UTF-8.
+    """
+    plain = True
+    view = memoryview(content)
+    for first, last in _pieces(content, begin, end):
+        part = bytes(view[first:last])
+        if not _is_utf8(memoryview(part)):
+            for number, line in lines(content, begin):
+                decoded(line, number)
+        plain &= b'"' not in part and b"\r" not in part.replace(b"\r\n", b"\n")
+        plain &= b"\n\n" not in part and b"\n\r\n" not in part and part[:1] not in (b"\n", b"\r")
+    return plain
+
+
+def _rows(content: Content, begin: int, end: int) -> Iterator[tuple[int, list[str]]]:
+    """Yields the rows that have a value, each with the number of its first line; raises
+    :class:`Unreadable` where quotation marks are wrong."""
+    texts = (decoded(line, number) for number, line in lines(content[:end], begin))
+    reader = csv.reader(texts, strict=True)
+    line = 1
+    while True:
+        try:
+            values = next(reader, None)
+        except csv.Error as problem:
+            raise Unreadable(f"no CSV: {problem}", line) from None
+        if values is None:
+            return
+        if values:
+            yield line, values
+        line = reader.line_num + 1
 
 
 def _wrong_rows(
-    file: LogFile, text: pa.Buffer, mapping: Mapping_, said: str
+    file: LogFile, rows: list[tuple[int, list[str]]], mapping: Mapping_, said: str
 ) -> tuple[Diagnostic, ...]:
     """Returns a diagnostic for each row with too few values, or one of the wrong type."""
     found = []
     of_name = {mapping.name_of(name): (name, holds) for name, holds in COLUMNS.items()}
-    rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", errors="replace"))
-    names = next(rows, [])
-    for row, values in enumerate(rows, start=1):
-        if values and len(values) != len(names):
+    names = rows[0][1]
+    for row, (_, values) in enumerate(rows[1:], start=1):
+        if len(values) != len(names):
             message = f"{len(values)} values in place of {len(names)}"
             found.append(file.problem("E080", row, message))
         for theirs, value in zip(names, values, strict=False):
             name, holds = of_name.get(theirs, ("", Holds.ANYTHING))
-            wrong = holds is Holds.INTEGER and not re.fullmatch(r"-?\d{1,18}|", value)
+            wrong = holds is Holds.INTEGER and not re.fullmatch(r"-?\d{1,18}|", value, re.ASCII)
             wrong |= holds is Holds.BOOLEAN and value not in ("true", "false", "0", "1", "")
             if wrong:
                 found.append(file.problem("E088", row, f"`{name}` is {value!r}", holds.value))
         if len(found) >= SHOWN:
             break
-    return tuple(found) or (file.problem("E080", None, f"no CSV: {said}"),)
+    return tuple(found) or (file.problem("E080", 1, f"no CSV: {said}"),)

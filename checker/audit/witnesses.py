@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from checker.audit.processes import EVENTS, ProcessState
 from checker.audit.relations import col
 from checker.audit.tables import FAIL, VIOLATED
 from checker.audit.wording import Words, told
+from checker.diagnostics.english import count
 from checker.language.syntax.typed import Interface
 from checker.language.typecheck.types import PROC
 from checker.resources import version
@@ -22,6 +24,8 @@ from checker.results.trace import RECORDED, START, Event, Explanation, Header, S
 
 OTHERS = 2
 """How many processes are drawn at most that a witness is not about."""
+ALIKE = 2
+"""How many equal events of a process are drawn at most, besides those that a witness names."""
 
 _ABOUT = (Kind.REQUEST, Kind.INDICATION, Kind.PERFORM)
 _MARKS = {
@@ -32,6 +36,9 @@ _MARKS = {
     Kind.RECOVER: ("recover", "recover"),
 }
 """The kind of the step, and of its event, that an event of a log is drawn as."""
+
+_PLACES = (("", ""), ("", "2"), ("2", "2"))
+"""Which process of a finding each of its positions may be of."""
 
 
 @dataclass
@@ -56,11 +63,14 @@ class Witnesses:
         rows = finding.shown(VIOLATED)
         said = told(finding.kind, rows, self.words)
         involved = self._processes(rows)
-        events = self._events(rows, involved)
+        every = self._events(rows, involved)
+        events = _telling(every, rows)
         if not involved and not events:
             return None
         drawn = self._drawn(involved, events)
         steps = self._steps([event for event in events if event["process"] in drawn])
+        left_out = len(every) - len(events)
+        more = (f"{count(left_out, 'more row')} like these: not drawn.",) if left_out else ()
         names = tuple(self.engine.process(value)[1] for value in drawn)
         question = answer.question
         start = Step(0, START, START, "", "the log begins", (), (), {})
@@ -74,7 +84,7 @@ class Witnesses:
             names,
             (),
             (start, *steps),
-            explanation=Explanation((f"{said}.",)),
+            explanation=Explanation((f"{said}.", *more)),
         )
 
     def _processes(self, rows: list[dict[str, Any]]) -> list[Any]:
@@ -111,7 +121,8 @@ class Witnesses:
         others that have to do with it."""
         asked = [e["process"] for e in events if e["kind"] == Kind.REQUEST]
         others = [e["process"] for e in events if e["kind"] in _ABOUT]
-        few = list(dict.fromkeys([*involved, *asked]))
+        asked = [value for value in dict.fromkeys(asked) if value not in involved]
+        few = [*involved, *asked[:OTHERS]]
         if len(involved) < 2:
             few += [value for value in dict.fromkeys(others) if value not in few][:OTHERS]
         return sorted(few, key=lambda value: self.engine.process(value))
@@ -146,6 +157,20 @@ class Witnesses:
         of_sender = any(given == PROC for _, given in operator.fields)
         shown = kind is Kind.INDICATION and of_sender and sender is not None
         return f"{operator.name}({f'{sender}, ' if shown else ''}{message})"
+
+
+def _telling(events: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the events that ``rows``, a finding, name, and of all others the first of those that
+    are equal at a process."""
+    named = {(row.get(f"process{n}"), row.get(f"pos{m}")) for row in rows for n, m in _PLACES}
+    seen: Counter[tuple[Any, ...]] = Counter()
+    found = []
+    for event in events:
+        alike = tuple(event[name] for name in ("process", "kind", "entry", "message"))
+        seen[alike] += 1
+        if seen[alike] <= ALIKE or (event["process"], event["pos"]) in named:
+            found.append(event)
+    return found
 
 
 def _in_causal_order(events: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:

@@ -57,6 +57,10 @@ _SENTENCES: Mapping[str, str] = {
         "{what} was acknowledged to {who2} at offset {offset}, and {who}, which has read on, never"
         " read it"
     ),
+    "appended out of order": (
+        "{who} appends {what} at position {at}, and it is at offset {offset}, below one that it"
+        " appended before"
+    ),
     "performed twice": "{who} performs {what} twice, at positions {at2} and {at}",
     "performed twice, by two": "{what} is performed by {who} and by {who2}",
     "had its effect twice": "{what} has its effect twice, by {who} at positions {at2} and {at}",
@@ -71,6 +75,7 @@ ALIASES: Mapping[str, str] = {
     "lost": "lost-write",
     "never learned": "unseen",
     "acknowledged and never read": "lost-write",
+    "appended out of order": "nonmonotonic-send",
     "delivered in another order": "nonmonotonic-poll",
     "delivered after its successor": "nonmonotonic-poll",
     "skipped": "poll-skip",

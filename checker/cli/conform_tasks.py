@@ -65,13 +65,20 @@ class LogOutcome:
 
 def tasks_of(asked: Asked, logs: Sequence[str]) -> list[LogTask]:
     """Returns a task for each folder among ``logs``, or, where there is only one, or files only,
-    which are together, for each run in them.
+    which are together, for each run in them.  Standard input and pipes are read here.
 
     Raises :class:`SpecError` where the only one can't be read.
     """
+    from checker.logs.content import is_stream
+
     apart = _apart(logs)
     if len(apart) > 1:
-        return [LogTask(n, name, asked, files) for n, (name, files) in enumerate(apart.items(), 1)]
+        sources = [
+            (name, source)
+            for name, files in apart.items()
+            for source in (_read(files, asked.mapping) if any(map(is_stream, files)) else (files,))
+        ]
+        return [LogTask(n, name, asked, source) for n, (name, source) in enumerate(sources, 1)]
     ((name, files),) = apart.items()
     found = _read(files, asked.mapping)
     return [LogTask(n, log.run or name, asked, log) for n, log in enumerate(found, 1)]

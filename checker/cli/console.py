@@ -132,6 +132,7 @@ class WriteFailed(OSError):
 def write_file(path: str, text: str | bytes) -> None:
     """Writes the whole file or nothing: a temporary file beside it first, which is then renamed.
 
+    A byte of a file's name that is no UTF-8 is written as on the terminal, such as ``\\udce9``.
     Raises :class:`WriteFailed`, with ``path``.
     """
     try:
@@ -154,7 +155,7 @@ def make_folder(path: str) -> Path:
 
 def _write(path: str, text: str | bytes) -> None:
     target = Path(path)
-    data = text.encode("utf-8") if isinstance(text, str) else text
+    data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
     if target.exists() and not target.is_file():  # a device or a pipe has no "beside"
         target.write_bytes(data)
         return

@@ -323,8 +323,8 @@ class Exploring:
             console.print_line(f"it has happened: that was step {told[words]}")
         trace = self._trace()
         assert self._session.state is not None
-        for line in why_not(words, self._session.system, self._session.state, trace):
-            console.print_line(line)
+        for reason in why_not(words, self._session.system, self._session.state, trace):
+            console.print_line(reason.text)
 
     def _alternatives(self, rest: str) -> None:
         steps = self._session.steps_taken

@@ -47,8 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
     """Prints an exception that Python ignores (in a destructor, say), except for an interruption
-    and the end of a budget: those are raised again (:mod:`checker.engines.budgets`)."""
-    if not isinstance(problem.exc_value, KeyboardInterrupt):
+    and the end of a budget: those are raised again (:mod:`checker.engines.budgets`).  Either may
+    come while an object is made, whose destructor then misses attributes: that is not printed."""
+    half_made = isinstance(problem.exc_value, AttributeError) and (
+        getattr(problem.object, "__name__", "") == "__del__"
+    )
+    if not half_made and not isinstance(problem.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(problem)
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from checker.cli.progress import Meter
     from checker.cli.settings import Target
     from checker.language.load import Spec
-    from checker.render.ci.outcomes import NotRun
+    from checker.render.ci.outcomes import NotRun, Places
     from checker.render.diagram.rows import Layout
-    from checker.results.trace import Trace
+    from checker.results.trace import At, Trace
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
 
@@ -87,6 +87,8 @@ def run_and_report(
     found: list[Report | NotRun] = []
     codes: list[int] = []
     screen = Screen(asked, display)
+    for spec in dict.fromkeys(spec for spec, _ in asked):
+        files.locate(spec)
     for spec, name in asked:
         started = time.monotonic()
 
@@ -327,6 +329,7 @@ class Files:
         self._reports = {file: write for file, write in outputs.items() if file is not None}
         self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
+        self._places: dict[tuple[str, str], At] = {}
         self._written = self._begun = False
         self._annotates = annotates
         if annotates and not self.leave_stdout:
@@ -337,6 +340,14 @@ class Files:
         can't be written."""
         if output is not None:
             require_outputs([*self.outputs, output])
+
+    def locate(self, spec: Spec) -> None:
+        """Notes where the checks of ``spec`` are written."""
+        from checker.results.trace import At
+
+        for check in spec.module.checks:
+            at = At(check.span.file, check.span.line, check.span.column)
+            self._places[str(spec), check.name] = at
 
     @property
     def leave_stdout(self) -> bool:
@@ -383,7 +394,7 @@ class Files:
 
         for file, write in self._reports.items():
             if file != "-":
-                console.write_file(file, write(found))
+                console.write_file(file, write(found, self._places))
         traces = _traces(found)
         if traces and not self._written:
             for path, name in self._traces.items():
@@ -394,11 +405,11 @@ class Files:
     def close(self, found: list[Report | NotRun]) -> None:
         """Writes the outputs on stdout, and reports which outputs were not written."""
         if "-" in self._reports:
-            console.write_stdout(self._reports["-"](found))
+            console.write_stdout(self._reports["-"](found, self._places))
         if self._annotates:
             from checker.render.ci.github import github_of
 
-            console.write_stdout(github_of(found))
+            console.write_stdout(github_of(found, self._places))
         if not self._traces:
             return
         traces = _traces(found)
@@ -426,7 +437,7 @@ def only_reports(found: list[Report | NotRun]) -> list[Report]:
     return [each for each in found if isinstance(each, Report)]
 
 
-def _json(found: list[Report | NotRun]) -> str:
+def _json(found: list[Report | NotRun], _: Places) -> str:
     from checker.formats.json_format import document, report_to_json
     from checker.formats.kinds import REPORTS_KIND
     from checker.results.verdict import Report, worst
@@ -438,19 +449,19 @@ def _json(found: list[Report | NotRun]) -> str:
     return json_text(document(REPORTS_KIND, reports, problems, code)) + "\n"
 
 
-def _chance_page(found: list[Report | NotRun]) -> str:
+def _chance_page(found: list[Report | NotRun], _: Places) -> str:
     from checker.render.html.chance import chance_page
 
     return chance_page(only_reports(found))
 
 
-def _junit(found: list[Report | NotRun]) -> str:
+def _junit(found: list[Report | NotRun], places: Places) -> str:
     from checker.render.ci.junit import junit_of
 
-    return junit_of(found)
+    return junit_of(found, places)
 
 
-def _sarif(found: list[Report | NotRun]) -> str:
+def _sarif(found: list[Report | NotRun], places: Places) -> str:
     from checker.render.ci.sarif import sarif_of
 
-    return sarif_of(found)
+    return sarif_of(found, places)

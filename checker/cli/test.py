@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ def test(
     codes: list[int] = []
     found: list[Report | NotRun] = []
     with shared_sessions(options):
-        for outcome in _outcomes(specs, options, jobs, quiet):
+        for outcome in _outcomes(specs, options, jobs, quiet, files.locate):
             console.print_error_text(outcome.said)
             if line := _line(outcome, quiet):
                 console.print_line(line)
@@ -100,15 +100,22 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 
 
 def _outcomes(
-    files: list[Path], options: Options, jobs: int | None, quiet: bool
+    files: list[Path],
+    options: Options,
+    jobs: int | None,
+    quiet: bool,
+    locate: Callable[[Spec], None],
 ) -> Iterator[CheckOutcome]:
-    """Yields the outcome of each check of ``files``, in order, one for a bad file."""
+    """Yields the outcome of each check of ``files``, in order, one for a bad file; what can be
+    read goes to ``locate``."""
     from checker.cli.parallel import jobs_and_threads, run_in_order
     from checker.cli.progress import Count
     from checker.sweep.local import Work
 
     found = list(_tasks(files, options))
     good = [each for each in found if isinstance(each, CheckTask)]
+    for spec in dict.fromkeys(task.spec for task in good):
+        locate(spec)
     at_once, threads = jobs_and_threads(jobs, len(good), options.threads)
     if options.cluster is not None or len(good) < (jobs or WORTHWHILE):
         at_once, threads = 1, options.threads

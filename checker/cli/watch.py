@@ -65,9 +65,10 @@ def _changes(path: Path) -> Iterator[Stamp]:
 def _pass(words: list[str], path: Path, stamp: Stamp) -> int:
     """Runs the checks once; ends them, and returns ``UNKNOWN``, where a file changes meanwhile."""
     from checker.cli.errors import UNKNOWN
+    from checker.engines.python_children import command
 
     sys.stdout.flush()
-    with subprocess.Popen([sys.executable, "-m", "checker.cli", *words]) as running:
+    with subprocess.Popen(command(*words)) as running:
         try:
             while True:
                 try:

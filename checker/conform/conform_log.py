@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.conform.explain_events import EventExplainer, Observation
-from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline, passed_marks
+from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline
 from checker.conform.mapping import NOTHING_RENAMED, NameMapping
 from checker.conform.obstacles import obstacles_at
 from checker.conform.read_log import Log, read_log
@@ -16,15 +16,18 @@ from checker.conform.reference_steps import Outgrown, ReferenceSteps
 from checker.conform.replayed_run import ReplayedRun, replayed
 from checker.conform.search import OFTEN, Found, Search, Steps
 from checker.diagnostics import Diagnostic, SpecError
-from checker.diagnostics.english import count
+from checker.diagnostics.english import count, listing
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.registry import resolved_name
 from checker.extensions.tables import DEFAULT, DEFINITION
 from checker.instantiate.assemble import Instantiated
+from checker.instantiate.protocol.sizes import Sizes
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
+from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem
 from checker.model.memo import a_run
+from checker.model.tree import statements
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.trace import Header, Trace
@@ -37,6 +40,9 @@ from checker.simulate.prepared_check import PreparedCheck
 
 if TYPE_CHECKING:
     from checker.language.load import Spec
+
+RECORDED = frozenset(MARKS.values())
+"""The kinds of events that a line can record."""
 
 REPLAYED = 2_000
 """So many steps of a run, the last ones, are replayed and are the trace, unless another number is
@@ -131,6 +137,7 @@ class _Conforming:
         self.asked, self.log, self.opened = asked, log, opened
         self.listener, self.started = listener, started
         self.engine = resolved_name(asked.options.engine)
+        self.search: Search[Any] | None = None
         self.found: Found[Any] = Found()
         self.stopped: str | None = None
         self.notes: list[str] = []
@@ -159,6 +166,7 @@ class _Conforming:
             f"no run of this check has this log: {explained:,} of {count(lines, 'line')}"
             f" are explained, and no step explains another one"
         )
+        self._prefer_few_faults()
         run = self._replay(observation)
         report = self._made(observation, Word.VIOLATED, said, run)
         if run is None:
@@ -175,14 +183,15 @@ class _Conforming:
         timelines = Resolver(system, self.asked.mapping).timelines(self.log)
         mapping = self.asked.mapping
         unlogged = frozenset(_logged(text) for text in mapping.unlogged)
-        return Observation(system, timelines, logged_in(timelines, mapping), unlogged)
+        logged = logged_in(timelines, mapping, self.opened.made.sizes)
+        return Observation(system, timelines, logged, unlogged)
 
     def _search(self, observation: Observation) -> Observation:
         """Searches in the smallest system whose guessed capacities are large enough."""
         while True:
             steps = self._steps(observation)
             search: Search[Any] = Search(steps, observation, self._tell, self._often)
-            self.found, self._shown = search.found, steps.shown
+            self.search, self.found, self._shown = search, search.found, steps.shown
             try:
                 with budgets.raising_when_exhausted():
                     search.run()
@@ -230,6 +239,22 @@ class _Conforming:
 
     # ---- what is said of it ---------------------------------------------------------------
 
+    def _prefer_few_faults(self) -> None:
+        """Puts the explanation with the fewest faults first, unless there is no time left."""
+        assert self.search is not None
+        try:
+            with budgets.raising_when_exhausted():
+                best = self.search.fewest_faults()
+        except KeyboardInterrupt as error:
+            self.notes.append(
+                f"the explained prefix may have more faults than it needs: {stop_reason(error)}"
+            )
+            return
+        others = [
+            n for n in self.found.furthest if (n.state, n.cursors) != (best.state, best.cursors)
+        ]
+        self.found.furthest = [best, *others]
+
     def _replay(self, observation: Observation) -> ReplayedRun | None:
         """Returns the run to the first of the furthest nodes, its last steps replayed by the
         interpreter, unless there is no time left."""
@@ -271,7 +296,7 @@ class _Conforming:
                 LogOfProcess(timeline.process, timeline.lines, _explained(timeline, cursor))
                 for timeline, cursor in zip(observation.timelines, cursors, strict=True)
             ),
-            logged=tuple(sorted(one.text for one in observation.logged)),
+            logged=logged_texts(observation),
             silent=silent_in(observation),
             gaps=tuple(self.log.gaps),
             ignored=self.log.ignored,
@@ -297,18 +322,32 @@ def _explained(timeline: Timeline, cursor: int) -> int:
     return sum(isinstance(item, Line) for item in timeline.items[:cursor])
 
 
-def logged_in(timelines: Sequence[Timeline], mapping: NameMapping) -> frozenset[Logged]:
-    """Returns what is logged: what occurs in some log, crashes and recoveries, and of other names
-    what the mapping says, or else all events of the kinds that occur.
+def logged_in(
+    timelines: Sequence[Timeline], mapping: NameMapping, sizes: Sizes
+) -> tuple[frozenset[Logged], ...]:
+    """Returns for each process which events its log has: the crashes and recoveries; the names that
+    occur in a log of its role; and all events of the kinds that occur there, unless the mapping
+    lists what is logged.  Processes of a role run the same code, so what one of them logs is missed
+    in the log of another.
 
-    Raises :class:`SpecError` (E076) where it says what is no kind of event.
+    Raises :class:`SpecError` (E076) where the mapping names no kind of event.
     """
-    found = {Logged(MARKS["crash"]), Logged(MARKS["recover"])}
-    lines = [item for one in timelines for item in one.items if isinstance(item, Line)]
-    found |= {line.logged for line in lines}
-    if mapping.logged is not None:
-        return frozenset(found | {_logged(text) for text in mapping.logged})
-    return frozenset(found | {Logged(line.logged.kind) for line in lines})
+    crashes = {Logged(MARKS["crash"]), Logged(MARKS["recover"])}
+    listed = None if mapping.logged is None else {_logged(text) for text in mapping.logged}
+    logged: list[frozenset[Logged]] = [frozenset(crashes)] * len(sizes.processes)
+    for role in sizes.roles or (sizes.role(None),):
+        members = sizes.processes[role.first : role.first + role.size]
+        occurring = {
+            item.logged
+            for timeline in timelines
+            if timeline.process in members
+            for item in timeline.items
+            if isinstance(item, Line)
+        }
+        kinds = {Logged(one.kind) for one in occurring} if listed is None else listed
+        for rank in range(role.first, role.first + role.size):
+            logged[rank] = frozenset(crashes | occurring | kinds)
+    return tuple(logged)
 
 
 def _logged(text: str) -> Logged:
@@ -319,18 +358,56 @@ def _logged(text: str) -> Logged:
     return Logged(MARKS[kind], name.strip())
 
 
+def logged_texts(observation: Observation) -> tuple[str, ...]:
+    """Returns which events are logged, in words; with the processes where not all log them."""
+    logging: dict[str, list[str]] = {}
+    for process, logged in _with_logs(observation).items():
+        for one in logged:
+            logging.setdefault(one.text, []).append(process)
+    return tuple(text + _by(observation, logging[text]) for text in sorted(logging))
+
+
 def silent_in(observation: Observation) -> tuple[str, ...]:
-    """Returns which steps of the system a log says nothing of, in words."""
-    system = observation.system
-    marks = {number: system.marks[number] for number in passed_marks(system)}
-    said = {one.kind for one in observation.logged}
-    unlogged = [name for name in system.processes if not _has_log(observation, name)]
-    kinds = {info.kind.value for info in marks.values() if info.kind in MARKS.values()}
-    silent = sorted(kinds - {kind.value for kind in said})
-    if unlogged:
-        silent.append(f"everything at {', '.join(unlogged)}")
-    return tuple(silent)
+    """Returns which steps of the system the logs do not record, in words."""
+    system, logs = observation.system, _with_logs(observation)
+    silent = []
+    for kind, ranks in sorted(_acting(system).items()):
+        acting = [name for name in logs if system.processes.index(name) in ranks]
+        without = [name for name in acting if all(one.kind is not kind for one in logs[name])]
+        if without:
+            silent.append(kind.value + ("" if without == acting else _by(observation, without)))
+    unlogged = [name for name in system.processes if name not in logs]
+    return (*silent, *([f"everything at {', '.join(unlogged)}"] if unlogged else []))
 
 
-def _has_log(observation: Observation, process: str) -> bool:
-    return any(timeline.process == process for timeline in observation.timelines)
+def _acting(system: TransitionSystem) -> dict[MarkKind, set[int]]:
+    """Returns for each kind of event that a log can record the processes that may have it: those
+    of the role whose handler it is in, where the code says so, and else all."""
+    acting: dict[MarkKind, set[int]] = {}
+    everyone = set(range(len(system.processes)))
+    for action in system.actions:
+        domains = {param.name: param.domain for param in action.params}
+        for stmt in statements(action.body):
+            if not isinstance(stmt, Mark) or (kind := system.marks[stmt.mark].kind) not in RECORDED:
+                continue
+            ranks = everyone
+            if stmt.args and isinstance(who := stmt.args[0], Local):
+                match domains.get(who.name):
+                    case Members(of=Const(value=frozenset() as members)):
+                        ranks = {rank for rank in members if isinstance(rank, int)}
+            acting.setdefault(kind, set()).update(ranks)
+    return acting
+
+
+def _with_logs(observation: Observation) -> dict[str, frozenset[Logged]]:
+    """Returns which events are logged by each process that has a log."""
+    ranks = {name: rank for rank, name in enumerate(observation.system.processes)}
+    return {
+        timeline.process: observation.logged[ranks[timeline.process]]
+        for timeline in observation.timelines
+    }
+
+
+def _by(observation: Observation, processes: list[str]) -> str:
+    """Returns which ``processes`` are meant, in words; nothing where they are all with a log."""
+    return "" if len(processes) == len(observation.timelines) else f" by {listing(processes)}"

@@ -41,16 +41,17 @@ BY_MESSAGE = (MarkKind.SEND, MarkKind.RECEIVE)
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is logged: of which processes there are ``timelines``, and which events are in them.
+    """The logs of processes, ``timelines``, and which events are in them.
 
-    ``logged``: kinds of events, or those of one name; ``unlogged``: what of them is not.  A kind
-    stands for requests and indications of the protocol, not of its layers, and for handlers that
-    have a name of their own: of others the message or the request that they take is logged.
+    ``logged``: for each process of the system, the kinds of events that its log has, or those of
+    one name; ``unlogged``: exceptions, for all processes.  A kind stands for requests and
+    indications of the protocol, not of its layers, and for named handlers: of others the message or
+    the request that they take is logged.
     """
 
     system: TransitionSystem
     timelines: tuple[Timeline, ...]
-    logged: frozenset[Logged]
+    logged: tuple[frozenset[Logged], ...]
     unlogged: frozenset[Logged] = frozenset()
 
     @property
@@ -71,8 +72,11 @@ class Observation:
                 yield line
 
     def is_observed(self, event: Event) -> bool:
-        """Returns whether an event is one of those that are logged."""
+        """Returns whether an event, of the process that its first argument is, is logged."""
         info = self.system.marks[event.mark]
+        process = event.args[0]
+        assert isinstance(process, int)
+        logged = self.logged[process]
         if info.kind not in OBSERVABLE:
             return False
         names = frozenset({info.text})
@@ -80,9 +84,9 @@ class Observation:
             names = names_in(info.types[2], event.args[2])
         if any(Logged(info.kind, name) in self.unlogged for name in (*names, "")):
             return False
-        if any(Logged(info.kind, name) in self.logged for name in names):
+        if any(Logged(info.kind, name) in logged for name in names):
             return True
-        return Logged(info.kind) in self.logged and (
+        return Logged(info.kind) in logged and (
             info.kind in BY_MESSAGE or not _INNER.search(info.text)
         )
 

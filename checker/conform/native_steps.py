@@ -12,11 +12,12 @@ from dataclasses import replace
 from checker.conform.explain_events import OBSERVABLE, Cursors, EventExplainer
 from checker.conform.lines import Item, Line, passed_marks
 from checker.conform.pattern_bits import Bits, bits_in_state
-from checker.conform.reference_steps import ReferenceSteps
+from checker.conform.reference_steps import ReferenceSteps, count_faults
 from checker.conform.search import Way
 from checker.engines.native.codegen.layout import Leaf, Wide
 from checker.engines.native.codegen.packing import decode, width
 from checker.engines.native.steps.stepper import NativeStepper
+from checker.instantiate.faults.fault_marks import fault_kind
 from checker.model import ir
 from checker.model.interpreter import Event, State
 from checker.model.ir import Apply, Assign, Make, Mark, Op, Read, Target, TransitionSystem
@@ -33,22 +34,30 @@ MOST = 16
 
 def noting_events(system: TransitionSystem, marks: list[int]) -> TransitionSystem:
     """Returns ``system`` with a last variable to which each step appends its events of ``marks``:
-    a case for each of them, with the mark's arguments; without properties and fairness."""
+    a case for each of them, with the mark's arguments, and a last case, without arguments, for each
+    fault that is none of them; without properties and fairness."""
     cases = tuple(
         Case(
             f"mark {mark}", tuple((str(i), kind) for i, kind in enumerate(system.marks[mark].types))
         )
         for mark in marks
     )
+    faults = {n for n, info in enumerate(system.marks) if fault_kind(info)} - set(marks)
+    cases += (Case("a fault", ()),) if faults else ()
     event = VariantT("Event", cases)
     type_ = SeqT(event, MOST)
 
     def note(node: object) -> object:
-        if not isinstance(node, Mark) or node.mark not in marks:
+        if not isinstance(node, Mark):
             return None
-        said = Make(event, marks.index(node.mark), node.args)
+        if node.mark in marks:
+            new = Make(event, marks.index(node.mark), node.args)
+        elif node.mark in faults:
+            new = Make(event, len(marks), ())
+        else:
+            return None
         now = Read(type_, EVENTS)
-        return Assign(Target(type_, EVENTS, True), Apply(type_, Op.APPEND, (now, said)))
+        return Assign(Target(type_, EVENTS, True), Apply(type_, Op.APPEND, (now, new)))
 
     actions = tuple(
         replace(a, body=rewritten(a.body, note), promised=ir.FALSE, fairness=None)
@@ -81,6 +90,7 @@ class NativeSteps:
         self._mask = (1 << width(self._type)) - 1
         self._rest = ~(self._mask << self._shift)
         self._events: dict[int, tuple[Event, ...]] = {}
+        self._faults: dict[int, int] = {}
         self._said: dict[int, tuple[Bits, ...]] = {}
         self._items = [timeline.items for timeline in explainer.observation.timelines]
         self._first: dict[int, int | None] = {}
@@ -115,7 +125,7 @@ class NativeSteps:
                     continue
             for now, lines in self.explainer.after(cursors, events):
                 if not lines or self._says(lines, successor):
-                    found.append(Way(successor, now, len(lines)))
+                    found.append(Way(successor, now, len(lines), self._faults[code]))
         return found
 
     def _may_begin(self, code: int, events: tuple[Event, ...], item: Item) -> bool:
@@ -133,7 +143,7 @@ class NativeSteps:
         """Returns the same by the interpreter, which knows what an error is about."""
         ways = self._reference.ways(self.shown(state), cursors)
         pack = self._stepper.pack
-        return [Way(pack((*way.state, ())), way.cursors, way.lines) for way in ways]
+        return [Way(pack((*way.state, ())), *way[1:]) for way in ways]
 
     def shown(self, state: int) -> State:
         """Returns a state as the interpreter has it."""
@@ -143,8 +153,12 @@ class NativeSteps:
         value = decode(self._type, code)
         assert isinstance(value, tuple)
         events = [
-            Event(self._marks[case], args) for case, *given in value if (args := tuple(given))
+            Event(self._marks[case], tuple(given))
+            for case, *given in value
+            if case < len(self._marks)
         ]
+        unnamed = len(value) - len(events)
+        self._faults[code] = unnamed + count_faults(self.system, events)
         found = self._events[code] = self.explainer.relevant(events)
         free = not found or self.explainer.need_not_be_logged(found[0])
         self._first[code] = None if free else self.explainer.number_of(found[0])

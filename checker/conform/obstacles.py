@@ -4,7 +4,7 @@ could be it from being taken."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from checker.conform.explain_events import Cursors, EventExplainer, Observation, says_state
@@ -16,12 +16,13 @@ from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model import types as t
 from checker.model.interpreter import Event, State, Transition
-from checker.model.ir import MarkKind, TransitionSystem
+from checker.model.ir import Mark, MarkKind, TransitionSystem
+from checker.model.tree import statements
 from checker.results.conformance import LoggedLine, Obstacle
 from checker.results.events import tell
 from checker.results.show_values import show
 from checker.simulate.choices import phrases_of_transition
-from checker.simulate.why_not import why_not
+from checker.simulate.why_not import Reason, why_not
 
 MOST = 6
 """The largest number of reasons for one line."""
@@ -34,19 +35,11 @@ def obstacles_at(
     run: ReplayedRun,
 ) -> tuple[Obstacle, ...]:
     """Returns an obstacle for the next line of each process, at ``cursors``, to which ``run``
-    leads."""
+    leads: first those where a step is enabled that differs from the line, last those that wait
+    for a message whose sending another log has further on."""
     at = _Place(observation, explainer, cursors, run)
-    return tuple(
-        Obstacle(logged_line(observation.system, line), _at_most(dict.fromkeys(at.reasons(line))))
-        for line in observation.next_lines(cursors)
-    )
-
-
-def _at_most(reasons: Iterable[str]) -> tuple[str, ...]:
-    """Returns the first of ``reasons``, and how many more there are."""
-    said = tuple(reasons)
-    left = len(said) - MOST
-    return said if left <= 0 else (*said[:MOST], f"and {count(left, 'step')} more")
+    found = sorted(map(at.obstacle, observation.next_lines(cursors)), key=lambda each: each[0])
+    return tuple(obstacle for _, obstacle in found)
 
 
 def logged_line(system: TransitionSystem, line: Line) -> LoggedLine:
@@ -56,8 +49,9 @@ def logged_line(system: TransitionSystem, line: Line) -> LoggedLine:
     return LoggedLine(row.file, row.number, row.process, words_of(system, line), said)
 
 
-def words_of(system: TransitionSystem, line: Line) -> str:
-    """Returns what ``line`` says, in the words of the spec, as far as it says it."""
+def words_of(system: TransitionSystem, line: Line, *, as_step: bool = False) -> str:
+    """Returns what ``line`` says, in the words of the spec, as far as it says it; ``as_step``: an
+    indication as the phrase that :func:`why_not` takes, such as ``p1 delivers a``."""
     who, kind, name = line.row.process, line.logged.kind, line.logged.name
     pattern = line.patterns[0]
     types = system.marks[pattern.mark].types
@@ -80,6 +74,8 @@ def words_of(system: TransitionSystem, line: Line) -> str:
             return f"{who}'s timer {name} expires"
         case MarkKind.PERFORM:
             return f"{who} performs {given[1]}"
+        case MarkKind.INDICATION if not as_step:
+            return f"{who} indicates {name}({', '.join(given[1:])})"
         case _:
             items = f" ({', '.join(given[1:])})" if len(given) > 2 else " ".join(["", *given[1:]])
             return f"{who} {verbs(name)[0]}{items}"
@@ -104,6 +100,16 @@ def _shown(type_: t.Type, pattern: Pattern) -> str:
     return "_"
 
 
+def _agree(one: Pattern, other: Pattern) -> bool:
+    """Returns whether some value may match both patterns; exact where both are of one value."""
+    both_exact = isinstance(one, Exactly) and isinstance(other, Exactly)
+    return not both_exact or one == other
+
+
+def _is_one_of(process: Pattern, processes: frozenset[int]) -> bool:
+    return not isinstance(process, Exactly) or process.value in processes
+
+
 class _Place:
     """The end of the longest explained prefix."""
 
@@ -122,46 +128,85 @@ class _Place:
             if transition.successor is not None
         ]
 
-    def reasons(self, line: Line) -> Iterator[str]:
-        """Yields why no step that could be ``line`` explains it."""
-        found = list(self._nearly(line))
-        yield from found
-        if not found:
-            words = words_of(self.system, line)
-            if line.logged.kind is not MarkKind.SEND:
-                asked = words.split("(")[0] if "_" in words else words
-                yield from why_not(asked, self.system, self.state, self.run.trace)
-            else:
-                yield f"no step that {line.row.process} can take now sends {line.logged.name}"
+    def obstacle(self, line: Line) -> tuple[int, Obstacle]:
+        """Returns why no step explains ``line``, and its rank among the obstacles of a place."""
+        logged = logged_line(self.system, line)
+        if nearly := list(dict.fromkeys(self._nearly(line))):
+            left = [f"and {count(len(nearly) - MOST, 'step')} more"] if nearly[MOST:] else []
+            return 0, Obstacle(logged, (*nearly[:MOST], *left))
+        sent = self._sent_later(line)
+        reasons = tuple(self._absent(line))
+        texts = dict.fromkeys(reason.text for reason in reasons)
+        if sent is not None:
+            where = f"{sent.row.file}:{sent.row.number}"
+            texts[f"{where} says that it is sent, after a line that is not explained"] = None
+        steps = sorted({step for reason in reasons for step in reason.steps})
+        return 1 if sent is None else 2, Obstacle(logged, tuple(texts), tuple(steps))
+
+    def _absent(self, line: Line) -> tuple[Reason, ...]:
+        """Returns why no enabled step is of the kind that ``line`` says."""
+        if line.logged.kind is MarkKind.SEND:
+            who, name = line.row.process, line.logged.name
+            return (Reason(f"no step that {who} can take now sends {name}"),)
+        words = words_of(self.system, line, as_step=True)
+        asked = words.split("(")[0] if "_" in words else words
+        return why_not(asked, self.system, self.state, self.run.trace)
+
+    def _sent_later(self, line: Line) -> Line | None:
+        """Returns the line, of those that are not explained, that says that the message is sent
+        that ``line`` says is received; ``None`` where there is none."""
+        if line.logged.kind is not MarkKind.RECEIVE:
+            return None
+        receiver, sender, message = line.patterns[0].args
+        for timeline, cursor in zip(self.observation.timelines, self.cursors, strict=True):
+            for item in timeline.items[cursor:]:
+                if not isinstance(item, Line) or item.logged.kind is not MarkKind.SEND:
+                    continue
+                sending = item.patterns[0]
+                if (
+                    item.logged.name == line.logged.name
+                    and _agree(sending.args[0], sender)
+                    and _agree(sending.args[2], message)
+                    and (sending.to is None or _is_one_of(receiver, sending.to))
+                ):
+                    return item
+        return None
 
     def _nearly(self, line: Line) -> Iterator[str]:
-        """Yields in what the steps that are possible, and are of the kind that ``line`` says,
-        differ from what the log says: first those that are the event of the line.  Those in which
-        the process crashes halfway are only counted where there are others."""
+        """Yields in what the steps that are enabled, and of a handler that can be the event of
+        ``line``, differ from what the log says: first those that are its event.  Those in which the
+        process crashes halfway are only counted where there are others."""
         of_another_event = []
         halfway, whole = [], False
         process = self.system.processes.index(line.row.process)
         for transition in self._transitions:
             events = self.explainer.relevant(transition.events)
             own = [event for event in events if event.args[0] == process]
-            if not own or not self._is_like(line, own[0]):
+            if not own or not self._can_be(line, transition):
                 continue
             phrase = phrases_of_transition(self.system, self.state, transition)[0]
-            if not self.explainer.may_be(line, own[0]):
-                said = f"the log says {words_of(self.system, line)}"
-                of_another_event.append(f"`{phrase}` is possible, {said}")
-            elif said := self._difference(line, transition):
-                reason = f"`{phrase}` is possible, {said}"
+            like = [event for event in own if self._is_like(line, event)]
+            if like and not any(self.explainer.may_be(line, event) for event in like):
+                log_says = f"the log says {words_of(self.system, line)}"
+                of_another_event.append(f"`{phrase}` is possible, {log_says}")
+            elif difference := self._difference(line, transition):
+                reason = f"`{phrase}` is possible, {difference}"
                 if self._crashes(transition, process):
                     halfway.append(reason)
                 else:
                     whole = True
                     yield reason
         if whole and halfway:
-            how_many = count(len(halfway), "step")
-            halfway = [f"and {how_many} in which {line.row.process} crashes halfway"]
+            number = count(len(halfway), "step")
+            halfway = [f"and {number} in which {line.row.process} crashes halfway"]
         yield from halfway
         yield from of_another_event
+
+    def _can_be(self, line: Line, transition: Transition) -> bool:
+        """Returns whether the code of a step has an event of the kind and name of ``line``."""
+        marks = {pattern.mark for pattern in line.patterns}
+        code = statements(transition.action.body)
+        return any(isinstance(each, Mark) and each.mark in marks for each in code)
 
     def _crashes(self, transition: Transition, process: int) -> bool:
         marks = self.system.marks
@@ -182,12 +227,16 @@ class _Place:
             return self._values(lines, transition.successor)
         lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))
         wanted = f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+        kind = self.system.marks[events[lacking].mark].kind
         before = self.explainer.after(self.cursors, events[:lacking])
         who = self.explainer.number_of(events[lacking])
-        items = self.observation.timelines[who].items[before[0][0][who] :] if before else ()
+        timeline = self.observation.timelines[who]
+        items = timeline.items[before[0][0][who] :] if before else ()
         if items and isinstance(items[0], Line):
-            return f"{wanted} next, and it has `{words_of(self.system, items[0])}`"
-        return wanted
+            wanted += f" next, and it has `{words_of(self.system, items[0])}`"
+        if any(item.logged.kind is kind for item in timeline.items if isinstance(item, Line)):
+            return wanted
+        return f"{wanted}; the log of {timeline.process} has no `{kind.value}` line at all"
 
     def _explains(self, events: tuple[Event, ...]) -> bool:
         return bool(self.explainer.after(self.cursors, events))

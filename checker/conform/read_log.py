@@ -1,33 +1,24 @@
-"""Reads logs: lines of JSON, one file or several, compressed or not, into the rows of each process.
+"""Reads logs: JSON objects, in one file or several, into the rows of each process.
 
 Only positions order rows, and only those of one process; files may be merged or apart.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from checker.conform.mapping import NameMapping
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
+from checker.logs.content import Unreadable, read
+from checker.logs.objects import Cut, parse, texts
 from checker.record.kinds import GAP, KINDS
-
-OPENERS: Mapping[bytes, Callable[[str], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ": lzma.open,
-}
-"""How compressed files are opened, by the bytes that they begin with."""
 
 SAID = frozenset(
     "run process kind state msg sender seq partition offset payload_hash name arguments message"
@@ -37,8 +28,6 @@ SAID = frozenset(
 
 BEYOND = 1 << 63
 """Positions are smaller than this."""
-
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,32 +147,42 @@ def _append(log: Log, row: Row) -> None:
 def _rows(path: str, mapping: NameMapping) -> Iterator[Row]:
     last: Row | None = None
     templates = Templates(mapping)
-    for number, line, whole in _lines(path):
-        if not line.strip():
-            continue
-        known = templates.row(path, number, line)
-        if known is not None:
-            last = known
-            yield known
-            continue
-        place = Span(path, number, 1, number, 2)
-        try:
-            data = json.loads(line)
-            if not isinstance(data, dict):
-                raise _wrong("E077", "this line is no JSON object", place)
-            last = templates.shared(_row(path, number, data, mapping))
-        except ValueError as problem:
-            if not whole and last is not None:
-                lost = {"lost": line, "run": last.run}
-                yield Row(path, number, last.process, last.pos + 1, GAP, lost)
+    try:
+        for number, text, whole in texts(read(path)):
+            known = templates.row(path, number, text)
+            if known is not None:
+                last = known
+                yield known
                 continue
-            is_syntax = isinstance(problem, json.JSONDecodeError)
-            why = problem if is_syntax else "a number in it is too long"
-            raise _wrong("E077", f"this line is no JSON: {why}", place) from None
-        except RecursionError:
-            raise _wrong("E077", "this line is nested too deeply", place) from None
-        templates.note(line, data, last)
-        yield last
+            try:
+                data = parse(text, number)
+            except Cut:
+                if whole:
+                    raise
+                yield _half(path, number, text, last)
+                return
+            last = templates.shared(_row(path, number, data, mapping))
+            templates.note(text, data, last)
+            yield last
+    except Unreadable as problem:
+        raise _unreadable(path, problem) from None
+
+
+def _half(path: str, number: int, text: str, last: Row | None) -> Row:
+    """Returns the gap that a last line that is cut short leaves: in the log of the process of the
+    line before it, or of that which the file is named after."""
+    if last is None:
+        name = Path(path).name.partition(".")[0]
+        return Row(path, number, name, 1, GAP, {"lost": text})
+    return Row(path, number, last.process, last.pos + 1, GAP, {"lost": text, "run": last.run})
+
+
+def _unreadable(path: str, problem: Unreadable) -> SpecError:
+    if problem.line:
+        place = Span(path, problem.line, 1, problem.line, 2)
+        return _wrong("E077", problem.why, place, problem.hint)
+    name = path or "a log"
+    return _wrong("E075", f"{name} can't be read: {problem.why}", hint=problem.hint)
 
 
 class Templates:
@@ -201,7 +200,7 @@ class Templates:
         }
         names = "|".join(map(re.escape, self._names))
         self._numbers = re.compile(
-            rf'"({names})"\s*:\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|"[^"\\]*")',
+            rf'"({names})"[ \t]*:[ \t]*(-?(?:0|[1-9]\d{{0,18}})(?:\.\d+)?|"[^"\\\x00-\x1f]*")',
             re.ASCII,
         )
         self._known: dict[tuple[str, ...], Row] = {}
@@ -265,29 +264,6 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
     process = mapping.processes.get(process, process)
     said = {name: value for name, value in named.items() if name in SAID}
     return Row(path, number, process, named["pos"], kind, said)
-
-
-def _lines(path: str) -> Iterator[tuple[int, str, bool]]:
-    """Yields the lines of a file with their numbers, and whether they are whole."""
-    try:
-        with _open(path) as file:
-            for number, line in enumerate(file, 1):
-                yield number, line.decode("utf-8", "replace"), line.endswith(b"\n")
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
-        said = getattr(problem, "strerror", None) or str(problem)
-        raise _wrong("E075", f"{path} can't be read: {said}") from None
-
-
-def _open(path: str) -> IO[bytes]:
-    with Path(path).open("rb") as file:
-        head = file.read(6)
-    if head.startswith(ZSTANDARD):
-        raise OSError("it is compressed with zstd: decompress it first, or use gzip, bzip2 or xz")
-    for magic, opener in OPENERS.items():
-        if head.startswith(magic):
-            opened: IO[bytes] = opener(path)
-            return opened
-    return Path(path).open("rb")
 
 
 def _wrong(code: str, message: str, place: Span | None = None, hint: str = "") -> SpecError:

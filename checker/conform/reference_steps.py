@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from checker.conform.explain_events import Cursors, EventExplainer, says_state
 from checker.conform.search import Way
+from checker.instantiate.faults.fault_marks import fault_kind
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
-from checker.model.interpreter import State, Transition
+from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import TransitionSystem
 
 
@@ -16,6 +19,11 @@ class Outgrown(Exception):
     def __init__(self, fault: RunFault) -> None:
         super().__init__(fault.message)
         self.fault = fault
+
+
+def count_faults(system: TransitionSystem, events: Iterable[Event]) -> int:
+    """Returns how many of ``events`` are faults."""
+    return sum(fault_kind(system.marks[event.mark]) is not None for event in events)
 
 
 class ReferenceSteps:
@@ -46,7 +54,8 @@ class ReferenceSteps:
             events = self.explainer.relevant(transition.events)
             for after, lines in self.explainer.after(cursors, events):
                 if says_state(lines, transition.successor):
-                    way = Way(transition.successor, after, len(lines))
+                    faults = count_faults(self.system, transition.events)
+                    way = Way(transition.successor, after, len(lines), faults)
                     found.setdefault((way.state, after), (way, transition))
         return list(found.values())
 

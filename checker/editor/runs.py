@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from checker.engines.python_children import command
 from checker.formats.json_format import reports_of
 from checker.results.verdict import Word
 
@@ -101,8 +101,7 @@ class Runs:
         await self._changed(key[0])
         words = (*COMMANDS[what].split(), f"{key[0]}::{key[1]}", "--json", "-", "--quiet")
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "checker.cli", *words, *_OPTIONS.get(what, ())),
+            *command(*words, *_OPTIONS.get(what, ())),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from checker.explain.costs import loop_of
 from checker.explain.counterfactual_queries import ExplainingBudget, InquiryOfParts, Reply
-from checker.explain.minimisation import loop_of
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.budgeted import Copy
 from checker.instantiate.faults.fault_marks import (

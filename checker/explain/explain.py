@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from checker.explain import claims, slice, verdict_sentences
+from checker.explain import claims, leave_out, slice, verdict_sentences
+from checker.explain.costs import cost_of
 from checker.explain.counterfactual_queries import ExplainingBudget
 from checker.explain.counterfactuals import COUNTED, counterfactuals_of, counts_messages
 from checker.explain.goals import goal
-from checker.explain.minimisation import MinimisedRun, cost_of, minimise, shortest
+from checker.explain.minimisation import MinimisedRun, minimise, shortest
 from checker.explain.no_return import point_of_no_return
 from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
 from checker.results.answer import stop_reason
@@ -41,6 +42,7 @@ ROUND = "minimality among lassos is not established"
 NEAREST = "its loop is a short one, but not known to be the shortest"
 APART = "a crash inside a handler counts as one before or after it where nothing tells them apart"
 ON_ITS_WAY = "a message that is on its way forever counts as no fault"
+IRRELEVANT = "what does not matter"
 NOTHING = "the run violates no property of the check"
 ERROR = "the run ends with an error, and is shown as it was found"
 
@@ -52,17 +54,19 @@ def explain(
     trace: Trace,
     clock: ExplainingBudget,
     *,
+    is_shortest: bool = False,
     strict: bool = False,
 ) -> Trace:
     """Returns ``trace``, which violates a property of ``system``, or a smaller execution that does,
     explained.
 
-    Work in progress when ``clock`` is over is ended, but not in the midst of compiling.  ``strict``
-    is for tests: every error is raised, above all :class:`checker.results.replay.ReplayMismatch`,
-    which is an internal error.  Otherwise it is reported in the explanation's note, and the user
-    keeps the trace.
+    ``is_shortest``: the trace was found by a search that keeps shortest executions.  Work in
+    progress when ``clock`` is over is ended, but not in the midst of compiling.  ``strict`` is for
+    tests: every error is raised, above all :class:`checker.results.replay.ReplayMismatch`, which is
+    an internal error.  Otherwise it is reported in the explanation's note, and the user keeps the
+    trace.
     """
-    telling = _Telling(system, clock, strict)
+    telling = _Telling(system, clock, strict, is_shortest=is_shortest)
     prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
     if trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))
@@ -94,8 +98,16 @@ def _crashes_are_counted_apart(system: TransitionSystem, took: Cost | None, head
 class _Telling:
     """Builds an explanation."""
 
-    def __init__(self, system: TransitionSystem, clock: ExplainingBudget, strict: bool) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        clock: ExplainingBudget,
+        strict: bool,
+        *,
+        is_shortest: bool = False,
+    ) -> None:
         self.system, self.clock, self.strict = system, clock, strict
+        self.is_shortest = is_shortest
         self.notes: list[str] = []
 
     def attempt(self, part: Callable[[], _T], otherwise: _T, what: str) -> _T:
@@ -121,11 +133,13 @@ class _Telling:
         system = self.system
         path = path_of(system, trace)
         run = rerun(system, path, prop)
-        found = MinimisedRun(path, run, False)
+        found = MinimisedRun(path, run, False, shortest=self.is_shortest)
         if self.clock.seconds_left:
             part = self.clock.part(FOR_SMALLER)
             found = self.attempt(
-                lambda: minimise(system, prop, path, run, part), found, "whether it is the smallest"
+                lambda: minimise(system, prop, path, run, part, is_shortest=self.is_shortest),
+                found,
+                "whether it is the smallest",
             )
             self.notes.extend(note for note in found.notes if note not in self.notes)
         else:
@@ -140,7 +154,9 @@ class _Telling:
             ablations=self.without(prop, found.run),
         )
         essential = {one.step for one in said.ablations if one.outcome == "holds" and one.step}
-        said = replace(said, context=slice.without_past(trace, said.context, essential))
+        left = slice.without_past(trace, said.context, essential)
+        if left != said.context:
+            said = replace(said, context=self.irrelevant(prop, found.run, left))
         due = self.attempt(
             lambda: self.obligations(prop, found.run, trace),
             said.obligations,
@@ -160,6 +176,8 @@ class _Telling:
 
     def shortest(self, prop: Property, found: MinimisedRun) -> bool:
         """Returns whether no execution with as few faults and messages takes fewer steps."""
+        if not found.shortest:
+            return False
         part = self.clock.part(FOR_SHORTEST)
         known = self.attempt(
             lambda: shortest(self.system, prop, found, part), False, "whether it is the shortest"
@@ -176,13 +194,21 @@ class _Telling:
         parts: tuple[Claim, ...] = ()
         parts = self.attempt(lambda: claims.claims(*given), parts, "what was true when")
         last = read_when_down(trace, parts)
+        candidates: tuple[int, ...] = ()
+        candidates = self.attempt(lambda: slice.context(*given), candidates, IRRELEVANT)
         return Explanation(
             sentences=(*said, last) if last else said,
             claims=parts,
             obligations=self.attempt(
                 lambda: claims.obligations(*given), (), "which obligations were open when"
             ),
-            context=self.attempt(lambda: slice.context(*given), (), "what does not matter"),
+            context=self.irrelevant(prop, run, candidates),
+        )
+
+    def irrelevant(self, prop: Property, run: Run, steps: tuple[int, ...]) -> tuple[int, ...]:
+        """Returns those of ``steps`` on which the violation does not depend."""
+        return self.attempt(
+            lambda: leave_out.irrelevant(self.system, prop, run, steps), (), IRRELEVANT
         )
 
     def without(self, prop: Property, run: Run) -> tuple[Counterfactual, ...]:

@@ -1,9 +1,11 @@
 """Minimises an execution that violates a property: fewest faults, then fewest messages, then fewest
 steps.
 
-Each number is found by bisection: is there a violation with at most so many?  The engine answers
-that for all executions of an instrumented system (:mod:`checker.instantiate.faults.budgeted`),
-breadth first, so that the execution it finds takes the fewest steps that these numbers allow.
+First it is tried what can be left out of the execution (:mod:`checker.explain.leave_out`): that
+takes no search.  Then each number is found by bisection: is there a violation with at most that
+many?  The engine answers that for all executions of an instrumented system
+(:mod:`checker.instantiate.faults.budgeted`), breadth first and without reductions, so that the
+execution it finds takes the fewest steps that these numbers allow.
 
 What an execution repeats infinitely often can't be counted.  Where its loop has faults (or
 messages) the query is for an execution with no more of them than its stem has; where there is none,
@@ -12,18 +14,18 @@ their number is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 from checker.diagnostics.english import listing
+from checker.explain.costs import cost_of, faults, messages
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, other_parts
+from checker.explain.leave_out import remove_unneeded
 from checker.instantiate.faults import budgeted
-from checker.instantiate.faults.fault_marks import faults_at_start, faults_of
 from checker.model import interpreter
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.answer import Path
-from checker.results.rerun import Moment, Run
+from checker.results.rerun import Run
 from checker.results.trace import Cost
 
 FAULTS, MESSAGES = "@faults", "@messages"
@@ -42,37 +44,49 @@ Count = Callable[[TransitionSystem, Run], tuple[int, int]]
 @dataclass(frozen=True, slots=True)
 class MinimisedRun:
     """A minimised execution; ``notes``: what is not known of it; ``fewest``: no violation has fewer
-    faults, or as many and fewer messages, nor, as far as finite executions are concerned, fewer
-    steps."""
+    faults, or as many and fewer messages; ``shortest``: none of as many has fewer steps, as far as
+    finite executions are concerned."""
 
     path: Path
     run: Run
     fewest: bool
     notes: tuple[str, ...] = ()
+    shortest: bool = False
 
 
 def minimise(
-    system: TransitionSystem, prop: Property, path: Path, run: Run, clock: ExplainingBudget
+    system: TransitionSystem,
+    prop: Property,
+    path: Path,
+    run: Run,
+    clock: ExplainingBudget,
+    *,
+    is_shortest: bool = False,
 ) -> MinimisedRun:
     """Returns a violation of ``prop`` that costs less than ``run`` (along ``path``), or ``run``
     itself.
 
-    ``run`` has to be a shortest one.  Raises :class:`checker.results.replay.ReplayMismatch` where
-    the engine's execution is none of ``system``.
+    ``is_shortest``: it was found by a search that keeps shortest executions.  Raises
+    :class:`checker.results.replay.ReplayMismatch` where the engine's execution is not one of
+    ``system``.
     """
-    search = _Search(system, prop, clock, path, run)
+    path, run = remove_unneeded(system, prop, path, run, lambda: not clock.seconds_left)
+    search = _Search(system, prop, clock, path, run, is_shortest)
     search.fewer(FAULTS, faults, "faults")
     search.fewer(MESSAGES, messages, "messages")
+    search.shorter()
     for why, nouns in search.unknown.items():
         fewer = listing(dict.fromkeys(nouns), "or")
         search.note(f"whether fewer {fewer} suffice is not determined: {why}")
     search.compare_other_parts()
-    return MinimisedRun(search.path, search.run, search.fewest, tuple(search.notes))
+    found = tuple(search.notes)
+    return MinimisedRun(search.path, search.run, search.fewest, found, search.shortest)
 
 
 class _Search:
     """The smallest execution so far; ``held``: the bounds of the budgets minimised before;
-    ``unknown``: by reason, of what there may be fewer."""
+    ``shortest``: whether none within these bounds has fewer steps, as far as finite executions are
+    concerned; ``unknown``: by reason, of what there may be fewer."""
 
     def __init__(
         self,
@@ -81,9 +95,10 @@ class _Search:
         clock: ExplainingBudget,
         path: Path,
         run: Run,
+        is_shortest: bool,
     ) -> None:
         self.system, self.prop, self.clock = system, prop, clock
-        self.path, self.run = path, run
+        self.path, self.run, self.shortest = path, run, is_shortest
         self.held: dict[str, int] = {}
         self.fewest = True
         self.notes: list[str] = []
@@ -99,7 +114,7 @@ class _Search:
             middle = (low + high) // 2
             reply = self.inquiry(stem).ask({**self.held, name: middle})
             if reply.path is not None and reply.run is not None:
-                self.path, self.run = reply.path, reply.run
+                self.path, self.run, self.shortest = reply.path, reply.run, True
                 high, for_ever = sum(count(self.system, self.run)), False
                 continue
             if not reply.settled:
@@ -111,6 +126,19 @@ class _Search:
             self.note(f"its {noun} are not counted: they go on forever")
         else:
             self.held[name] = sum(count(self.system, self.run))
+
+    def shorter(self) -> None:
+        """Looks for an execution with fewer steps, within the numbers that are known to be least,
+        where the one so far may not be a shortest one."""
+        if self.shortest or not self.fewest:
+            return
+        reply = self.inquiry(max(self.held.values())).ask(self.held)
+        if reply.path is not None and reply.run is not None:
+            self.shortest = True
+            if cost_of(self.system, reply.run).steps < cost_of(self.system, self.run).steps:
+                self.path, self.run = reply.path, reply.run
+        elif not reply.settled:
+            self.unknown.setdefault(reply.why, []).append("steps")
 
     def compare_other_parts(self) -> None:
         """Notes whether another part of a conjunction fails with less."""
@@ -169,54 +197,6 @@ class _Search:
             self.notes.append(text)
 
 
-# ---- costs ------------------------------------------------------------------------------------
-
-
-def cost_of(system: TransitionSystem, run: Run) -> Cost:
-    """Returns the cost of ``run``; that of a loop is counted once."""
-    steps = len(run.moments) - 1 + (run.closing is not None)
-    return Cost(sum(faults(system, run)), sum(messages(system, run)), steps)
-
-
-def faults(system: TransitionSystem, run: Run) -> tuple[int, int]:
-    """Returns the numbers of faults before the loop of ``run``, and in it."""
-    start = len(faults_at_start(system, run.moments[0].state))
-    stem, loop = _split(run)
-    counts = [len(f) for f in faults_of(system, (moment.events for moment in (*stem, *loop)))]
-    return start + sum(counts[: len(stem)]), sum(counts[len(stem) :])
-
-
-def messages(system: TransitionSystem, run: Run) -> tuple[int, int]:
-    """Returns the numbers of messages that are sent before the loop of ``run``, and in it; a
-    multicast is one."""
-    stem, loop = _split(run)
-    return _messages(system, stem), _messages(system, loop)
-
-
-def loop_of(run: Run) -> tuple[Moment, ...]:
-    """Returns the moments that ``run`` repeats forever."""
-    if run.loop is None or run.closing is None:
-        return ()
-    return (*run.moments[run.loop + 1 :], run.closing)
-
-
-def _split(run: Run) -> tuple[tuple[Moment, ...], tuple[Moment, ...]]:
-    """Returns the stem of an execution and its cycle, without the steps that leave the state as it
-    is: an instrumented system does not count what they do."""
-    loop = loop_of(run)
-    stem = run.moments if not loop else run.moments[: (run.loop or 0) + 1]
-    return (stem[0], *_moving(stem)), tuple(_moving((stem[-1], *loop)))
-
-
-def _moving(moments: tuple[Moment, ...]) -> Iterator[Moment]:
-    return (b for a, b in pairwise(moments) if a.state != b.state)
-
-
-def _messages(system: TransitionSystem, moments: tuple[Moment, ...]) -> int:
-    events = (event for moment in moments for event in moment.events)
-    return sum(budgeted.is_message(system, event) for event in events)
-
-
 # ---- minimality -------------------------------------------------------------------------------
 
 
@@ -226,12 +206,12 @@ def shortest(
     """Returns whether no violation of ``prop`` within the same numbers takes fewer steps, as far as
     known.
 
-    For invariants that is so: the engine goes breadth first.  An execution that stays where it ends
-    is the shortest of those; a lasso with a cycle could be shorter, unless there is no cycle of so
-    few steps.
+    For invariants that is so where the search has kept shortest executions.  An execution that
+    stays where it ends is then the shortest of those; a lasso with a cycle could be shorter, unless
+    there is no cycle with that few steps.
     """
-    if prop.kind is PropertyKind.INVARIANT:
-        return True
+    if prop.kind is PropertyKind.INVARIANT or not found.shortest:
+        return found.shortest
     if found.run.loop != len(found.run.moments) - 1:
         return False
     return _no_cycle(system, len(found.run.moments) - 1, clock)

@@ -84,7 +84,8 @@ def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBu
     verdicts = []
     for verdict in report.verdicts:
         if _has_counterexample(verdict) and verdict.trace is not None:
-            trace = explain(system, verdict.trace, clock.part(1 / left))
+            part = clock.part(1 / left)
+            trace = explain(system, verdict.trace, part, is_shortest=_is_shortest(report, system))
             left -= 1
             found, shown = reason_of_violation(verdict.trace), reason_of_violation(trace)
             reason = verdict.reason.replace(found, shown)
@@ -115,3 +116,10 @@ def with_others(
 
 def _has_counterexample(verdict: PropertyVerdict) -> bool:
     return verdict.word is Word.VIOLATED and verdict.trace is not None
+
+
+def _is_shortest(report: Report, system: TransitionSystem) -> bool:
+    """Returns whether the search that found the executions has kept shortest ones: no random
+    walk, no reduction that loses them, no view, and no states omitted."""
+    whole = report.walks is None and report.omission is None and system.view is None
+    return whole and report.reduced.keeps_lengths

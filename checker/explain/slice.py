@@ -1,4 +1,9 @@
-"""Slices an execution: the steps on which its violation does not depend."""
+"""Slices an execution: the steps on which its violation may not depend.
+
+The order of causes is read from the trace, and does not see every dependence: through ghosts,
+histories, acts, budgets and guards that became false.  So these are candidates only;
+:mod:`checker.explain.leave_out` replays the execution without them.
+"""
 
 from __future__ import annotations
 

@@ -340,14 +340,15 @@ def _split_guard(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
-    """Returns what ``prop`` observes of ``run``: its last state for an invariant or a finite
-    execution, otherwise all of it."""
+    """Returns what ``prop`` observes of ``run``: the last state where that decides, or else all of
+    it."""
     assert prop.reading is not None
     hints = {
         param.name.partition(".")[0]: value
         for param, value in zip(prop.params, run.values, strict=True)
     }
-    if prop.kind is PropertyKind.INVARIANT or run.loop is None:
+    last = prop.kind is PropertyKind.INVARIANT or run.loop is None
+    if last and not prop.reading.of_runs:
         return LassoWord((name_values(system, run.last),), 0, hints)
     numbers = observed_states(system, prop.reading, run)
     return _word(system, run, numbers, hints)

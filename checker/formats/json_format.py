@@ -104,8 +104,8 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
     try:
         document = json.loads(text)
         _require_flat(document)
-        if "\\ud" in text.lower():  # half a surrogate pair, which can't be encoded
-            json.dumps(document, ensure_ascii=False).encode()
+        if "\\ud" in text.lower():  # half a character; a byte of a file's name is written like that
+            json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogateescape")
         return trace_from_json(document, file)
     except (ValueError, RecursionError) as problem:
         raise _no_trace(f"{file} is no JSON: {problem}") from problem

@@ -87,7 +87,7 @@ def instantiate(
         variables=tuple(made.variables.values()),
         init=system.init,
         actions=timing.urgent(made, system.actions),
-        monitor=(),
+        monitor=tuple(made.monitor),
         properties=properties,
         marks=tuple(made.marks),
         justice=oracles.justice(made),

@@ -33,12 +33,12 @@ def with_view(world: World, system: TransitionSystem) -> TransitionSystem:
     view = world.check.view
     if view is None:
         return system
-    _require_safety(system, view)
     values = [_value(world, term) for term in view.terms]
     hidden = set(_declared(world)) - {name for value in values for name in _whole(value)}
     hidden |= {f"{LEFT}{name}" for name in hidden} & world.variables.keys()
     if not hidden:
         return system
+    _require_safety(system, view)
     computed = [
         (f"@view {i}", value) for i, value in enumerate(values, 1) if not any(_whole(value))
     ]

@@ -136,7 +136,9 @@ class World:
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked; ``bounds``: those of the check, as invariants.
-    ``observed``: for the variable of each observation of operations what it is about.
+    ``observed``: for the variable of each observation of operations what it is about;
+    ``followed``: the variables in which properties follow prefixes of executions; ``monitor``: what
+    assigns these in each state.
     """
 
     check: typed.Check
@@ -164,6 +166,8 @@ class World:
     later: dict[int, Later] = field(default_factory=dict)
     bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
+    monitor: list[ir.Stmt] = field(default_factory=list)
+    followed: set[str] = field(default_factory=set)
 
     # ---- names and places ---------------------------------------------------------------------
 

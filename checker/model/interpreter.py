@@ -322,12 +322,14 @@ def successors(system: TransitionSystem, state: State) -> Iterator[Transition]:
 
 
 def action_transitions(
-    system: TransitionSystem, action: Action, state: State
+    system: TransitionSystem, action: Action, state: State, only: tuple[Value, ...] | None = None
 ) -> Iterator[Transition]:
-    """Returns the transitions of one action."""
+    """Returns the transitions of one action; ``only``: of the instance with these parameters."""
     try:
         for scope in instances(system, action, state):
             params = tuple(scope.names[p.name] for p in action.params)
+            if only is not None and params != only:
+                continue
             for way in _ways(action.body + system.monitor, scope):
                 if isinstance(way, RunFault):
                     yield Transition(action, params, None, (), way)

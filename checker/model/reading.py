@@ -107,7 +107,8 @@ Node = Atom | Join | Range | Timed
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A property's reading; ``looking``: it is evaluated only in states in which all of these
-    hold."""
+    hold; ``of_runs``: what a finite execution violates is not a matter of its last state alone."""
 
     root: Node
     looking: tuple[Expr, ...] = field(default=())
+    of_runs: bool = False

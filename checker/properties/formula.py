@@ -14,8 +14,10 @@ from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model.build import conj, disj, negation
 from checker.model.ir import FALSE, TRUE, Expr, Property, PropertyKind
+from checker.properties.buchi_automaton import AutomatonTooLarge
+from checker.properties.finite_violations import FiniteViolations
 from checker.properties.histories import Histories
-from checker.properties.liveness_formulas import liveness_parts, premise_in_states
+from checker.properties.liveness_formulas import liveness_parts, premise_in_states, too_large
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
 from checker.properties.premises import ways
@@ -38,19 +40,47 @@ def _compile(world: World, definition: typed.PropertyDef) -> tuple[Property, ...
     goals = invariants(definition.formula)
     if goals is not None:
         return (_invariant(world, definition, goals),)
-    safe, live = split_conjunction(world, definition.formula)
-    goals = None if safe is None else invariants(safe)
-    if safe is None or live is None or goals is None:
-        return (_liveness(world, definition),)
-    parts = (
-        _invariant(world, replace(definition, formula=safe), goals),
-        _liveness(world, replace(definition, formula=live)),
-    )
+    try:
+        parts = _parts(world, definition)
+    except AutomatonTooLarge:
+        if world.check.bounds:
+            raise too_large(definition.formula) from None
+        parts = _parts_as_written(world, definition)
+    if len(parts) == 1:
+        return parts
     # A conjunction is vacuous as a whole: where no premise of it is ever true.
     premise, name = premise_in_states(world, definition.formula), definition.name
     return tuple(
         replace(part, name=f"{name} ({kind})", part_of=name, premise=premise)
         for part, kind in zip(parts, ("safety", "liveness"), strict=True)
+    )
+
+
+def _parts(world: World, definition: typed.PropertyDef) -> tuple[Property, ...]:
+    """Returns what of ``definition`` finite executions violate, and what of it only infinite ones
+    do; raises :class:`AutomatonTooLarge`."""
+    finite = FiniteViolations(world, definition.name, definition.formula)
+    if finite.all:
+        return (_finite(world, definition, finite),)
+    written = _parts_as_written(world, definition)
+    if finite.is_empty:
+        return written
+    _, live = split_conjunction(world, definition.formula)
+    rest = replace(definition, formula=live or definition.formula)
+    if len(written) == 2 and finite.adds_nothing_to(rest):
+        return written
+    return _finite(world, definition, finite), _liveness(world, rest)
+
+
+def _parts_as_written(world: World, definition: typed.PropertyDef) -> tuple[Property, ...]:
+    """Returns the conjuncts of ``definition`` about single states, and the others."""
+    safe, live = split_conjunction(world, definition.formula)
+    goals = None if safe is None else invariants(safe)
+    if safe is None or live is None or goals is None:
+        return (_liveness(world, definition),)
+    return (
+        _invariant(world, replace(definition, formula=safe), goals),
+        _liveness(world, replace(definition, formula=live)),
     )
 
 
@@ -69,6 +99,19 @@ def _invariant(
         place=world.place(definition.span),
         origin=definition.origin,
         reading=reading(world, definition.formula, whole_runs=False),
+    )
+
+
+def _finite(world: World, definition: typed.PropertyDef, finite: FiniteViolations) -> Property:
+    premise = finite.premise()
+    return Property(
+        name=definition.name,
+        kind=PropertyKind.INVARIANT,
+        bad=finite.bad(),
+        premise=premise_in_states(world, definition.formula) if premise is None else premise,
+        definition=definition.document or definition.text,
+        place=world.place(definition.span),
+        reading=replace(reading(world, definition.formula, whole_runs=False), of_runs=True),
     )
 
 

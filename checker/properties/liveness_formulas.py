@@ -7,10 +7,12 @@ is fixed in an execution) only their limits matter, for all values at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from checker.diagnostics import SpecError
 from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain, exists, lower
 from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
@@ -21,6 +23,8 @@ from checker.model import build, ir
 from checker.model.build import conj, fresh, member, negation
 from checker.model.evaluate import RunFault, Scope, evaluate, members
 from checker.model.ir import Automaton, Expr, Formula, Holds, Quantifier
+from checker.model.names import free_in
+from checker.model.tree import placeless
 from checker.model.types import BOOL, SetT
 from checker.properties.buchi_automaton import (
     FALSE,
@@ -32,6 +36,7 @@ from checker.properties.buchi_automaton import (
     either,
     eventually,
     inverse,
+    normal,
 )
 from checker.properties.growth import grows, is_rigid
 from checker.properties.merging import Merging, renumber_propositions
@@ -72,9 +77,56 @@ def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
             asked = _Asked(world)
             return _question(asked, premise, *asked.with_correct_set(formula), granted)
     except AutomatonTooLarge:
-        message = "this formula becomes too large when it is written out for all values"
-        hint = "put `forall` outermost, or ask for less at once"
-        raise refuse("N213", message, formula.span, hint) from None
+        raise too_large(formula) from None
+
+
+def too_large(formula: typed.Expr) -> SpecError:
+    """Returns the error that the automaton of ``formula`` is too large (N213)."""
+    message = "this formula becomes too large when it is written out for all values"
+    hint = "put `forall` outermost, or ask for less at once"
+    return refuse("N213", message, formula.span, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A formula, for all values of ``params``; ``given``: its premise over executions;
+    ``correct``: the first parameter, where it is the set of the correct processes."""
+
+    params: tuple[ir.Param, ...]
+    propositions: tuple[Expr, ...]
+    formula: Formula
+    given: Formula | None
+    correct: ir.Local | None
+
+
+def translation(world: World, formula: typed.Expr, *, at_once: bool) -> Translation:
+    """Translates ``formula``; raises :class:`AutomatonTooLarge`.
+
+    Which processes are correct does not change in an execution: as far as a fault decides it, the
+    set of these processes is a parameter.  ``at_once``: what can be asked for all values in one
+    proposition is.
+    """
+    asked = _Asked(world, shortens=at_once)
+    try:
+        if any(map(asked.is_decided_by_faults, nodes(formula))):
+            params, whole, given = asked.for_correct_set(formula)
+        else:
+            env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
+            params, whole, given = asked.outermost(formula, env)
+    except _Odd:
+        raise AutomatonTooLarge from None
+    merging = Merging(asked.known)
+    formulas = [merging.merge(normal(f)) for f in (whole, given) if f is not None]
+    propositions, (whole, *more) = renumber_propositions(asked.known, *formulas)
+    return Translation(params, propositions, whole, next(iter(more), None), asked.correct_set)
+
+
+def right_set(world: World, chosen: Expr, correct: Callable[[Expr], Expr]) -> Expr:
+    """Returns whether ``chosen`` is the set of the processes that are ``correct``."""
+    process = ir.Local(world.proc, fresh("_p"))
+    same = build.equal(member(process, chosen), correct(process))
+    domain = ir.Universe(world.proc)
+    return ir.Quant(Quantifier.FORALL, process.name, domain, same, BOOL)
 
 
 def premise_in_states(world: World, formula: typed.Expr) -> Expr:
@@ -210,11 +262,14 @@ def _observable(given: typed.Expr) -> typed.Expr:
 @dataclass
 class _Asked:
     """Collects the propositions of a formula.  ``correct_set``: the expression for the set of
-    correct processes, where that is fixed."""
+    correct processes, where that is fixed; ``shortens``: what can be asked for all values in one
+    proposition is."""
 
     world: World
-    correct_set: Expr | None = None
+    correct_set: ir.Local | None = None
+    shortens: bool = True
     known: dict[Expr, int] = field(default_factory=dict)
+    alike: dict[str, Expr] = field(default_factory=dict)
     written: int = 0
 
     def proposition(self, expr: Expr) -> Formula:
@@ -224,7 +279,11 @@ class _Asked:
             return TRUE if value else FALSE
         if isinstance(expr, ir.Apply) and expr.op is ir.Op.NOT:
             return inverse(self.proposition(expr.args[0]))
-        return Holds(self.known.setdefault(expr, len(self.known)))
+        if isinstance(expr, ir.Apply) and expr.op is ir.Op.LT:
+            left, right = expr.args
+            return inverse(self.proposition(build.at_most(right, left)))
+        first = self.alike.setdefault(_shape(expr), expr)
+        return Holds(self.known.setdefault(first, len(self.known)))
 
     # ---- outermost ----------------------------------------------------------------------------
 
@@ -237,7 +296,7 @@ class _Asked:
         while isinstance(formula, typed.Quantified) and formula.kind == "forall":
             binders += formula.binders
             formula = formula.body
-        if self.correct_set is None:
+        if self.shortens:
             if isinstance(formula, typed.Operation) and formula.op == "and":
                 parts = (self.conjunct(part, binders, env) for part in formula.args)
                 return params, both(list(parts)), self.assumption(formula, env, binders)
@@ -269,6 +328,18 @@ class _Asked:
         From some point on the set of correct processes is constant, so that `eventually always`
         expresses that it is the right one.
         """
+        self.shortens = False
+        params, whole, given = self.for_correct_set(formula)
+        assert self.correct_set is not None
+        right = right_set(self.world, self.correct_set, self.world.correct)
+        settled = eventually(always(self.proposition(right)))
+        given = None if given is None else both([settled, given])
+        return params, either([inverse(settled), whole]), given
+
+    def for_correct_set(
+        self, formula: typed.Expr
+    ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
+        """Returns the same where the first parameter is the set of correct processes."""
         world = self.world
         everybody = ir.Const(SetT(world.proc), world.processes(None))
         chosen = ir.Local(everybody.type, fresh("correct"))
@@ -276,14 +347,7 @@ class _Asked:
         reader = Reader(world, lambda process: member(process, chosen))
         env = Env(world, world.instances[0], None, {}, reader.read)
         param = ir.Param(chosen.name, ir.Subsets(everybody, everybody.type), ir.TRUE)
-        process = ir.Local(world.proc, fresh("_p"))
-        same = build.equal(member(process, chosen), world.correct(process))
-        domain = ir.Universe(world.proc)
-        right = ir.Quant(Quantifier.FORALL, process.name, domain, same, BOOL)
-        params, whole, given = self.outermost(formula, env, (param,))
-        settled = eventually(always(self.proposition(right)))
-        given = None if given is None else both([settled, given])
-        return params, either([inverse(settled), whole]), given
+        return self.outermost(formula, env, (param,))
 
     def conjunct(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula:
         """Translates one conjunct, for all values of ``binders``."""
@@ -330,7 +394,12 @@ class _Asked:
         return any(isinstance(n, typed.Temporal) or self._is_correct(n) for n in nodes(expr))
 
     def _is_correct(self, node: object) -> bool:
-        if self.correct_set is not None or not isinstance(node, typed.Correct):
+        return self.correct_set is None and self.is_decided_by_faults(node)
+
+    def is_decided_by_faults(self, node: object) -> bool:
+        """Tells whether ``node`` is `correct(p)`, and not the same in all executions from the same
+        initial state."""
+        if not isinstance(node, typed.Correct):
             return False
         now = self.world.correct(ir.Local(self.world.proc, "_p"))
         chosen = {n.variable for n in nodes(now) if isinstance(n, ir.Read)} <= {BYZANTINE}
@@ -403,11 +472,23 @@ class _Asked:
             found = list(members(domain, Scope({}, {})))
         except KeyError:  # it depends on a parameter
             everything = members(ir.Universe(item), Scope({}, {}))
-            return [(c, _among(c, domain)) for c in (ir.Const(item, v) for v in everything)]
+            return [(c, among(c, domain)) for c in (ir.Const(item, v) for v in everything)]
         return [(ir.Const(item, v), ir.TRUE) for v in found]
 
 
-def _among(value: Expr, domain: ir.Domain) -> Expr:
+def _shape(expr: Expr) -> str:
+    """Returns a text that is the same for expressions that differ in places and bound names
+    only."""
+    free, numbers = free_in(expr), dict[str, int]()
+
+    def name(found: re.Match[str]) -> str:
+        bound = numbers.setdefault(found[1], len(numbers)) if found[1] not in free else found[1]
+        return f"name={bound!r}"
+
+    return re.sub(r"\bname='([^']*\.\d+)'", name, repr(placeless(expr)))
+
+
+def among(value: Expr, domain: ir.Domain) -> Expr:
     match domain:
         case ir.Members(of):
             return member(value, of)

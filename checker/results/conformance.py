@@ -39,10 +39,11 @@ class LogOfProcess:
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """A line that is next where the longest explained prefix ends, and for each step that could be
-    it, why it can't be taken (``reasons``)."""
+    it, why it can't be taken (``reasons``); ``steps``: numbers of the steps that these cite."""
 
     line: LoggedLine
     reasons: tuple[str, ...]
+    steps: tuple[Natural, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

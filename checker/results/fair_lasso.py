@@ -62,6 +62,27 @@ def violated_constraints(
     )
 
 
+def steps_due(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> frozenset[tuple[str, tuple[Value, ...]]]:
+    """Returns the steps, as actions with the values of their parameters, that the execution through
+    ``states``, then again from number ``loop``, would have to take to be fair: those by which the
+    constraints that it violates can be met where it is forever.
+
+    Raises :class:`Unfair` where a justice condition is never true again: no step is due then.
+    """
+    _justice(system, states, loop)
+    violated = violated_constraints(system, states, loop)
+    found = set()
+    for state in states[loop:] if violated else ():
+        for action in system.actions:
+            for scope in interpreter.instances(system, action, state):
+                if interpreter.constraint(action, scope) in violated:
+                    params = tuple(scope.names[p.name] for p in action.params)
+                    found.add((action.name, params))
+    return frozenset(found)
+
+
 def _justify(
     constraint: Constraint,
     fairness: ir.Fairness,

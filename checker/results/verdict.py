@@ -312,16 +312,19 @@ class Report:
 
     @property
     def is_about_nothing(self) -> bool:
-        """Whether there is no property to prove, or none that could be asked of a log."""
-        of_log = self.log is not None and self.exhaustive
-        return not self.verdicts and (self.proof is not None or of_log)
+        """Whether nothing was checked: neither a property, nor an expected number, nor a scenario.
+        Random walks check that no run meets an error."""
+        if self.log is not None:
+            return not self.verdicts and self.exhaustive
+        checked = self.verdicts or self.expectations or self.scenarios or self.walks is not None
+        return not checked or (self.proof is not None and not self.verdicts)
 
     @property
     def exit_code(self) -> Annotated[int, OneOf((0, 1, 2, 3, 4))]:
         """0 where everything is as expected, otherwise the worst of what is wrong.
 
-        2 where something that was requested beside the verdicts could not be done; a proof of
-        nothing is vacuous, as is a log that nothing could be asked of.
+        2 where something that was requested beside the verdicts could not be done; a check that
+        checks nothing is vacuous, as is a log of which nothing could be checked.
         """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
         if self.is_about_nothing:

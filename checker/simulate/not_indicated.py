@@ -33,9 +33,9 @@ def phrases_of_events(events: Iterable[Event]) -> list[str]:
     return texts
 
 
-def done_before(words: str, trace: Trace) -> tuple[str, ...]:
-    """Returns the line that says in which steps of ``trace`` this was indicated; none where it was
-    not."""
+def done_before(words: str, trace: Trace) -> tuple[str, tuple[int, ...]] | None:
+    """Returns the sentence that says in which steps of ``trace`` this was indicated, and their
+    numbers; ``None`` where it was not."""
     found = {
         step.number: event.name
         for step in trace.steps
@@ -43,9 +43,10 @@ def done_before(words: str, trace: Trace) -> tuple[str, ...]:
         if event.kind == MarkKind.INDICATION and words in phrases_of_events((event,))
     }
     if not found:
-        return ()
+        return None
     where = f"step{'s' if len(found) > 1 else ''} {listing(str(number) for number in found)}"
-    return (f"{words.split()[0]} did that in {where}: {listing(dict.fromkeys(found.values()))}",)
+    what = listing(dict.fromkeys(found.values()))
+    return f"{words.split()[0]} did that in {where}: {what}", tuple(found)
 
 
 def not_now(words: str, system: TransitionSystem, trace: Trace) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from checker.simulate.judging import (
 from checker.simulate.phrase_matching import Unclear
 from checker.simulate.prepared_check import PreparedCheck
 from checker.simulate.session import NotPossible, SteppingSession, trace_of_choices
-from checker.simulate.why_not import CAN_DO_NOTHING, IT_CAN, NO_STEP, why_not
+from checker.simulate.why_not import why_not
 
 MOST = 12
 """The largest number of alternatives that are listed."""
@@ -122,8 +122,7 @@ def _reason(session: SteppingSession, words: str, found: Unclear) -> str:
     if session.state is None or not found.disabled:
         return ""
     first = why_not(words, session.system, session.state, session.trace())[0]
-    says_nothing = first.startswith((NO_STEP, IT_CAN)) or first.endswith(CAN_DO_NOTHING)
-    return "" if says_nothing else f": {first}"
+    return f": {first.text}" if first.explains else ""
 
 
 def _loop_problem(

@@ -35,8 +35,6 @@ from checker.simulate.phrase_matching import best_matches, process_of
 MOST = 3
 """The largest number of steps whose conditions are told."""
 
-NO_STEP, IT_CAN, CAN_DO_NOTHING = "no step of this check reads like", "it can", "can do nothing now"
-
 LARGEST = 2000
 """The largest number of instances of an action that are tried."""
 
@@ -45,12 +43,23 @@ _RECEIVES = re.compile(
 )
 
 
-def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) -> tuple[str, ...]:
-    """Returns why the step ``words`` can't be taken in ``state``, the last one of ``trace``: a line
-    for each step that they can mean.
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a step can't be taken: ``text``, which cites the ``steps`` of the trace with these
+    numbers; ``explains``: false where it only says that no step is meant, or what else is enabled.
+    """
+
+    text: str
+    steps: tuple[int, ...] = ()
+    explains: bool = True
+
+
+def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) -> tuple[Reason, ...]:
+    """Returns why the step ``words`` can't be taken in ``state``, the last one of ``trace``: a
+    reason for each step that they can mean.
     """
     if ended := not_followed(system, state):
-        return (ended,)
+        return (Reason(ended),)
     who = process_of(words, system.processes)
     down = {fate.process for fate in trace.fates if fate.crashed}
     if who in down and not words.startswith(f"{who} recovers"):
@@ -60,28 +69,37 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
             for e in s.events
             if e.kind == "crash" and e.process == who
         ]
-        return (f"{who} has crashed{f' in step {crashed[-1]}' if crashed else ''}",)
+        where = f" in step {crashed[-1]}" if crashed else ""
+        return (Reason(f"{who} has crashed{where}", tuple(crashed[-1:])),)
     doing = [
         way.text
         for way in choices(system, state).ways
         if words in phrases_of_events(trace_events(system, way.events))
     ]
     if doing:
-        return tuple(f"it can: `{text}` does it" for text in doing[:MOST])
-    found = (*done_before(words, trace), *_disabled(words, system, state))
+        return tuple(_it_can(f"`{text}` does it") for text in doing[:MOST])
+    found = (*_done_before(words, trace), *map(Reason, _disabled(words, system, state)))
     if found:
         return found
     message = _RECEIVES.match(words)
     if message is not None:
         can = [way.text for way in choices(system, state).ways if _is_about(message, way.text)]
         if can:
-            return tuple(f"it can: {text}" for text in can)
-        told = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
-        return (told, *_instead(who, system, state))
-    waiting = not_now(words, system, trace)
-    if waiting:
-        return (*waiting[:MOST], *_instead(who, system, state))
-    return (f"{NO_STEP} `{words}`", *_instead(who, system, state))
+            return tuple(map(_it_can, can))
+        why = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
+        return (why, *_instead(who, system, state))
+    waiting = tuple(map(Reason, not_now(words, system, trace)[:MOST]))
+    no_step = Reason(f"no step of this check reads like `{words}`", explains=False)
+    return (*(waiting or (no_step,)), *_instead(who, system, state))
+
+
+def _it_can(how: str) -> Reason:
+    return Reason(f"it can: {how}", explains=False)
+
+
+def _done_before(words: str, trace: Trace) -> tuple[Reason, ...]:
+    done = done_before(words, trace)
+    return () if done is None else (Reason(*done),)
 
 
 def _is_about(asked: re.Match[str], phrase: str) -> bool:
@@ -100,13 +118,13 @@ def _has(message: str, asked: str) -> bool:
     return message.startswith(asked) or f"({asked}" in message
 
 
-def _instead(who: str, system: TransitionSystem, state: State) -> tuple[str, ...]:
-    """Returns the line about what ``who`` can do now."""
+def _instead(who: str, system: TransitionSystem, state: State) -> tuple[Reason, ...]:
+    """Returns the line on the steps that ``who`` can take now."""
     if not who:
         return ()
     own = [way.text for way in choices(system, state).ways if way.process == who]
-    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} {CAN_DO_NOTHING}"
-    return (can,)
+    can = f"what {who} can do now: {'; '.join(own)}" if own else f"{who} can do nothing now"
+    return (Reason(can, explains=bool(own)),)
 
 
 # ---- steps that are not enabled ---------------------------------------------------------------
@@ -179,8 +197,8 @@ def _would_do(each: Instance, words: str, system: TransitionSystem) -> bool:
 # ---- messages ---------------------------------------------------------------------------------
 
 
-def _why_not_received(to: str, message: str, sender: str | None, trace: Trace) -> str:
-    """Returns what has become of the copies of ``message`` for ``to``."""
+def _why_not_received(to: str, message: str, sender: str | None, trace: Trace) -> Reason:
+    """Returns the fate of the copies of ``message`` for ``to``."""
     named = message or "message"
     copies = [
         arrow
@@ -191,19 +209,22 @@ def _why_not_received(to: str, message: str, sender: str | None, trace: Trace) -
     ]
     if not copies:
         by = f" from {sender}" if sender else ""
-        return f"no {named}{by} is on its way to {to}: none has been sent"
-    return listing(dict.fromkeys(_outcome(arrow) for arrow in copies))
+        return Reason(f"no {named}{by} is on its way to {to}: none has been sent")
+    outcomes = dict.fromkeys(_outcome(arrow) for arrow in copies)
+    steps = sorted({step for _, step in outcomes if step is not None})
+    return Reason(listing(dict.fromkeys(text for text, _ in outcomes)), tuple(steps))
 
 
-def _outcome(arrow: Arrow) -> str:
-    what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
+def _outcome(arrow: Arrow) -> tuple[str, int | None]:
+    """Returns the fate of a copy in words, and the number of the step that decided it."""
+    copy = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
     match arrow.how:
         case CopyOutcome.RECEIVED | CopyOutcome.FORGED | CopyOutcome.COUNTED:
             step = arrow.sent if arrow.ended is None else arrow.ended
-            return f"{what} was received in step {step}"
+            return f"{copy} was received in step {step}", step
         case CopyOutcome.LOST:
-            return f"{what} was lost in step {arrow.ended}"
+            return f"{copy} was lost in step {arrow.ended}", arrow.ended
         case CopyOutcome.MISSED:
-            return f"{what} never arrives, because of a crash"
+            return f"{copy} never arrives, because of a crash", None
         case _:
-            return f"{what} is on its way, and not the next one that the link can deliver"
+            return f"{copy} is on its way, and not the next one that the link can deliver", None

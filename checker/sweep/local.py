@@ -15,6 +15,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
+from checker.engines.python_children import safe_start
 from checker.results.answer import Listener, Progress
 from checker.sweep.cells import Status
 
@@ -23,6 +24,9 @@ TELL = 0.5
 GRACE = 30.0
 """Seconds that a task has beyond its time limit, for instantiation and for replaying traces."""
 TICK = 1.0
+FALSE_STARTS = 3
+"""No further process is started after this many in a row that ended before they could take a
+task: a broken installation, or a program that starts processes when it is imported."""
 
 PoolListener = Callable[[int, Mapping[int, Progress]], None]
 """Receives how many tasks are done, and the progress of those that run, by their numbers."""
@@ -63,6 +67,7 @@ class Pool(Generic[T, R]):
         self._jobs = jobs
         self._work = work
         self._workers: list[_Worker[T, R]] = []
+        self._false_starts = 0
 
     def __enter__(self) -> Pool[T, R]:
         return self
@@ -89,6 +94,10 @@ class Pool(Generic[T, R]):
             for outcome in self._receive_outcomes(busy):
                 done += 1
                 yield outcome
+            if self._false_starts >= FALSE_STARTS:
+                reason = f"no process could be started: {self._false_starts} ended at their start"
+                while waiting:
+                    yield self._work.lost(waiting.popleft(), Status.DIED, reason, 0.0)
             if listener is not None:
                 listener(done, {w.task.number: w.progress for w in busy if w.task and w.progress})
 
@@ -106,6 +115,10 @@ class Pool(Generic[T, R]):
         connection.wait([end for worker in busy for end in worker.ends], TICK)
         for worker in busy:
             outcome = worker.poll_outcome()
+            if worker.ready:
+                self._false_starts = 0
+            elif not worker.alive:
+                self._false_starts += 1
             if outcome is not None:
                 yield outcome
 
@@ -119,10 +132,11 @@ class _Worker(Generic[T, R]):
         self._process: SpawnProcess = context.Process(
             target=_serve, args=(other, work.run), daemon=True
         )
-        with _no_interrupt():
+        with _no_interrupt(), safe_start():
             self._process.start()
         other.close()
         self.alive = True
+        self.ready = False
         self.task: T | None = None
         self.progress: Progress | None = None
         self._began = 0.0
@@ -143,7 +157,10 @@ class _Worker(Generic[T, R]):
         """Returns the outcome of the task, if there is one yet."""
         try:
             while self._pipe.poll():
-                said: Progress | R = self._pipe.recv()
+                said: Progress | R | None = self._pipe.recv()
+                self.ready = True
+                if said is None:
+                    continue
                 if not isinstance(said, Progress):
                     self.task = None
                     return said
@@ -203,8 +220,10 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, run: Callable[[Any, Listener], object]) -> None:
-    """Runs the tasks that come through ``pipe`` until the parent closes it."""
+    """Runs the tasks that come through ``pipe`` until the parent closes it; sends ``None`` when it
+    can take the first."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    pipe.send(None)
     while True:
         try:
             pipe.send(run(pipe.recv(), _Throttle(pipe)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from checker.diagnostics import Diagnostic
+from checker.diagnostics.visible import visible
 from checker.formats.json_records import to_data
 from checker.resources import version
 from checker.results.problems import problem_of
@@ -230,7 +231,12 @@ def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
     columns = columns_of(plan)
     about = {"bivalence.kind": KIND, "bivalence.format": str(FORMAT)}
     schema = pa.schema([(n, types[kind]) for n, kind in columns.kinds.items()], metadata=about)
-    table = pa.Table.from_pylist([record(r, plan, columns) for r in in_order(rows)], schema=schema)
+    records = (record(r, plan, columns) for r in in_order(rows))
+    shown = [
+        {name: visible(value) if isinstance(value, str) else value for name, value in each.items()}
+        for each in records
+    ]
+    table = pa.Table.from_pylist(shown, schema=schema)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     return bytes(sink.getvalue())

@@ -18,6 +18,9 @@ SECONDS = 30.0
 DEPTH = 3
 """Steps of a run that formulas speak of."""
 
+INTERNAL = "internal error"
+"""In place of a diagnostic where the tool fails (exit code 70)."""
+
 DECIDED = (Word.HOLDS, Word.VIOLATED, Word.VACUOUS, Word.ERROR)
 
 
@@ -26,13 +29,15 @@ class Said:
     """What a mode says of the properties of a check, or the diagnostics that it gives instead.
 
     ``lengths``: of the counterexamples of those that are violated; ``up_to``: of those of which
-    only short runs are known, how short; ``states``: the number of states, where all were seen.
+    only short runs are known, how short; ``states``: the number of states, where all were seen;
+    ``used``: the reductions.
     """
 
     words: Mapping[str, Word] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
     up_to: Mapping[str, int] = field(default_factory=dict)
     states: int | None = None
+    used: tuple[str, ...] = ()
     diagnostics: tuple[str, ...] = ()
 
     def word(self, name: str) -> Word:
@@ -51,12 +56,15 @@ def said(path: Path, check: str, options: Options) -> Said:
         report = run_check(str(path), check, options)
     except SpecError as error:
         return Said(diagnostics=tuple(f"{d.code} {d.message}" for d in error.diagnostics))
+    except Exception as error:
+        return Said(diagnostics=(f"{INTERNAL}: {type(error).__name__}: {error}",))
     verdicts = {v.property: v for v in report.verdicts}
     return Said(
         words={name: v.word for name, v in verdicts.items()},
         lengths={name: v.trace.length for name, v in verdicts.items() if v.trace is not None},
         up_to={name: v.up_to for name, v in verdicts.items() if v.up_to is not None},
         states=report.distinct_states if report.exhaustive else None,
+        used=report.reduced.used,
     )
 
 
@@ -83,10 +91,15 @@ def compared(path: Path, check: str, states: int, few: int) -> Compared:
     limits = Limits(max_states=states)
     plain = said(path, check, Options(reduce="none", limits=limits, threads=1))
     found = Compared(plain)
-    for mode, options in {
-        "reduced": Options(limits=limits, threads=1),
-        "fine steps": Options(limits=limits, threads=1, fine_steps=True),
-    }.items():
+    found.contradictions += [d for d in plain.diagnostics if d.startswith(INTERNAL)]
+    reduced = said(path, check, Options(limits=limits, threads=1))
+    found.note("reduced", reduced, contradictions(plain, reduced))
+    others = {"fine steps": Options(limits=limits, threads=1, fine_steps=True)}
+    if reduced.diagnostics or len(reduced.used) > 1:
+        others |= {
+            one: Options(limits=limits, threads=1, reduce=one) for one in ("symmetry", "por")
+        }
+    for mode, options in others.items():
         answer = said(path, check, options)
         found.note(mode, answer, contradictions(plain, answer))
     if plain.states is None or plain.states > few:

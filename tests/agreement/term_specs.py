@@ -26,6 +26,14 @@ STATEMENTS = (
     "var x = late  if x { term := t }", "heard += p",
     "var k = term  k := t  term := k", "var k = t  if late { k := term }  term := k",
 )  # fmt: skip
+OLD = "    send YES(0) to Proc minus {self}"
+READ, TRAIL = "  message READ(t: 0..2)", "  state trail : seq<0..2, max 2> = []"
+RISKY = (
+    "late := trail[t] == term", "trail := trail + t", "term := trail[0]",
+    "if term == 2 { late := trail[1] == t }", "seen := seen + 1",
+)  # fmt: skip
+"""Statements that may meet a run-time error."""
+
 SENDS = (
     "send YES(t) to p",
     "send YES(term) to p",
@@ -52,11 +60,17 @@ def _handler(draw: random.Random, message: str) -> str:
     return f"  upon receive {message}(t) from p{guard} {{ {'  '.join(body)} }}"
 
 
-def random_term_spec(seed: int, in_order: bool = False) -> str:
+def _risky_handler(draw: random.Random) -> str:
+    guard = draw.choice(("", " when t == 2", " when t == 2", " when late"))
+    return f"  upon receive READ(t){guard} {{ {draw.choice(RISKY)} }}"
+
+
+def random_term_spec(seed: int, in_order: bool = False, risky: bool = False) -> str:
     """A spec with one check, ``c``; it need not be one that the language takes.
 
     ``in_order``: messages are received in order, and only safety is asked; two handlers may take
-    the same message.
+    the same message.  ``risky``: a message is sent after others whose
+    reception may meet a run-time error.
     """
     draw = random.Random(f"terms {seed}")
     kept = {name: draw.choice(("stable ", "stable ", "")) for name in ("term", "voted", "seen")}
@@ -82,10 +96,12 @@ def random_term_spec(seed: int, in_order: bool = False) -> str:
             "  state heard : set<Proc> = {}",
             f"  upon condition {start} {{",
             f"    {enter}  phase := asks  send ASK(term) to Proc minus {{self}}",
+            *((OLD, "    send READ(term) to Proc minus {self}") if risky else ()),
             "  }",
             _handler(draw, "ASK"),
             _handler(draw, "YES"),
             *((_handler(draw, "YES"),) if in_order and draw.randrange(2) else ()),
+            *((READ, TRAIL, _risky_handler(draw)) if risky else ()),
             *(f"  {text}" for text in asked),
             "}",
             "check c of Random {",

@@ -21,6 +21,7 @@ from checker.session.pipeline import load_check
 from tests.agreement.term_specs import random_term_spec
 from tests.agreement.test_reduced_specs import compared
 from tests.reductions.resting import disagreement
+from tests.selection import first_by_default
 
 LONG = int(os.environ.get("BIVALENCE_LONG", "0"))
 SPECS = LONG or 24
@@ -56,5 +57,16 @@ def test_specs_with_recovery(shard: int, in_order: bool, tmp_path: Path) -> None
     for seed in range(shard, SPECS, 2 if LONG and in_order else SHARDS):
         path = tmp_path / f"random{seed}.bcast"
         path.write_text(random_term_spec(seed, in_order), encoding="utf-8")
+        used += compared(path, ("all",), fine=seed % 6 == 1)
+    assert used
+
+
+@pytest.mark.parametrize("shard", first_by_default([2, 3, 0, 1], 1))
+def test_errors_of_runs_are_found_with_reductions(shard: int, tmp_path: Path) -> None:
+    """The same verdicts where handlers may fail, messages of no effect in front of what fails."""
+    used = 0
+    for seed in range(shard, SPECS, SHARDS):
+        path = tmp_path / f"risky{seed}.bcast"
+        path.write_text(random_term_spec(seed, in_order=True, risky=True), encoding="utf-8")
         used += compared(path, ("all",), fine=seed % 6 == 1)
     assert used

@@ -403,6 +403,8 @@ def log_agreement(run: Run) -> str:
     at: dict[int | None, set[tuple[str | None, str]]] = {}
     for _, _, entry, offset in _learned(run):
         at.setdefault(offset, set()).add(entry)
+    for _, _, entry, offset in _acknowledged(run):
+        at.setdefault(offset, set()).add(entry)
     return VIOLATED if any(len(entries) > 1 for entries in at.values()) else FINE
 
 
@@ -412,6 +414,15 @@ def _learned(run: Run) -> list[tuple[Process, int, tuple[str | None, str], int]]
         for p in run.processes
         for pos, e in p.events
         if e.kind == "deliver" and e.status == "ok" and e.offset is not None
+    ]
+
+
+def _acknowledged(run: Run) -> list[tuple[Process, int, tuple[str | None, str], int]]:
+    return [
+        (p, pos, (None, e.msg), e.offset)
+        for p in run.processes
+        for pos, e in p.events
+        if e.kind == "request" and e.status == "ok" and e.offset is not None
     ]
 
 
@@ -433,15 +444,18 @@ def no_lost_writes(run: Run) -> str:
         mine = [(msg, offset) for q, _, (_, msg), offset in _learned(run) if q is p]
         if not mine:
             continue
-        least, most = min(o for _, o in mine), max(o for _, o in mine)
-        for q in run.processes:
-            for _, e in q.events:
-                if e.kind != "request" or e.status != "ok" or e.offset is None:
-                    continue
-                read = e.msg in {msg for _, (_, msg) in p.delivered()}
-                if least < e.offset < most and not read:
-                    found.append(VIOLATED if p.whole else UNKNOWN)
+        most = max(o for _, o in mine)
+        read = {msg for _, (_, msg) in p.delivered()}
+        for _, _, (_, msg), offset in _acknowledged(run):
+            if offset < most and msg not in read:
+                found.append(VIOLATED if p.whole else UNKNOWN)
     return worst(found)
+
+
+def appends_in_order(run: Run) -> str:
+    sent = [(p.name, pos, offset) for p, pos, _, offset in _acknowledged(run)]
+    back = [1 for p, a, one in sent for q, b, other in sent if p == q and a < b and one > other]
+    return VIOLATED if back else FINE
 
 
 def log_progress(run: Run) -> str:

@@ -63,6 +63,7 @@ INTERFACES: dict[str, dict[str, Definition]] = {
         "log_without_gaps": plain.log_without_gaps,
         "log_progress": plain.log_progress,
         "no_lost_writes": plain.no_lost_writes,
+        "appends_in_order": plain.appends_in_order,
     },
 }
 UNNAMED = ("Queue", "MessageConsensus", "ReplicatedLog")

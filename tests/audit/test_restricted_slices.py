@@ -70,7 +70,7 @@ def test_events_out_of_order_are_no_endless_loop(monkeypatch: pytest.MonkeyPatch
 def test_what_is_left_is_in_order(restriction: Restriction, tmp_path: Path) -> None:
     interface = interface_called("Queue")
     reader = Reader(Mapping_(), operators_of(interface))
-    files, _ = find_files((random_log(5010, tmp_path),))
+    files = find_files((random_log(5010, tmp_path),))
     engine = ArrowEngine(load(files, reader, kinds_of(interface, {}), lambda rows: None))
     restrict(engine, restriction)
     events = engine.rows(EVENTS).select(["process", "pos"]).to_pylist()

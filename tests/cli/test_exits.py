@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -194,3 +195,23 @@ def test_what_is_raised_again_is_not_shown_where_python_ignores_it(
     assert main(["--version"]) == 0
     Last()
     assert ("Traceback" in capsys.readouterr().err) is (raised is ValueError)
+
+
+def test_an_object_whose_making_was_ended_is_not_shown_when_it_is_destroyed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As terms of z3: their destructor reads what the end of a budget has kept from being set."""
+
+    class Half:
+        def __init__(self) -> None:
+            raise BudgetExhausted("while it is made")
+
+        def __del__(self) -> None:
+            print(self.made)
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    assert main(["--version"]) == 0
+    with pytest.raises(BudgetExhausted):
+        Half()
+    gc.collect()
+    assert "Traceback" not in capsys.readouterr().err

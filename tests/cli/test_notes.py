@@ -141,7 +141,8 @@ def test_coins_are_no_probabilities(tmp_path: Path, body: str) -> None:
 
 def test_warnings_of_the_front_end(tmp_path: Path) -> None:
     found, _ = said(tmp_path, "faults crash <= 1", handlers="upon recover { skip }")
-    assert "warning C017: line 11: nobody recovers here: `upon recover` of `P` never runs" in found
+    unused = "`upon recover` in `P` has no effect"
+    assert f"warning C017: line 11: no process recovers here: {unused}" in found
 
 
 def test_nobody_asks(tmp_path: Path) -> None:

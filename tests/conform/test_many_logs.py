@@ -201,7 +201,7 @@ def test_the_time_limit_binds_while_a_log_is_read(
             yield from ()
 
     monkeypatch.setattr("checker.conform.read_log._rows", endless)
-    monkeypatch.setattr("checker.conform.read_log._lines", endless)
+    monkeypatch.setattr("checker.conform.read_log.texts", endless)
     monkeypatch.setattr("checker.conform.read_log.read_logs", lambda *given: next(endless(), None))
     (log,) = folders(tmp_path, good=GOOD)
     assert main(["conform", check, log, "--timeout", "0.2"]) == 3

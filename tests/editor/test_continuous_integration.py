@@ -85,7 +85,7 @@ def test_the_action_does_what_the_command_does(tmp_path: Path) -> None:
     """Its steps, run by bash as a runner does, with each input in the environment."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     install, formats, tests = scripts(text)
-    assert install.startswith("python -m pip install")
+    assert install.startswith("python -P -m pip install")
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "good.bcast").write_text(GOOD, encoding="utf-8")
     tool = shutil.which("bivalence") or str(ROOT / ".venv" / "bin" / "bivalence")

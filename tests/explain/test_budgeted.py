@@ -8,8 +8,9 @@ import pytest
 
 from checker.engines.native import engine as native
 from checker.engines.reference import engine as reference
+from checker.explain.costs import cost_of
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
-from checker.explain.minimisation import FAULTS, MinimisedRun, cost_of, minimise, shortest
+from checker.explain.minimisation import FAULTS, MinimisedRun, minimise, shortest
 from checker.instantiate.faults import budgeted
 from checker.model.ir import TransitionSystem
 from checker.resources import specs
@@ -81,11 +82,11 @@ def test_what_can_be_asked() -> None:
 
 def test_a_run_that_ends_is_the_shortest_where_nothing_goes_round_sooner() -> None:
     eager = violation(specs() / "broadcast/eager_reliable.bcast", "crash_one", "uniform_agreement")
-    found = MinimisedRun(path_of(eager.system, eager.trace), eager.run, True)
+    found = MinimisedRun(path_of(eager.system, eager.trace), eager.run, True, shortest=True)
     assert shortest(eager.system, eager.prop, found, ExplainingBudget(60))
     assert not shortest(eager.system, eager.prop, found, ExplainingBudget(0))
     duel = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
-    found = MinimisedRun(path_of(duel.system, duel.trace), duel.run, True)
+    found = MinimisedRun(path_of(duel.system, duel.trace), duel.run, True, shortest=True)
     assert not shortest(duel.system, duel.prop, found, ExplainingBudget(60))
 
 

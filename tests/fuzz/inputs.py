@@ -30,6 +30,12 @@ COMMANDS: tuple[list[str], ...] = (
     ["show", SPEC, "--timeout", "3"],
     ["show", SPEC, "--timeout", "3", "--system"],
     ["simulate", SPEC, "--timeout", "3"],
+    ["valence", SPEC, "--timeout", "3", "--memory", "700M", "--html", "v.html", "--json", "v.json"],
+    ["sweep", SPEC, "--grid", "n=1..2", "--timeout", "3", "--jobs", "1", "--out", "rows", "-q"],
+    ["test-cases", SPEC, "--out", "cases", "--timeout", "3", "--max-states", "500"],
+    ["test", SPEC, "--timeout", "3", "--memory", "700M", "--junit", "j.xml", "--sarif", "s.json"],
+    ["test", SPEC, "--timeout", "3", "--memory", "700M", "--jobs", "1", "--github"],
+    ["fmt", "--check", SPEC],
 )
 VIEWS: tuple[list[str], ...] = (
     ["view", TRACE],

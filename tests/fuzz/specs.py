@@ -9,8 +9,9 @@ from pathlib import Path
 
 from checker import resources
 from checker.diagnostics import Span
+from checker.language.mutation import source_text
+from checker.language.mutation.mutants import nodes_of
 from checker.language.syntax import ast
-from tests.agreement import mutants
 
 NUMBERS = ("0", "1", "2", "7", "64", "1000", "65536", "99999999999999999999")
 MOST = 40_000
@@ -26,12 +27,12 @@ class Piece:
     end: int
 
 
-class Source(mutants.Source):
+class Source(source_text.Source):
     """``pieces``: the parts of the tree that stand somewhere."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        found = ((node, getattr(node, "span", None)) for node in mutants.nodes_of(self.spec))
+        found = ((node, getattr(node, "span", None)) for node in nodes_of(self.spec))
         pieces = (Piece(_kind(n), *self.bounds(s)) for n, s in found if isinstance(s, Span))
         self.pieces = [p for p in pieces if p.start < p.end <= len(self.text)]
 
@@ -70,13 +71,13 @@ def _of_kind(kind: str) -> tuple[tuple[int, Piece], ...]:
 def mutant(draw: random.Random) -> str:
     """A spec of the library in which some parts have been replaced by others of their kind."""
     source = draw.choice([s for s in library() if len(s.text) < MOST])
-    chosen: list[mutants.Edit] = []
+    chosen: list[source_text.Edit] = []
     for _ in range(draw.choice((1, 1, 2, 3, 5))):
         kind = draw.choice(sorted({p.kind for p in source.pieces}))
         piece = draw.choice([p for p in source.pieces if p.kind == kind])
         if all(piece.end <= other.start or other.end <= piece.start for other in chosen):
             new = _instead(draw, source, piece)
-            chosen.append(mutants.Edit(piece.start, piece.end, new))
+            chosen.append(source_text.Edit(piece.start, piece.end, new))
     return source.edited(chosen).replace('import "', f'import "{source.path.parent}/')
 
 

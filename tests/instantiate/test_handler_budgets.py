@@ -181,4 +181,4 @@ def test_why_it_does_not_happen(tmp_path: Path) -> None:
         session.say(words)
     assert session.state is not None
     said = why_not("p2: elects", session.system, session.state, session.trace())
-    assert any("`elects` is used up (at most 1 time)" in line for line in said), said
+    assert any("`elects` is used up (at most 1 time)" in reason.text for reason in said), said

@@ -144,11 +144,16 @@ def test_a_conjunction_is_what_its_parts_are(
     assert (verdict.property, verdict.word.value) == ("both", word), verdict.reason
 
 
-def test_correct_outside_a_premise_keeps_a_conjunction_whole(tmp_path: Path) -> None:
+def test_a_crash_is_what_makes_it_impossible_that_everybody_is_correct(tmp_path: Path) -> None:
+    """`correct` stands in no premise, so nothing about single states can be taken from the formula;
+    that somebody has crashed violates it all the same."""
     formula = "(always forall p in Proc: correct(p)) and (eventually done)"
     path = counter(tmp_path, formula, faults="faults crash <= 1")
-    (prop,) = system_of(path).properties
-    assert prop.kind is PropertyKind.LIVENESS and prop.asked == prop.name == "both"
+    kinds = [prop.kind for prop in system_of(path).properties]
+    assert kinds == [PropertyKind.INVARIANT, PropertyKind.LIVENESS]
+    (verdict,) = run(path).verdicts
+    assert verdict.word is Word.VIOLATED and verdict.trace is not None
+    assert (verdict.trace.length, verdict.trace.closing) == (1, None)
 
 
 def test_no_depth_is_given_for_what_is_not_judged_level_by_level(tmp_path: Path) -> None:

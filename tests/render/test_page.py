@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from checker.render.html.timeline import timeline
 from checker.render.html.values import value_text
 from checker.render.terminal.explained import smaller
 from checker.results.trace import Change, Claim, Cost, Counterfactual, Explanation, Json, Trace
+from checker.session.pipeline import Options, run_check
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -122,6 +124,32 @@ def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
     for entry in last["#map"]:
         assert isinstance(entry, list)
         assert texts["seen", str(entry[0])] == value_text(entry[1])
+
+
+ONCE = """
+protocol Once implements ReliableBroadcast {
+  message DATA(m: Msg)
+  state NAME = false
+  upon request broadcast(m) { send DATA(m) to all }
+  upon receive DATA(m) from p when not NAME { NAME := true  deliver(p, m) }
+}
+check c of Once { n = 2  clients { p1 broadcasts a, b }  expect validity violated }
+"""
+
+
+@pytest.mark.parametrize("name", ["delivered", "broadcast", "done"])
+def test_a_state_variable_may_be_called_like_a_history(tmp_path: Path, name: str) -> None:
+    """Each variable has a row, whatever it is called, and no two rows have one title."""
+    path = tmp_path / "once.bcast"
+    path.write_text(ONCE.replace("NAME", name))
+    report = run_check(str(path), "c", Options())
+    (trace,) = (verdict.trace for verdict in report.verdicts if verdict.trace is not None)
+    cells = states_of(trace).cells
+    places = [(cell.row, cell.process) for cell in cells]
+    assert len(set(places)) == len(places)
+    titles = {cell.row: cell.title for cell in cells}
+    assert len(set(titles.values())) == len(titles)
+    assert [c.process for c in cells if c.title == name and c.kind == "local"] == ["p1", "p2"]
 
 
 @pytest.mark.parametrize("name", ["@received.DATA", "fd.@said", "one.two.@received.DATA"])

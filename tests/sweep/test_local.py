@@ -75,6 +75,23 @@ def test_what_dies_or_hangs_is_a_row_and_the_others_go_on(
     assert outcomes[4].status is Status.DONE
 
 
+def dies(pipe: object, run: object) -> None:
+    """In the place of the loop of a process: it ends before it can take a task."""
+    os._exit(9)
+
+
+def test_processes_that_end_at_their_start_are_not_replaced_for_each_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_serve", dies)
+    with Pool(2, Work(run_cell, lost_cell)) as pool:
+        outcomes = list(pool.run(tasks(tmp_path, 40)))
+    assert len(outcomes) == 40 and {o.status for o in outcomes} == {Status.DIED}
+    started = [o for o in outcomes if "exit code 9" in o.reason]
+    assert len(started) <= local.FALSE_STARTS + 1
+    assert sum("no process could be started" in o.reason for o in outcomes) == 40 - len(started)
+
+
 def test_nobody_goes_on_when_nobody_listens(tmp_path: Path) -> None:
     first, second = tasks(tmp_path, 2)
     with Pool(2, Work(run_cell, lost_cell)) as pool:

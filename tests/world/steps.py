@@ -147,7 +147,7 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
         way.state["asked", p] += 1
         way.happened("broadcast", p, value)
         way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
-        if model.world.recover and p in way.state["down"] and not way.effects:
+        if p in way.state["down"] and not way.effects:
             raise NoWay  # it was not made: the crash fell before it, which is a step of its own
 
     yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.cluster import Cluster
+from checker.engines.python_children import SAFE_PATH
 from checker.engines.spark import masters
 from checker.engines.spark.cancellation import (
     CLOSING,
@@ -61,6 +62,7 @@ START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
+    **{f"spark.executorEnv.{name}": value for name, value in SAFE_PATH.items()},
 }
 """The settings with which our own driver is started."""
 
@@ -331,9 +333,27 @@ def _refusal(master: str, patience: float, log: Path) -> SpecError:
 @contextlib.contextmanager
 def _surroundings(cluster: Cluster) -> Iterator[None]:
     """Within the block, sets environment variables that PySpark reads; restores them after it."""
-    wanted = {"JAVA_HOME": str(find_java().home), "PYSPARK_PYTHON": python_for(cluster)}
+    wanted = {
+        **SAFE_PATH,
+        "JAVA_HOME": str(find_java().home),
+        "PYSPARK_PYTHON": python_for(cluster),
+        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(_spark_home()),
+    }
     with _environment(wanted):
         yield
+
+
+def _spark_home() -> Path:
+    """Returns the folder of the Spark that PySpark brings along.
+
+    PySpark itself would first look for ``bin/spark-submit`` in the folder above the current one,
+    and execute that.
+    """
+    import pyspark
+
+    package = Path(pyspark.__file__).parent
+    homes = package / "spark-distribution", package, package.parent.parent
+    return next((home for home in homes if (home / "bin" / "spark-submit").is_file()), package)
 
 
 def python_for(cluster: Cluster) -> str:

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import z3
 
 from checker.engines.symbolic.evaluation import Evaluation
-from checker.engines.symbolic.operations import without
+from checker.engines.symbolic.operations import arbitrary_value, without
 from checker.engines.symbolic.symbolic_values import SymbolicSeq, SymbolicSet, equal, merge
 from checker.engines.symbolic.terms import (
     Truth,
@@ -241,12 +241,18 @@ class Body(Evaluation):
             of = self.value(domain.of, self.names, guard)
             if len(of.when) > FREE_SUBSETS:
                 return self._any_subset(of, name, where, guard)
-        return self.one_of(self.members(domain, self.names, guard), name, where, guard)
+        return self.one_of(domain, self.members(domain, self.names, guard), name, where, guard)
 
     def one_of(
-        self, members: list[tuple[Any, Truth]], name: str, where: ir.Expr, guard: Truth
+        self,
+        domain: ir.Domain,
+        members: list[tuple[Any, Truth]],
+        name: str,
+        where: ir.Expr,
+        guard: Truth,
     ) -> Any:
-        """Returns one of ``members`` that satisfies ``where``."""
+        """Returns one of ``members``, those of ``domain``, that satisfies ``where``; an arbitrary
+        value where none does, which is infeasible."""
         ways: list[tuple[Any, Truth]] = []
         for member, when in members:
             inner = {**self.names, name: member}
@@ -255,7 +261,7 @@ class Body(Evaluation):
                 ways.append((member, fine))
         if not ways:
             self.assume(False, guard)
-            return members[0][0] if members else None
+            return arbitrary_value(domain.item)
         is_it = self.inputs.one_of(len(ways))
         self.assume(disjunction(both(i, w) for i, (_, w) in zip(is_it, ways, strict=True)), guard)
         found = ways[-1][0]

@@ -250,7 +250,9 @@ class Encoding:
         self._settle(body, True)
         ways *= len(members)
         if ways > INSTANCES:
-            body.names[param.name] = body.one_of(members, param.name, param.where, True)
+            body.names[param.name] = body.one_of(
+                param.domain, members, param.name, param.where, True
+            )
             self._settle(body, True)
             yield from self._bindings(action, depth + 1, body, ways // len(members))
             return

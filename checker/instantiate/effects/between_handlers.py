@@ -54,6 +54,8 @@ def properties_between_handlers(
     everybody = ir.Universe(world.proc)
     looking = ir.Quant(Quantifier.FORALL, process.name, everybody, closed, BOOL)
     strict = [p.kind is PropertyKind.LIVENESS or _asks_for_order(world, p) for p in properties]
+    if world.monitor:
+        world.monitor = [ir.If(looking, tuple(world.monitor))]
     spoilt = None
     if any(strict):
         spoilt = world.add(INTERRUPTED, BOOL, False, VariableKind.WORLD, "interrupted")
@@ -97,8 +99,8 @@ def _visible_effects(world: World) -> list[int]:
 
 def _is_seen(world: World, effect: ir.EffectDef) -> bool:
     """Tells whether ``effect`` changes more than the messages in flight; a request that a crash
-    cuts off is made once more where processes recover."""
-    if effect.name.startswith(REQUEST) and world.recovers:
+    cuts off was not made."""
+    if effect.name.startswith(REQUEST) and world.crash_bound:
         return True
     targets = (n.target for n in nodes(effect.body) if isinstance(n, ir.Assign))
     changed = (world.variables[t.name] for t in targets if t.is_state)
@@ -106,11 +108,11 @@ def _is_seen(world: World, effect: ir.EffectDef) -> bool:
 
 
 def _asks_for_order(world: World, prop: Property) -> bool:
-    """Tells whether ``prop`` reads the order of the acts of all processes, as an observation of
-    their operations does, or may: a ghost is written by all of them, or by one from another that
-    is."""
+    """Tells whether ``prop`` reads the order of states or of the acts of all processes, as an
+    observation of their operations does, or may: a ghost is written by all of them, or by one from
+    another that is."""
     read = {n.variable for n in nodes((prop.bad, prop.premise)) if isinstance(n, ir.Read)}
-    if not read.isdisjoint(world.observed):
+    if not read.isdisjoint(world.observed) or not read.isdisjoint(world.followed):
         return True
     logs = [world.variables[name] for name in read]
     if any(v.kind is VariableKind.GHOST for v in logs) and _has_ghosts_of_all(world):

@@ -129,7 +129,7 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     if effect.name.startswith(REQUEST):
         # No crash falls behind the request itself; see `crash_points`.
         body = (*body, *_flush_assignments(world, process))
-        if world.recovers:
+        if world.crash_bound:
             body = (*body, ir.If(_is_nonempty(mine), _first(world, process)))
     return _draft(world, f"effect {effect.name}", process, ready, body)
 

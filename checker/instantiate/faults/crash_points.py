@@ -22,9 +22,9 @@ So an execution may take one step more here than with a crash inside the handler
 Where the events of a step are seen, as in a log, "sent" is not "never sent": then no point is left
 out (crash points ``everywhere``, which no spec says).
 
-A client's request is no effect of the handler: no crash falls between it and the handler's first
-effect.  Where processes recover, a request and the first effect of its handler are atomic: a
-request that a crash cuts off before any effect was not made, and still will be.
+A client's request is no effect of the handler.  A request and the first effect of its handler are
+atomic: a request that a crash cuts off before any effect was not made (and will be, if the process
+recovers).
 
 A process reads its own assignments at once; a crash leaves what was assigned by then.
 
@@ -242,8 +242,10 @@ class _Cut:
 
     @property
     def unmade(self) -> bool:
-        """Returns whether a crash before the first effect takes back the request that caused it."""
-        return self.request and self.world.recovers
+        """Returns whether a crash before the first effect takes back the request that caused it;
+        a log that ends with the request shows that it was made."""
+        in_a_log = self.world.check.crash_points == "everywhere" and not self.world.recovers
+        return self.request and not in_a_log
 
     def at(self, emit: ir.Emit) -> Block:
         """Returns ``emit``, unless the crash was before it; or the crash beside it."""
@@ -319,7 +321,7 @@ class _Cut:
         sender, receivers, message = emit.args
         part = ir.Local(receivers.type, fresh("_reached"))
         nobody = _is_empty(part)
-        counts = build.disj(self.some, build.negation(nobody)) if self.world.recovers else TRUE
+        counts = build.disj(self.some, build.negation(nobody))
         return (
             ir.Choose(part.name, ir.Subsets(receivers, receivers.type), counts),
             replace(emit, args=(sender, part, message)),

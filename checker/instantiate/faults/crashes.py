@@ -127,8 +127,8 @@ def crash_statements(world: World, victim: Expr) -> Block:
 
 def _unmade(world: World, victim: Expr) -> Block:
     """Returns the statements that take back a request without any effect yet, where effects are
-    steps: it will still be made."""
-    if not world.recovers or PENDING not in world.variables or CLIENT not in world.variables:
+    steps: it was not made."""
+    if PENDING not in world.variables or CLIENT not in world.variables:
         return ()
     queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)
     assert isinstance(queue.type, SeqT) and isinstance(made.type, MapT)

@@ -23,6 +23,7 @@ from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
+from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.views import of_view, view_of
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 
@@ -82,7 +83,8 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
         chance=_chance(decl, protocol, own, library),
     )
-    warnings = (*of_clients(made, report), *of_view(made), *hiding(prove))
+    hidden = hiding(prove)
+    warnings = (*of_clients(made, report), *of_view(made), *without_effect(made, own), *hidden)
     return replace(made, warnings=made.warnings + warnings)
 
 

@@ -97,6 +97,14 @@ def _same_interface(layer: typed.Layer, given: typed.Given, report: Reporter) ->
         report.add("C016", message, given.span, f"a protocol that implements `{wanted.name}`")
 
 
+def protocols_of(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...]
+) -> dict[str, typed.Protocol]:
+    """Returns ``protocol`` and those of all layers below, by name."""
+    below = (stands_for(layer, given) for layer in layers_of(protocol, given))
+    return {p.name: p for p in (protocol, *below) if p is not None}
+
+
 def layers_of(
     protocol: typed.Protocol, given: tuple[typed.Given, ...], depth: int = 0
 ) -> Iterator[typed.Layer]:
@@ -159,14 +167,10 @@ def stack_of(
     seen = {p.name: p for p in present}
     for each in seen.values():
         _timers(each, world, report)
-    never_back = world.crash and not world.recover
     formulas = tuple(p.formula for p in asked)
     whole = not report.found  # a handler with an error is not there
     own = [p for p in seen.values() if whole and not p.shipped]
-    return (
-        *(w for p in seen.values() if never_back for w in _never_back(p, world.span)),
-        *(w for p in own for w in untaken_messages(p, formulas)),
-    )
+    return tuple(w for p in own for w in untaken_messages(p, formulas))
 
 
 def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> None:
@@ -204,20 +208,3 @@ def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
         message = f"`{protocol.name}` waits for timeouts, and nothing says what time is here"
         hint = "write `timing asynchronous`: a timeout may come at any time"
         report.add("C013", message, world.span, hint=hint)
-
-
-def _never_back(protocol: typed.Protocol, span: Span) -> Iterator[Diagnostic]:
-    """Yields warnings about what only matters to processes that recover."""
-    code, where = "C017", f"of `{protocol.name}`"
-    hint = "write `faults crash <= 1, recover` where processes are to come back"
-    for role in protocol.roles:
-        stable = [f"`{s.name}`" for s in role.states if s.stable]
-        if stable:
-            one = "is" if len(stable) == 1 else "are"
-            message = (
-                f"nobody recovers here: that {', '.join(stable)} {where} {one} stable can't matter"
-            )
-            yield Diagnostic(code, message, span, hint=hint, severity="warning")
-        if any(isinstance(h.event, typed.OnRecover) for h in role.handlers):
-            message = f"nobody recovers here: `upon recover` {where} never runs"
-            yield Diagnostic(code, message, span, hint=hint, severity="warning")

@@ -17,7 +17,7 @@ def untaken_messages(
 ) -> Iterator[Diagnostic]:
     """Yields a warning for each message that ``protocol`` sends, and that neither a handler takes
     nor ``received`` counts, in its code or in ``formulas``; of what goes to one role, there."""
-    counted = {n.message for n in _nodes(tuple(formulas)) if isinstance(n, typed.Received)}
+    counted = {n.message for n in nodes_of(tuple(formulas)) if isinstance(n, typed.Received)}
     taken = {role.name: _taken(role, protocol) | counted for role in protocol.roles}
     anywhere = frozenset[str]().union(*taken.values())
     told: set[tuple[str, str]] = set()
@@ -44,13 +44,13 @@ def _taken(role: typed.Role, protocol: typed.Protocol) -> frozenset[str]:
                 found.update(_matched(patterns, protocol))
             case _:
                 pass
-        found.update(n.message for n in _nodes(handler) if isinstance(n, typed.Received))
+        found.update(n.message for n in nodes_of(handler) if isinstance(n, typed.Received))
     return frozenset(found)
 
 
 def _matched(patterns: Iterable[typed.Pattern], protocol: typed.Protocol) -> Iterator[str]:
     """Yields the messages that can be what one of ``patterns`` matches, or a part of it."""
-    for node in _nodes(tuple(patterns)):
+    for node in nodes_of(tuple(patterns)):
         match node:
             case typed.Match(_, message):
                 yield message
@@ -74,18 +74,18 @@ def _sent(role: typed.Role) -> Iterator[tuple[str, str, Span]]:
     """Yields the messages that handlers of ``role`` make, to send them now or later, each with the
     role that it goes to, where that is written, and its place."""
     for handler in role.handlers:
-        sends = [node for node in _nodes(handler.body) if isinstance(node, typed.Send)]
+        sends = [node for node in nodes_of(handler.body) if isinstance(node, typed.Send)]
         to = {
             id(send.message): send.receivers.role or ""
             for send in sends
             if isinstance(send.receivers, typed.Processes)
         }
-        for node in _nodes(handler.body):
+        for node in nodes_of(handler.body):
             if isinstance(node, typed.Construct):
                 yield node.message, to.get(id(node), ""), node.span
 
 
-def _nodes(root: object) -> Iterator[object]:
+def nodes_of(root: object) -> Iterator[object]:
     """Yields every node below ``root``, top down; not what is below types and source locations."""
     todo = [root]
     while todo:

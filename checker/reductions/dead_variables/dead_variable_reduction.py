@@ -93,8 +93,11 @@ COLUMN = {
     Ask.FAULT: TableEntry(
         Use.PROVEN,
         "What decides whether a step fails is read by it, so it is not dead; and a step that can"
-        " fail is never left out as one of dead parts only. Guessed capacities may suffice longer:"
-        " they are no run-time errors.",
+        " fail is never left out as one of dead parts only. So a step that fails in a state fails"
+        " in its node. The other way, a step that fails in a node fails in G as well, after the"
+        " dead messages in front of the one that it takes have been received, which changes nothing"
+        " else: the run that is shown receives them. Guessed capacities may suffice longer: they"
+        " are not run-time errors.",
         LIVE,
         AGREE + "test_dead_parts",
     ),

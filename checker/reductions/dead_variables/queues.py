@@ -8,8 +8,9 @@ happens here.  So a message that is dead in the bag is dead in the queue.
 Without its dead messages a queue has the same live ones in the same order.  Let ``y`` be ``x``
 without them.  A dead head of ``x`` is received without any effect, which leaves ``y`` as it is; a
 live head of ``x`` is that of ``y``; what is put behind one is put behind the other; and a loss of a
-dead message is no step of ``y``.  Before ``x`` does what ``y`` can do it receives the dead messages
-in front.  That is a bisimulation in which only what is dead stutters (Namjoshi 1997).
+dead message is no step of ``y``.  Before ``x`` does what ``y`` can do, or meets an error that ``y``
+meets, it receives the dead messages in front.  That is a bisimulation in which only what is dead
+stutters (Namjoshi 1997).
 
 A queue is taken for a bag where nothing but that is done with it, nothing asks how full it is (its
 capacity is guessed), and nothing asks for liveness: receptions from a queue have one fairness

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.render.ci.outcomes import NotRun, outcomes_of, warnings_of
+from checker.render.ci.outcomes import NOWHERE, NotRun, Places, outcomes_of, warnings_of
 from checker.results.verdict import Report
 
 
-def github_of(found: Sequence[Report | NotRun]) -> str:
+def github_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns a line ``::error file=…,line=…,col=…,title=…::…`` for each outcome that is not as
     expected or could not be decided, and ``::warning …`` for each warning of a check."""
     lines = []
-    for outcome in outcomes_of(found):
+    for outcome in outcomes_of(found, places):
         if not outcome.met:
             at = outcome.place
             lines.append(_line("error", at.file, at.line, at.column, outcome.title, outcome.said))

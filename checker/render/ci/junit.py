@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as Xml
 
-from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of
+from checker.render.ci.outcomes import NOWHERE, NotRun, Outcome, Places, outcomes_of
 from checker.results.verdict import Report
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 has not."""
 
 
-def junit_of(found: Sequence[Report | NotRun]) -> str:
+def junit_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns the document: ``testsuites`` of one ``testsuite`` for each check.
 
     What is not as expected is a ``failure``, with the picture of the execution as its text; what
@@ -22,15 +22,16 @@ def junit_of(found: Sequence[Report | NotRun]) -> str:
     Jenkins and GitLab read.
     """
     root = Xml.Element("testsuites", name="bivalence")
-    for (file, check), group in groupby(outcomes_of(found), lambda o: (o.file, o.check)):
+    for (file, check), group in groupby(outcomes_of(found, places), lambda o: (o.file, o.check)):
         outcomes = list(group)
         suite = Xml.SubElement(root, "testsuite", {"name": _name(file, check), **_totals(outcomes)})
         for outcome in outcomes:
             _case(suite, outcome)
-    for key, value in _totals(outcomes_of(found)).items():
+    for key, value in _totals(outcomes_of(found, places)).items():
         root.set(key, value)
     Xml.indent(root)
-    return Xml.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+    text = Xml.tostring(root, encoding="unicode", xml_declaration=False)
+    return _UNWRITABLE.sub("\ufffd", text) + "\n"
 
 
 def _name(file: str, check: str) -> str:
@@ -61,12 +62,8 @@ def _case(suite: Xml.Element, outcome: Outcome) -> None:
     )
     if outcome.met:
         if said := "\n".join(part for part in (outcome.said, outcome.from_where) if part):
-            Xml.SubElement(case, "system-out").text = _writable(said)
+            Xml.SubElement(case, "system-out").text = said
         return
     kind = "error" if outcome.undecided else "failure"
-    wrong = Xml.SubElement(case, kind, message=_writable(outcome.said), type=kind)
-    wrong.text = _writable("\n".join(part for part in (outcome.text, outcome.from_where) if part))
-
-
-def _writable(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
+    wrong = Xml.SubElement(case, kind, message=outcome.said, type=kind)
+    wrong.text = "\n".join(part for part in (outcome.text, outcome.from_where) if part)

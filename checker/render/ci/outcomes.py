@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic
@@ -19,6 +19,11 @@ NOT_RUN = "the check could not be run"
 UNDECIDED = 3
 """The exit code of what could not be decided."""
 
+Places = Mapping[tuple[str, str], At]
+"""Where checks are written, by file and name."""
+
+NOWHERE: Places = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -27,6 +32,7 @@ class Outcome:
     ``name``: of the property or scenario; ``undecided``: what is wrong is that nobody knows;
     ``said``: what was found, in a line; ``text``: the whole story, with the picture of the
     execution; ``at``: the handler or statement in a file of the user's where it goes wrong;
+    ``defined``: where the property or scenario is written; ``check_at``: where the check is;
     ``flow``: the events of the execution in files of the user's, in order; ``seconds``: of the
     check, of which only the first outcome has any.
     ``origin``: where a property comes from.
@@ -41,6 +47,7 @@ class Outcome:
     undecided: bool = False
     at: At | None = None
     defined: At | None = None
+    check_at: At | None = None
     flow: tuple[tuple[At, str], ...] = ()
     seconds: float = 0.0
     origin: Origin | None = None
@@ -63,8 +70,9 @@ class Outcome:
 
     @property
     def place(self) -> At:
-        """Where it goes wrong; the beginning of the file where no line is to blame."""
-        return self.at or self.defined or At(self.file, 1, 1)
+        """Where it goes wrong, or else where the property, or the check, is written; the beginning
+        of a file that has no check."""
+        return self.at or self.defined or self.check_at or At(self.file, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +98,14 @@ def warnings_of(found: Sequence[Report | NotRun]) -> list[Problem]:
     return list(dict.fromkeys(each))
 
 
-def outcomes_of(found: Sequence[Report | NotRun]) -> list[Outcome]:
-    """Returns the outcomes of all reports, in order; each report has one at least."""
-    return [outcome for each in found for outcome in _of(each)]
+def outcomes_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> list[Outcome]:
+    """Returns the outcomes of all reports, in order; each report has one at least.  ``places``:
+    where their checks are written."""
+    return [
+        replace(outcome, check_at=places.get((each.file, each.check)))
+        for each in found
+        for outcome in _of(each)
+    ]
 
 
 def _of(found: Report | NotRun) -> Iterator[Outcome]:
@@ -101,7 +114,7 @@ def _of(found: Report | NotRun) -> Iterator[Outcome]:
         return
     outcomes = [*_verdicts(found), *_numbers(found), *_scenarios(found), *_failures(found)]
     if (found.exit_code and all(outcome.met for outcome in outcomes)) or not outcomes:
-        met, said = not found.exit_code, found.stopped or "nothing was decided"
+        met, said = not found.exit_code, found.stopped or "nothing was checked"
         outcomes.append(Outcome(found.file, found.check, "search", met, said, said, not met))
     for number, outcome in enumerate(outcomes):
         yield replace(outcome, seconds=0.0 if number else found.seconds)

@@ -4,12 +4,20 @@ result for all that is not as expected, an execution as its code flow."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from checker.render.ci.outcomes import NotRun, Outcome, outcomes_of, warnings_of
+from checker.render.ci.outcomes import (
+    NOWHERE,
+    NotRun,
+    Outcome,
+    Places,
+    outcomes_of,
+    warnings_of,
+)
 from checker.resources import version
 from checker.results.problems import Problem
 from checker.results.trace import At
@@ -18,10 +26,10 @@ from checker.results.verdict import Report
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif_of(found: Sequence[Report | NotRun]) -> str:
+def sarif_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns the document: one run, with a rule for each property and a result for each outcome
     that is not as expected, at the handler in which the execution goes wrong."""
-    wrong = [outcome for outcome in outcomes_of(found) if not outcome.met]
+    wrong = [outcome for outcome in outcomes_of(found, places) if not outcome.met]
     warnings = warnings_of(found)
     rules = list(dict.fromkeys([*(o.name for o in wrong), *(w.code for w in warnings)]))
     run: dict[str, Any] = {
@@ -82,7 +90,7 @@ def _location(at: At, said: str = "") -> dict[str, Any]:
     """Returns a place; files that are named by a relative path stay relative, to the root of the
     repository where the tool runs there."""
     path = PurePath(at.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path))
     region = {"startLine": at.line, "startColumn": at.column}
     place = {"artifactLocation": {"uri": uri}, "region": region}
     found: dict[str, Any] = {"physicalLocation": place}

@@ -193,14 +193,14 @@ class Run {
     };
     const own = new Map();
     const common = [];
-    this.data.cells.forEach(([title, kind, process], cell) => {
+    this.data.cells.forEach(([title, kind, process, , row], cell) => {
       const inside = kind === "local" || kind === "history" || kind === "ghost";
       if (!process || !inside) {
         common.push([cell, title, kind, process]);
         return;
       }
-      if (!own.has(title)) own.set(title, new Map());
-      own.get(title).set(process, cell);
+      if (!own.has(row)) own.set(row, { title, cells: new Map() });
+      own.get(row).cells.set(process, cell);
     });
     const everybodys = (kind) => kind === "shared" || kind === "ghost";
     this.table(own, common.filter((each) => everybodys(each[2])), value, down, now.p);
@@ -231,7 +231,7 @@ class Run {
       head.append(cell);
     }
     const rows = [head];
-    for (const [title, cells] of own) {
+    for (const { title, cells } of own.values()) {
       const row = made("tr");
       const name = made("th", "", title);
       name.scope = "row";

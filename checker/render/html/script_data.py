@@ -53,7 +53,7 @@ def data_of(trace: Trace, alternatives: tuple[Alternatives, ...] = ()) -> dict[s
             }
             for step, deltas in zip(found.steps, states.deltas, strict=True)
         ],
-        "cells": [[c.title, c.kind, c.process, c.text] for c in states.cells],
+        "cells": [[c.title, c.kind, c.process, c.text, c.row] for c in states.cells],
         "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found)],
         "failure": None if trace.failure is None else _failure_event(trace.failure, files),
         "loop": trace.loop,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.render.html.values import value_text
 from checker.results.trace import Change, Json, Step, Trace
@@ -19,13 +20,17 @@ INTERNAL = "@"
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The initial value of a variable (one process's entry of it, where ``process`` is named);
-    ``kind`` is that of :class:`checker.results.trace.Change`.
+    ``kind`` is that of :class:`checker.results.trace.Change`; ``row``: the number of its row in a
+    table with a column for each process.
+
+    Variables of several roles with one title share a row; others with that title do not.
     """
 
     title: str
     kind: str
     process: str
     text: str
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
     roles = {name.partition(".")[0] for name, title in titles.items() if name.endswith(f".{title}")}
     places: dict[tuple[str, str], int] = {}
     cells: list[Cell] = []
+    rows: list[tuple[str, str, set[str]]] = []
     for name, kind in trace.variables:
         if name not in titles and (kind not in SHOWN or INTERNAL in name):
             continue
@@ -76,7 +82,9 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
             places[name, process] = len(cells)
             role, _, rest = name.partition(".")
             title = titles.get(name, rest if role in roles and rest else name)
-            cells.append(Cell(title, kind, process, text))
+            row = _row_of(rows, title, kind, process)
+            cells.append(Cell(title, kind, process, text, row))
+    cells = _with_distinct_titles(cells)
     deltas = []
     down: dict[int, Delta] = {}  # what the crash of a process resets, which shows when it is back
     for step in steps:
@@ -87,6 +95,31 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
             if at is not None and is_reset(step, change):
                 down[at] = Delta(at, change.before, change.after, forgotten=True)
     return States(tuple(cells), tuple(deltas), places)
+
+
+def _row_of(rows: list[tuple[str, str, set[str]]], title: str, kind: str, process: str) -> int:
+    """Returns the number of the first of ``rows`` of that title and kind where ``process`` has no
+    cell yet; adds one to them where there is none."""
+    for number, (of, sort, taken) in enumerate(rows):
+        if (of, sort) == (title, kind) and process not in taken:
+            taken.add(process)
+            return number
+    rows.append((title, kind, {process}))
+    return len(rows) - 1
+
+
+def _with_distinct_titles(cells: list[Cell]) -> list[Cell]:
+    """Returns ``cells``, where several rows have one title with the kind in the titles of those
+    that the spec does not declare."""
+    rows: dict[str, set[int]] = defaultdict(set)
+    for cell in cells:
+        rows[cell.title].add(cell.row)
+    return [
+        replace(cell, title=f"{cell.title} ({cell.kind})")
+        if len(rows[cell.title]) > 1 and cell.kind not in SHOWN
+        else cell
+        for cell in cells
+    ]
 
 
 def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta]:

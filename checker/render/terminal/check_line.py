@@ -101,7 +101,8 @@ def _surprises(report: Report) -> Iterator[Text]:
 def _expected(report: Report) -> Iterator[Text]:
     """Yields a text for each word that verdicts as expected have."""
     if not report.verdicts:
-        yield Text("nothing proved" if report.proof is not None else "states counted")
+        nothing = "nothing proved" if report.proof is not None else "states counted"
+        yield Text("nothing checked" if report.is_about_nothing and not report.proof else nothing)
     met = [v for v in report.verdicts if meets(v.word, report.expected_word(v))]
     for word in Word:
         those = [verdict for verdict in met if verdict.word is word]

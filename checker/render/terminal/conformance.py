@@ -25,7 +25,9 @@ COUNTED = {
 }
 """How many of several logs have a verdict, in words."""
 MOST_DRAWN = 40
-"""The largest number of steps of a run that is drawn; of a longer one the end is told."""
+"""The largest number of steps of a run that is drawn."""
+LAST = 8
+"""Of a longer run the last steps are told, and those that a reason cites."""
 MOST_GAPS = 6
 MOST_FREE = 12
 """Of several logs, so many things that equally many do not say are named."""
@@ -104,9 +106,16 @@ def _run(report: Conformance, trace: Trace) -> RenderableType:
     title = Text(f"{what}: {count(steps, 'step')}{behind}", style="bold")
     if steps <= MOST_DRAWN:
         return stack([title, spacetime(trace, "steps", None)])
-    last = trace.steps[-8:]
-    told = (Text(f"{report.omitted + step.number:>8}  {step.headline}") for step in last)
-    return Group(title, Text("     …", style="dim"), *told)
+    cited = {step for obstacle in report.obstacles for step in obstacle.steps}
+    shown = [step for step in trace.steps if step.number in cited or step.number > steps - LAST]
+    lines = []
+    before = 0
+    for step in shown:
+        if step.number > before + 1:
+            lines.append(Text("     …", style="dim"))
+        lines.append(Text(f"{report.omitted + step.number:>8}  {step.headline}"))
+        before = step.number
+    return Group(title, *lines)
 
 
 def _obstacles(obstacles: tuple[Obstacle, ...]) -> Iterator[RenderableType]:

@@ -284,9 +284,11 @@ def conclusion_text(report: Report) -> str:
     if not report.verdicts and report.log is not None:
         return "nothing could be asked of this log"
     if not report.verdicts:
-        asked = "no property was asked; the states were counted"
+        asked = "no property was checked; the states were counted"
         if not report.exhaustive:
             asked += " as far as the search came"
+        if report.is_about_nothing:
+            return f"{asked}: add a property, or `expect states`"
         return asked if not unmet(report) else f"{asked}, and not as expected"
     said = tally_text([report])
     if report.walks is not None and not report.has_counterexample:

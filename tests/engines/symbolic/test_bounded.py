@@ -99,6 +99,39 @@ def test_random_systems_have_the_same_shortest_counterexamples(shard: int) -> No
     assert compared > 3
 
 
+FROM_NOTHING = """\
+protocol Successor {{
+  message NEXT(chosen: {item}, round: 0..2)
+  state left : set<{item}> = {{}}
+  state round : 0..2 = 0
+  state chosen : option<{item}> = none
+  upon condition round < 2 as moves_on {{
+    round := round + 1
+    if round == 2 {{
+      choose next in left
+      chosen := some(next)
+      send NEXT(next, round) to all
+    }}
+  }}
+  upon receive NEXT(v, r) from q {{ chosen := some(v) }}
+  property unchosen "Nothing is chosen." : always forall p in Proc: p.chosen == none
+  property early "No process is in round 1." : always forall p in Proc: p.round < 1
+}}
+check one of Successor {{ n = 2 prove unchosen expect early violated allow unused }}
+"""
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("item", ["Proc", "0..2", "bool", "(Proc, 0..1)", "option<Proc>"])
+def test_a_choice_from_a_set_that_is_surely_empty_is_no_step(item: str, tmp_path: Path) -> None:
+    (tmp_path / "nothing.bcast").write_text(FROM_NOTHING.format(item=item), "utf-8")
+    check = load_check(str(tmp_path / "nothing.bcast"), "one", {})
+    system = estimate_capacities(lambda s: instantiate(check, {}, asked, capacities=s)).system
+    found = bounded.explore(system, Limits(), depth=4)
+    compare(system, found, reference.explore(system, Limits(max_depth=4)))
+    assert list(lengths(system, found).values()) == [1]
+
+
 def test_a_bound_is_said_and_liveness_is_left_unknown() -> None:
     spec = str(specs() / "broadcast" / "best_effort.bcast")
     options = Options(engine="symbolic", limits=Limits(max_depth=2))

@@ -102,7 +102,7 @@ class Storage:
             beside = path if direct else f"{path}.{secrets.token_hex(4)}{UNFINISHED}"
             try:
                 if system is None:
-                    with _arrow().OSFile(beside, "wb") as stream:
+                    with _arrow().OSFile(os.fsencode(beside), "wb") as stream:
                         yield stream
                     os.replace(beside, path)
                 else:
@@ -128,7 +128,7 @@ class Storage:
         """A file for Arrow to read; mapped into memory where it is on this machine."""
         with self._failing(name):
             if self.local:
-                return _arrow().memory_map(self.path(name), "r")
+                return _arrow().memory_map(os.fsencode(self.path(name)), "r")
             system, base = self._system()
             return system.open_input_file(f"{base}/{name}")
 

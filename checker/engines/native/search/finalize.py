@@ -108,12 +108,11 @@ class _Runs:
             except CapacityMet as capacity:
                 self.fault, self.missing[name] = capacity.met, str(capacity)
         if found.faulty and self.fault is None:
-            path = self.search.path_to(*found.faulty)
+            path = replace(self.search.path_to(*found.faulty), then_fault=True)
             try:
-                path = concrete.path(path) if concrete else path
+                self.fault = concrete.path(path) if concrete else path
             except CapacityMet as capacity:
-                path = capacity.met
-            self.fault = replace(path, then_fault=True)
+                self.fault = capacity.met
 
 
 def _lift_path(concrete: TraceLifter, name: str, path: Path) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.store import Store
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
-from checker.model.interpreter import Constraint
+from checker.model.interpreter import Constraint, Transition
 from checker.model.ir import TransitionSystem
 from checker.results.answer import Path, State
 from checker.results.fair_lasso import violated_constraints
@@ -83,6 +83,8 @@ class TraceLifter:
         for there in others[: path.loop]:
             states += self._step(states, there)
         if path.loop is None:
+            if path.then_fault:
+                states += self._to_error(states)
             return replace(path, states=tuple(states))
         if path.loop == len(path.states) - 1:
             states += self._let_rest(states[-1])
@@ -158,6 +160,33 @@ class TraceLifter:
         Stuttering steps are inserted only where there is no other way: a message without effect may
         be in the way of others where capacities are guessed.
         """
+        for way, step, stands in self._stuttering(states):
+            if step.successor is not None and stands == there:
+                return [*way, step.successor]
+        raise LiftingFailed("a step of a run in normal form is none of the system")
+
+    def _to_error(self, states: Sequence[State]) -> list[State]:
+        """The stuttering steps from the last of ``states`` to the first state in which a step meets
+        an error as in the normal form: messages without effect may be in front of the one whose
+        reception fails.
+        """
+        steps = interpreter.successors(self.system, self.normal.state(states[-1]))
+        serious = any(step.fault is not None and step.fault.grows is None for step in steps)
+        for way, step, _ in self._stuttering(states):
+            if step.fault is not None and (step.fault.grows is None or not serious):
+                return way
+        raise LiftingFailed("an error in normal form is none of the system")
+
+    def _stuttering(
+        self, states: Sequence[State]
+    ) -> Iterator[tuple[list[State], Transition, State | None]]:
+        """The steps that follow the last of ``states`` directly or after stuttering steps, those
+        after the fewest first; each after the states on the way to it, and with the representative
+        of the state that it leads to.
+
+        Raises :class:`CapacityMet` at the end, where one of them needs more room than a guessed
+        capacity gives.
+        """
         here = states[-1]
         full: tuple[State, RunFault] | None = None
         before: dict[State, State | None] = {here: None}
@@ -165,20 +194,16 @@ class TraceLifter:
         while todo and len(before) < DETOURS:
             now = todo.popleft()
             for step in interpreter.successors(self.system, now):
-                after = step.successor
                 if full is None and step.fault is not None and step.fault.grows is not None:
                     full = now, step.fault
-                if after is None or after in before:
-                    continue
-                stands = self.normal.state(after)
-                if stands == there:
-                    return [*_way(before, now), after]
-                if stands == same:
+                after = step.successor
+                stands = None if after is None else self.normal.state(after)
+                yield _way(before, now), step, stands
+                if after is not None and stands == same and after not in before:
                     before[after] = now
                     todo.append(after)
         if full is not None:
             raise CapacityMet([*states, *_way(before, full[0])], full[1])
-        raise LiftingFailed("a step of a run in normal form is none of the system")
 
     def _let_rest(self, here: State) -> list[State]:
         """The steps under fairness constraints that change only dead parts."""

@@ -16,6 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from checker.engines.python_children import safe_start
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -35,11 +37,14 @@ def parallel_map(
         yield from map(function, items)
         return
     watched, held = multiprocessing.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
-    )
+    with safe_start():
+        pool = ProcessPoolExecutor(
+            count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
+        )
     try:
-        for future in as_completed([pool.submit(function, item) for item in items]):
+        with safe_start():
+            futures = [pool.submit(function, item) for item in items]
+        for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool as error:
         raise OSError("a process was ended from outside; perhaps memory was short") from error

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.visible import json_text
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.codegen.layout import Layout
@@ -127,7 +127,7 @@ def write_tables(
         rows = [counts[depth] for depth in sorted(counts)]
         _write_depths(place, rows)
         contents = _contents(system, rows, about or {})
-        place.write(CONTENTS, json.dumps(contents, indent=2, ensure_ascii=False).encode())
+        place.write(CONTENTS, json_text(contents).encode())
     except BaseException:
         _remove(place)
         raise

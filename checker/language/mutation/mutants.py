@@ -1,28 +1,35 @@
-"""Mutants of a spec: its text with one thing made wrong, and words that say which.
+"""Mutants of a spec: its text with one fault, and words that name it.
 
-What is changed is found in the parsed tree, and the change is made in the text where the tree says
-that it stands; so a mutant is a spec again, with its comments and all.  What a mutant is to be
-compared by stays as it is: properties, worlds and expected verdicts.  Scenarios and expected
-numbers, which belong to the spec as it was, are left out.
+A fault is found in the syntax tree, and made in the text at the place that the tree names; so a
+mutant is a spec again, with its comments.  Properties, worlds and expected verdicts stay as they
+are.  Scenarios and expected numbers, which belong to the original, are left out.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from checker.diagnostics import Span
+from checker.language.mutation.source_text import Edit, Source
 from checker.language.parser.cache import parse
-from checker.language.syntax import ast, ast_clauses, ast_items
+from checker.language.syntax import ast, ast_items
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
+OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic)
+"""The statements besides these that bind no name."""
+
 WEAKER = {">": ">=", "<": "<="}
+STRICTER = {">=": ">", "<=": "<"}
 BY_ONE = {">=": " - 1", "<=": " + 1"}
-"""What behind the right side of a comparison makes it true one earlier."""
+"""The text after a comparison that makes it true one earlier."""
+
+OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 
 @dataclass(frozen=True)
@@ -39,64 +46,6 @@ class Mutant:
         return f"{self.path.parent.name}/{self.path.name}: {self.protocol}: {self.what}"
 
 
-@dataclass(frozen=True)
-class Edit:
-    """What stands from ``start`` to ``end`` becomes ``text``."""
-
-    start: int
-    end: int
-    text: str
-
-
-class Source:
-    """The text of a spec, its tree, and where what the tree speaks of stands in the text."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.text = path.read_text(encoding="utf-8")
-        self.spec = parse(self.text, str(path))
-        lines = self.text.split("\n")
-        self.starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
-
-    def bounds(self, span: Span) -> tuple[int, int]:
-        """Where ``span`` begins and ends."""
-        return (
-            self.starts[span.line - 1] + span.column - 1,
-            self.starts[span.end_line - 1] + span.end_column - 1,
-        )
-
-    def at(self, span: Span) -> str:
-        """What is written at ``span``."""
-        return self.text[slice(*self.bounds(span))]
-
-    def said(self, span: Span) -> str:
-        """The same as it is quoted, on one line."""
-        return f"`{' '.join(self.at(span).split())}`"
-
-    def instead(self, span: Span, text: str) -> Edit:
-        return Edit(*self.bounds(span), text)
-
-    def edited(self, edits: Sequence[Edit]) -> str:
-        text = self.text
-        for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
-            text = text[: edit.start] + edit.text + text[edit.end :]
-        return text
-
-    def kept(self) -> list[Edit]:
-        """What every mutant has: imports that are found from anywhere, no scenarios, no numbers."""
-        edits = []
-        for item in self.spec.items:
-            if isinstance(item, ast_items.Import):
-                whole = (self.path.parent / item.path).resolve()
-                edits.append(self.instead(item.span, f'import "{whole}"'))
-            elif isinstance(item, ast_items.Check):
-                for part in item.items:
-                    number = isinstance(part, ast_items.Expect) and isinstance(part.value, int)
-                    if number or isinstance(part, ast_clauses.Scenario):
-                        edits.append(self.instead(part.span, ""))
-        return edits
-
-
 Change = tuple[str, int, str, list[Edit]]
 """A kind, a line, what is changed in words, and how."""
 
@@ -105,15 +54,15 @@ def mutants(path: Path) -> list[Mutant]:
     """All mutants of the spec at ``path``, those of each protocol in the order of its text."""
     source = Source(path)
     kept = source.kept()
-    found = []
+    found: dict[str, Mutant] = {}
     for protocol in source.spec.items:
         if not isinstance(protocol, ast_items.Protocol):
             continue
         for kind, line, what, edits in _changes(source, protocol):
-            said = f"line {line}: {what}"
+            label = f"line {line}: {what}"
             text = source.edited([*kept, *edits])
-            found.append(Mutant(path, protocol.name.text, kind, said, text))
-    return found
+            found.setdefault(text, Mutant(path, protocol.name.text, kind, label, text))
+    return list(found.values())
 
 
 def checks_of(path: Path, protocol: str) -> list[str]:
@@ -156,17 +105,30 @@ def _changes(source: Source, protocol: ast_items.Protocol) -> Iterator[Change]:
             case ast_items.State(stable=True, span=span):
                 start, _ = source.bounds(span)
                 edit = Edit(start, start + len("stable"), "")
-                yield "volatile", span.line, f"not stable: {source.said(span)}", [edit]
+                yield "volatile", span.line, f"not stable: {source.quoted(span)}", [edit]
             case ast_items.Handler():
-                said = f"no handler `{item.label}`"
-                yield "no handler", item.span.line, said, [source.instead(item.span, "")]
+                label = f"no handler `{item.label}`"
+                yield "no handler", item.span.line, label, [source.instead(item.span, "")]
                 yield from _guards(source, item)
                 yield from _moved(source, item)
-                for node in nodes_of(item):
-                    yield from _left_out(source, node)
-                    yield from _weakened(source, node)
-                for block in _blocks(item):
+                yield from _inside(source, item)
+                for block in _blocks(item.body):
                     yield from _swapped(source, block)
+            case ast_items.Procedure(body=body):
+                yield from _inner_guards(source, body)
+                yield from _inside(source, body)
+                for block in _blocks(body):
+                    yield from _swapped(source, block)
+            case ast_items.Definition(value=value):
+                yield from _inside(source, value)
+
+
+def _inside(source: Source, root: object) -> Iterator[Change]:
+    """The changes of single statements and operators."""
+    for node in nodes_of(root):
+        yield from _left_out(source, node)
+        yield from _weakened(source, node)
+        yield from _replaced(source, node)
 
 
 def _items(protocol: ast_items.Protocol) -> Iterator[ast_items.ProtocolItem]:
@@ -182,20 +144,31 @@ def _left_out(source: Source, node: object) -> Iterator[Change]:
     match node:
         case ast.Send(span=span) | ast.Call(span=span) | ast.Perform(span=span):
             kind = f"no {type(node).__name__.lower()}"
-            yield kind, span.line, f"not {source.said(span)}", [source.instead(span, "skip")]
+            yield kind, span.line, f"not {source.quoted(span)}", [source.instead(span, "skip")]
+        case _ if isinstance(node, OTHERS):
+            edit = source.instead(node.span, "skip")
+            yield "no statement", node.span.line, f"not {source.quoted(node.span)}", [edit]
         case ast.Operator("and", args):
             for arg in args:
-                said = f"whether or not {source.said(arg.span)}"
-                yield "no conjunct", arg.span.line, said, [source.instead(arg.span, "true")]
+                label = f"whether or not {source.quoted(arg.span)}"
+                yield "no conjunct", arg.span.line, label, [source.instead(arg.span, "true")]
 
 
 def _guards(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
-    """Without a guard, of the handler or of what stands in it."""
-    inside = (getattr(node, "where", None) for node in nodes_of(handler.body))
-    for guard in (handler.when, *inside):
-        if guard is not None:
-            said = f"not only when {source.said(guard.span)}"
-            yield "no guard", guard.span.line, said, [source.instead(guard.span, "true")]
+    """Without a guard, of the handler or of a choice or binder in it."""
+    if handler.when is not None:
+        yield _unguarded(source, handler.when)
+    yield from _inner_guards(source, handler.body)
+
+
+def _inner_guards(source: Source, body: ast.Block) -> Iterator[Change]:
+    guards = (getattr(node, "where", None) for node in nodes_of(body))
+    yield from (_unguarded(source, guard) for guard in guards if guard is not None)
+
+
+def _unguarded(source: Source, guard: ast.Expr) -> Change:
+    label = f"not only when {source.quoted(guard.span)}"
+    return "no guard", guard.span.line, label, [source.instead(guard.span, "true")]
 
 
 def _weakened(source: Source, node: object) -> Iterator[Change]:
@@ -209,10 +182,37 @@ def _weakened(source: Source, node: object) -> Iterator[Change]:
                 edit = Edit(*between, text)
             else:
                 edit = Edit(end, end, BY_ONE[op])
-            yield "weaker", span.line, f"one less: {source.said(span)}", [edit]
+            yield "weaker", span.line, f"one less: {source.quoted(span)}", [edit]
         case ast.Operator("+", (ast.Operator("div"), ast.Integer(1) as one), span):
             edit = source.instead(one.span, "0")
-            yield "weaker", span.line, f"one less: {source.said(span)}", [edit]
+            yield "weaker", span.line, f"one less: {source.quoted(span)}", [edit]
+
+
+def _replaced(source: Source, node: object) -> Iterator[Change]:
+    """Another operator, or a number that is one off."""
+    match node:
+        case ast.Operator("<=" | ">=" as op, args, span):
+            edits = _operators(source, op, STRICTER[op], args)
+            yield "stricter", span.line, f"`{STRICTER[op]}` in {source.quoted(span)}", edits
+        case ast.Operator("==" | "!=" | "and" | "or" as op, args, span):
+            edits = _operators(source, op, OPPOSITE[op], args)
+            kind = "negated" if "=" in op else "and, or"
+            yield kind, span.line, f"`{OPPOSITE[op]}` in {source.quoted(span)}", edits
+        case ast.Integer(value, span):
+            for other in (value - 1, value + 1):
+                if 0 <= other <= ast.LARGEST:
+                    label = f"{other} for {value}, column {span.column}"
+                    yield "one off", span.line, label, [source.instead(span, str(other))]
+
+
+def _operators(source: Source, op: str, other: str, args: tuple[ast.Expr, ...]) -> list[Edit]:
+    """Each ``op`` between operands becomes ``other``."""
+    edits = []
+    for left, right in itertools.pairwise(args):
+        start, end = source.bounds(left.span)[1], source.bounds(right.span)[0]
+        between = re.sub(rf"(?<![<>=!\w]){op}(?![=\w])", other, source.text[start:end], count=1)
+        edits.append(Edit(start, end, between))
+    return edits
 
 
 def _swapped(source: Source, block: ast.Block) -> Iterator[Change]:
@@ -225,8 +225,8 @@ def _swapped(source: Source, block: ast.Block) -> Iterator[Change]:
                 source.instead(one.span, source.at(other.span)),
                 source.instead(other.span, source.at(one.span)),
             ]
-            said = f"{source.said(other.span)} before {source.said(one.span)}"
-            yield "swapped", one.span.line, said, edits
+            label = f"{source.quoted(other.span)} before {source.quoted(one.span)}"
+            yield "swapped", one.span.line, label, edits
 
 
 def _moved(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
@@ -239,11 +239,11 @@ def _moved(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
         away = source.instead(node.span, "skip")
         first, last = source.bounds(body[0].span)[0], source.bounds(body[-1].span)[1]
         if node is not body[0]:
-            said = f"{source.said(node.span)} first in `{handler.label}`"
-            yield "first", node.span.line, said, [away, Edit(first, first, f"{text}  ")]
+            label = f"{source.quoted(node.span)} first in `{handler.label}`"
+            yield "first", node.span.line, label, [away, Edit(first, first, f"{text}  ")]
         if node is not body[-1]:
-            said = f"{source.said(node.span)} last in `{handler.label}`"
-            yield "last", node.span.line, said, [away, Edit(last, last, f"  {text}")]
+            label = f"{source.quoted(node.span)} last in `{handler.label}`"
+            yield "last", node.span.line, label, [away, Edit(last, last, f"  {text}")]
 
 
 # ---- the tree -----------------------------------------------------------------------------------
@@ -260,10 +260,10 @@ def nodes_of(root: object) -> Iterator[object]:
             yield from nodes_of(getattr(root, field.name))
 
 
-def _blocks(handler: ast_items.Handler) -> Iterator[ast.Block]:
-    """The blocks of a handler, from the outside to the inside."""
-    yield handler.body
-    for node in nodes_of(handler.body):
+def _blocks(body: ast.Block) -> Iterator[ast.Block]:
+    """The blocks of a body, from the outside to the inside."""
+    yield body
+    for node in nodes_of(body):
         match node:
             case ast.If(then=then, otherwise=otherwise):
                 yield from (then, otherwise)

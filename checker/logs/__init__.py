@@ -1,0 +1,1 @@
+"""Reads logs: bytes, lines of text, JSON objects.  `audit` and `conform` read with it alone."""
