@@ -235,10 +235,12 @@ class Screen:
     def _show_caveats(self, report: Report) -> None:
         """Shows what limits the verdicts, except for notes, which stand below all checks."""
         from checker.render.terminal.check_line import caveats, caveats_view
+        from checker.render.terminal.report import not_asked_text
 
         if rows := list(caveats(report)):
             console.print_view(caveats_view(rows))
-        for note in report.notes:
+        unasked = (f"not asked: {not_asked_text(report)}",) if report.not_asked else ()
+        for note in (*unasked, *report.notes):
             self._notes.setdefault(note, []).append(report.check)
 
     def _show_notes(self) -> None:
@@ -386,7 +388,7 @@ class Files:
         self._traces = {trace_out: "json", itf_out: "itf"}
         self._traces.pop(None, None)
         self._places: dict[tuple[str, str], At] = {}
-        self._written = False
+        self._written = self._begun = False
         self._annotates = annotates
         if annotates and not self.leave_stdout:
             raise click.UsageError("--github writes to stdout, where `-` has sent another output")
@@ -415,16 +417,29 @@ class Files:
         self, found: list[Report | NotRun], file: str, check: str = ""
     ) -> Iterator[None]:
         """Adds to ``found`` that the check, or the file, could not be run, where an error leaves
-        the context; without a check, which ends the command, the outputs are written then."""
+        the context."""
         try:
             yield
         except Exception as problem:
-            from checker.diagnostics import SpecError
+            from checker.cli.errors import failure_of
             from checker.render.ci.outcomes import NotRun
 
-            errors = problem.diagnostics if isinstance(problem, SpecError) else ()
-            found.append(NotRun(file, check, errors))
-            if not check:
+            failed = failure_of(problem)
+            found.append(NotRun(file, check, failed.errors, failed.said, failed.code))
+            raise
+
+    @contextmanager
+    def recording_an_end(self, file: str) -> Iterator[None]:
+        """Writes the outputs where an error about ``file`` leaves the context before they were
+        written."""
+        found: list[Report | NotRun] = []
+        try:
+            with self.recording_errors(found, file):
+                yield
+        except (console.OutputFailed, console.OutputClosed):
+            raise
+        except Exception:
+            if not self._begun:
                 self.write(found)
                 self.close(found)
             raise
@@ -432,6 +447,8 @@ class Files:
     def write(self, found: list[Report | NotRun]) -> None:
         """Writes the reports so far to files."""
         from checker.formats.exports import export
+
+        self._begun = True
 
         for file, write in self._reports.items():
             if file != "-":
@@ -479,10 +496,15 @@ def only_reports(found: list[Report | NotRun]) -> list[Report]:
 
 
 def _json(found: list[Report | NotRun], _: Places) -> str:
-    from checker.formats.json_format import report_to_json
+    from checker.formats.json_format import document, report_to_json
+    from checker.formats.kinds import REPORTS_KIND
+    from checker.results.verdict import Report, worst
 
-    documents = [report_to_json(report) for report in only_reports(found)]
-    return json_text(documents[0] if len(documents) == 1 else documents) + "\n"
+    reports = [report_to_json(report) for report in only_reports(found)]
+    failed = [each for each in found if not isinstance(each, Report)]
+    problems = [problem for each in failed for problem in each.problems]
+    code = worst(each.exit_code for each in found)
+    return json_text(document(REPORTS_KIND, reports, problems, code)) + "\n"
 
 
 def _chance_page(found: list[Report | NotRun], _: Places) -> str:

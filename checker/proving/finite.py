@@ -34,7 +34,13 @@ from checker.results.rerun import ReplayMismatch
 from checker.results.trace import ERRORS
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.session.caveats import (
+    not_asked,
+    not_promised,
+    notes,
+    warnings_of,
+    why_nothing_explored,
+)
 from checker.session.chance import not_by_proof
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
@@ -235,6 +241,8 @@ def _report(
         notes=notes(check, made, options.fine_steps),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
+        warnings=warnings_of(check),
+        not_asked=not_asked(check, verdicts),
     )
     return not_by_proof(report, check)
 

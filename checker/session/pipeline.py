@@ -42,11 +42,13 @@ from checker.results.verdict import (
 from checker.session import run_engine
 from checker.session.caveats import (
     budgets_of_handlers,
+    not_asked,
     not_promised,
     notes,
     of_view,
     of_walks,
     uncounted_steps,
+    warnings_of,
     why_nothing_explored,
 )
 from checker.session.chance import chance_verdicts, with_chance
@@ -386,6 +388,8 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+        warnings=warnings_of(check),
+        not_asked=not_asked(check, verdicts),
     )
 
 
