@@ -290,9 +290,10 @@ def _sees_all(answer: Answer) -> bool:
 
 
 def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
-    """Returns the forecast of the last exploration, unless an earlier one came further."""
+    """Returns the forecast of the last exploration, unless an earlier one came further, or nothing
+    bounds the number of states."""
     further = forecast is None or answer.distinct_states > forecast.high
-    return None if further else forecast
+    return None if further or answer.endless else forecast
 
 
 def _audit(
