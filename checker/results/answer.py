@@ -191,6 +191,7 @@ class Answer:
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
+    * ``endless``: it was ended because a variable, or what is in flight, outgrows every capacity.
     * ``reduced``: the reductions; the numbers are of what was explored.
     * ``weights``: what multiplies the states most, by estimate, where that was computed.
     * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
@@ -220,6 +221,7 @@ class Answer:
     premises: frozenset[str] = frozenset()
     ends: int = 0
     stopped: str | None = None
+    endless: bool = False
     bytes_per_state: float = 0.0
     fair: bool | None = None
     undecided: dict[str, str] = field(default_factory=dict)
