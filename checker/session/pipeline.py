@@ -311,6 +311,7 @@ def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
     """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
+    from checker.results.bounds import states_within
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
 
@@ -358,6 +359,7 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+        states_within=states_within(made.system, answer),
     )
 
 

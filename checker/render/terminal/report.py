@@ -203,7 +203,7 @@ def _search_text(report: Report, verbose: bool) -> str:
     timed = verbose and counted and report.seconds > 0.01
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
-        f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
+        f"{count(report.distinct_states, 'distinct state')}{_within(report)} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",
         f"{report.seconds:.2f} s",
     ]
@@ -211,6 +211,12 @@ def _search_text(report: Report, verbose: bool) -> str:
         parts.append(f"{report.bytes_per_state:.0f} bytes/state")
     fine = ", fine steps" if report.fine_steps else ""
     return f"{', '.join(parts)}; {report.engine} engine{fine}"
+
+
+def _within(report: Report) -> str:
+    """Returns how many states are within the bounds of the check, where not all are."""
+    within = report.states_within
+    return "" if within in (None, report.distinct_states) else f" ({within:,} within the bound)"
 
 
 def _liveness(report: Report) -> Iterator[str]:
