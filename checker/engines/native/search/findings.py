@@ -85,8 +85,8 @@ class Findings:
     ``violating``: the first level in which a property fails, and the smallest such state there;
     ``faulty``: the same for runtime errors; ``premises``: the properties whose premise held;
     ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: a cycle is known;
-    ``transitions``, ``ends``, ``beyond``: as in ``Answer``; ``marks``: a bit for each mark that was reached;
-    ``lone``: the last level in which it was tried whether one step is enough, and as in
+    ``transitions``, ``ends``, ``beyond``: as in ``Answer``; ``marks``: a bit for each mark that was
+    reached; ``lone``: the last level in which it was tried whether one step is enough, and as in
     ``LevelReport``.
     """
 
