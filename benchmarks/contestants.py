@@ -111,7 +111,7 @@ def ours(reduce: str, case: Case, stopwatch: Stopwatch, folder: Path) -> Sample:
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
     first = stopwatch.run(command, ROOT, settings=cache)
     done = stopwatch.run(command, ROOT, settings=cache)
-    document = json_object(done)
+    document = report_of(done)
     if document.get("exhaustive") is not True:
         raise Misunderstood(f"{OUR_COMMAND} did not explore all of {case.name}: {done.output}")
     used = tuple(document["reduced"]["used"])
@@ -225,6 +225,14 @@ CONTESTANTS: Mapping[Who, Contestant] = {
 """In the order of the table. A C compiler is not among the needs: nothing is measured without."""
 FULL = (Who.OURS, Who.C, Who.SPIN, Who.COLLAPSE, Who.RUMUR)
 """Those that leave nothing out."""
+
+
+def report_of(done: Finished) -> dict[str, Any]:
+    """The report on the one check of which a process of ours printed a document."""
+    found = json_object(done).get("reports")
+    if not isinstance(found, list) or len(found) != 1:
+        raise Misunderstood(f"not one report: {done.output[:2000]}")
+    return dict(found[0])
 
 
 def json_object(done: Finished) -> dict[str, Any]:

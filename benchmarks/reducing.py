@@ -9,7 +9,7 @@ from statistics import geometric_mean, median
 from typing import Any
 
 from benchmarks.comparing import Ratio, WrongAnswer
-from benchmarks.contestants import OUR_COMMAND, ROOT, counted, json_object
+from benchmarks.contestants import OUR_COMMAND, ROOT, counted, report_of
 from benchmarks.measure import Stopwatch
 from benchmarks.tables import Table, number
 
@@ -109,7 +109,7 @@ def play(check: Check, mode: str, stopwatch: Stopwatch, folder: Path) -> Run:
         command += ["--timeout", str(check.patience), "--memory", ROOM]
     command += ["--threads", "1", "--reduce", mode, "--json", "-"]
     done = stopwatch.run(command, ROOT, JUDGED)
-    return _run(json_object(done), done.seconds, done.peak)
+    return _run(report_of(done), done.seconds, done.peak)
 
 
 def _run(document: Mapping[str, Any], whole: float, peak: int) -> Run:

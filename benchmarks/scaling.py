@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.comparing import WrongAnswer
-from benchmarks.contestants import OUR_COMMAND, ROOT, counted, json_object
+from benchmarks.contestants import OUR_COMMAND, ROOT, counted, report_of
 from benchmarks.measure import Stopwatch
 from benchmarks.tables import Table, number
 
@@ -54,7 +54,7 @@ def play(space: Space, threads: int, stopwatch: Stopwatch, folder: Path) -> Run:
         command += ["--set", f"{name}={value}"]
     command += ["--threads", str(threads), "--reduce", "none", "--json", "-"]
     done = stopwatch.run(command, ROOT)
-    document = json_object(done)
+    document = report_of(done)
     return Run(
         states=int(document["distinct_states"]),
         depth=int(document["depth"]),

@@ -15,11 +15,13 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from checker.formats.forms import REPORT_FORMAT
+from checker.formats.forms import DOCUMENT_FORMAT, REPORT_FORMAT
 from checker.formats.json_records import Member, bare, form_of, is_union, members
+from checker.formats.kinds import CONFORMANCES_KIND, REPORTS_KIND, VALENCES_KIND
 from checker.results import conformance, trace, valence
 from checker.results.conformance import Conformance
 from checker.results.domains import AtLeast, AtMost, Matching, OneOf, Sha256
+from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report, Word
@@ -175,30 +177,50 @@ def trace_schema() -> Schema:
     return {**head, **definitions.record(Trace), "$defs": definitions.found}
 
 
-def report_schema() -> Schema:
-    """Returns the schema of what ``--json`` writes: a report, or those on several checks."""
-    definitions = Definitions(Report)
-    one = {"$ref": definitions.reference(Report)}
-    title = "What bivalence writes with --json: the report on a check, or those on several"
+def reports_schema(root: type, kind: str, title: str, *others: Schema) -> Schema:
+    """Returns the schema of a document of reports: records of ``root``, or ``others``."""
+    definitions = Definitions(root)
+    one = {"$ref": definitions.reference(root)}
+    number = {"type": "integer"}
+    properties = {
+        "format": {"const": DOCUMENT_FORMAT},
+        "kind": {"const": kind},
+        "version": {"type": "string"},
+        "reports": {
+            "description": "Empty where nothing could be run: `diagnostics` says why.",
+            "type": "array",
+            "items": {"oneOf": [one, *others]} if others else one,
+        },
+        "diagnostics": {
+            "description": "Errors of what has no report, and warnings of checks.",
+            "type": "array",
+            "items": {"$ref": definitions.reference(Problem)},
+        },
+        "exit_code": number,
+    }
     return {
-        **document_head(IDS[Report], title),
-        "oneOf": [one, {"type": "array", "minItems": 2, "items": one}],
+        **document_head(
+            f"bivalence:{kind.removeprefix('bivalence ').replace(' ', '-')}:{DOCUMENT_FORMAT}",
+            title,
+        ),
+        **closed_object(properties, [*properties]),
         "$defs": definitions.found,
     }
 
 
+def report_schema() -> Schema:
+    """Returns the schema of what ``--json`` writes: the reports on checks."""
+    title = "What bivalence writes with --json: the reports on checks"
+    return reports_schema(Report, REPORTS_KIND, title)
+
+
 def valence_schema() -> Schema:
-    """Returns the schema of a report on valence."""
-    definitions = Definitions(Valence)
-    head = document_head(IDS[Valence], "What bivalence valence writes with --json")
-    return {**head, **definitions.record(Valence), "$defs": definitions.found}
+    """Returns the schema of a document with a report on valence."""
+    return reports_schema(Valence, VALENCES_KIND, "What bivalence valence writes with --json")
 
 
 def conformance_schema() -> Schema:
-    """Returns the schema of what conform writes: a report on a log, or those on several."""
-    definitions = Definitions(Conformance)
-    one = {"$ref": definitions.reference(Conformance)}
-    title = "What bivalence conform writes with --json: the report on a log, or those on several"
+    """Returns the schema of what conform writes: the reports on logs."""
     text = {"type": "string"}
     properties = {"name": text, "verdict": {"const": "unknown"}, "error": text}
     unusable = {
@@ -208,16 +230,13 @@ def conformance_schema() -> Schema:
         "required": [*properties, "exit_code"],
         "properties": {**properties, "exit_code": {"type": "integer"}},
     }
-    each = {"oneOf": [one, unusable]}
-    return {
-        **document_head(IDS[Conformance], title),
-        "oneOf": [one, unusable, {"type": "array", "items": each}],
-        "$defs": definitions.found,
-    }
+    title = "What bivalence conform writes with --json: the reports on logs"
+    return reports_schema(Conformance, CONFORMANCES_KIND, title, unusable)
 
 
 def sweep_schema() -> Schema:
     """Returns the schema of a sweep: its cells have the columns of its rows."""
+    definitions = Definitions(Report)
     text = {"type": "string"}
     properties = {
         "format": {"const": rows.FORMAT},
@@ -241,10 +260,19 @@ def sweep_schema() -> Schema:
             "type": "array",
             "items": {"$ref": "#/$defs/cell"},
         },
+        "diagnostics": {
+            "description": "Warnings of the check, or the errors for which there are no cells",
+            "type": "array",
+            "items": {"$ref": definitions.reference(Problem)},
+        },
     }
     title = "What bivalence sweep writes with --json: one check at every point of a grid"
     head = document_head(f"bivalence:sweep:{rows.FORMAT}", title)
-    return {**head, **closed_object(properties, [*properties]), "$defs": {"cell": cell_schema()}}
+    return {
+        **head,
+        **closed_object(properties, [*properties]),
+        "$defs": {"cell": cell_schema(), **definitions.found},
+    }
 
 
 def cell_schema() -> Schema:

@@ -22,6 +22,7 @@ from statistics import median
 import click
 
 from benchmarks.spark.processes import DRIVER, JAVA, PYTHON, Failed, run
+from checker.formats.json_format import reports_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE, BARRIER, SHUFFLE = "native", "barrier", "shuffle"
@@ -159,7 +160,7 @@ def play(case: Case, name: str, folder: Path) -> Sample:
         }.items():
             command += ["--conf", f"spark.eventLog.{key}={word}"]
     done = run(command, ROOT)
-    document = json.loads(done.output)
+    (document,) = reports_of(done.output)
     if not document["exhaustive"] or any(v["verdict"] != "holds" for v in document["verdicts"]):
         raise WrongAnswer(f"{case.name}, {name}: {done.output[:2000]}")
     return Sample(

@@ -136,9 +136,7 @@ def check(
 
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
-    with files.recording_errors([], names[0].partition("::")[0]):
-        asked = targets(names, options.limits.timeout, options.limits.memory)
-        asked = only_asked(asked, only)
+    asked = only_asked(targets(names, options.limits.timeout, options.limits.memory), only)
     display = Display(quiet, verbose, shown, steps or kinds > 1, steps, layout, lanes, folded)
     display.require(asked)
     options = with_keeping(options, engine, len(asked))

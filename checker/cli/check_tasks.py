@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from checker.diagnostics import Diagnostic
     from checker.engines.options import Options
     from checker.language.load import Spec
     from checker.results.answer import Listener
@@ -45,13 +46,14 @@ class CheckTask:
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
     """The report on ``what``, or that there is none; ``code``: the exit code, ``said``: what is to
-    be said of an error."""
+    be said of an error, ``errors``: its diagnostics."""
 
     number: int
     what: str
     report: Report | None
     code: int
     said: str = ""
+    errors: tuple[Diagnostic, ...] = ()
 
 
 def run_task(task: CheckTask, listener: Listener) -> CheckOutcome:
@@ -60,12 +62,12 @@ def run_task(task: CheckTask, listener: Listener) -> CheckOutcome:
     from checker.proving.dispatch_check import answer_check
 
     found: list[Report] = []
-    code, said = attempt_quietly(
+    failed = attempt_quietly(
         lambda: found.append(answer_check(task.spec, task.name, task.options, listener))
     )
     if not found:
-        return CheckOutcome(task.number, str(task), None, code, said)
-    return CheckOutcome(task.number, str(task), found[0], found[0].exit_code, said)
+        return CheckOutcome(task.number, str(task), None, failed.code, failed.said, failed.errors)
+    return CheckOutcome(task.number, str(task), found[0], found[0].exit_code, failed.said)
 
 
 def lost_task(task: CheckTask, status: Status, reason: str, seconds: float) -> CheckOutcome:

@@ -11,12 +11,20 @@ import click
 
 from checker.cli import console
 from checker.cli.cluster_options import CONF, MASTER, simple_cluster
-from checker.cli.document_options import ITF_OUT, JSON_OUT, trace_option
+from checker.cli.document_options import (
+    ITF_OUT,
+    JSON_OUT,
+    trace_option,
+    unusable_document,
+    write_json,
+    writing_errors,
+)
 from checker.cli.errors import UNKNOWN
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
+from checker.formats.kinds import CONFORMANCES_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +78,7 @@ REPLAYED_OF_EACH = 200
     help="Write the run as a page, with why the log goes no further.",
 )
 @quiet_option("No progress and no run.")
+@writing_errors(unusable_document(CONFORMANCES_KIND))
 def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Say whether a log is the log of a run of a check.
 
@@ -132,24 +141,22 @@ class _Asking:
 
     def ask(self, logs: tuple[str, ...], jobs: int | None, cluster: Cluster | None) -> None:
         """Asks of each of ``logs``; an interrupt ends it, and what was found so far is kept."""
-        from checker.cli.signals import interrupting_on_signals
         from checker.engines import budgets
         from checker.results.answer import stop_reason
 
         limits = self.asked.options.limits
         tasks: list[LogTask] = []
-        with interrupting_on_signals():
-            try:
-                with budgets.within(limits.timeout, limits.memory):
-                    tasks = self._tasks(logs)
-                    self.several = len(tasks) > 1
-                    if len(tasks) == 1:
-                        self._one(tasks[0])
-                if self.several:
-                    self._several(tasks, jobs, cluster)
-            except KeyboardInterrupt as error:
-                self.codes.append(UNKNOWN)
-                console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
+        try:
+            with budgets.within(limits.timeout, limits.memory):
+                tasks = self._tasks(logs)
+                self.several = len(tasks) > 1
+                if len(tasks) == 1:
+                    self._one(tasks[0])
+            if self.several:
+                self._several(tasks, jobs, cluster)
+        except KeyboardInterrupt as error:
+            self.codes.append(UNKNOWN)
+            console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
         if self.several and not self.silent:
             self._summarise(len(tasks))
 
@@ -178,20 +185,15 @@ class _Asking:
     def _attempt(self, name: str, what: Callable[[], None]) -> None:
         """Does ``what``; an error of it is shown and kept, as what is said of the log ``name``."""
         from checker.cli.conform_tasks import LogOutcome
-        from checker.cli.errors import attempt_quietly
+        from checker.cli.errors import failure_of
 
         try:
             what()
         except Exception as problem:
-            error = problem
-
-            def again() -> None:
-                raise error
-
-            code, said = attempt_quietly(again)
-            self.codes.append(code)
-            self.found.append(LogOutcome(1, name, (), code, said))
-            console.print_error_text(said)
+            failed = failure_of(problem)
+            self.codes.append(failed.code)
+            self.found.append(LogOutcome(1, name, (), failed.code, failed.said, failed.errors))
+            console.print_error_text(failed.said)
 
     def _keep(self, report: Conformance) -> None:
         """Keeps the report on the only log, and shows it."""
@@ -299,22 +301,21 @@ def _write(asking: _Asking, given: dict[str, Any]) -> None:
 
 
 def _write_json(asking: _Asking, file: str) -> None:
-    """Writes what was found: of several logs a list."""
-    from checker.diagnostics.visible import json_text
+    """Writes what was found."""
     from checker.formats import json_format
     from checker.results.conformance import Conformance
+    from checker.results.verdict import worst
 
-    documents = [
+    reports = [
         json_format.conformance_to_json(each)
         if isinstance(each, Conformance)
         else json_format.unusable_log_to_json(each.name, each.said, each.code)
         for each in asking.found
     ]
-    text = json_text(documents if asking.several or not documents else documents[0])
-    if file == "-":
-        console.print_line(text)
-    else:
-        console.write_file(file, text + "\n")
+    unusable = (each for each in asking.found if not isinstance(each, Conformance))
+    problems = [problem for each in unusable for problem in each.errors]
+    code = worst(asking.codes)
+    write_json(file, json_format.document(CONFORMANCES_KIND, reports, problems, code))
 
 
 def _write_page(report: Conformance | None, file: str, why: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from checker.conform.conform_log import Asked
     from checker.conform.mapping import NameMapping
     from checker.conform.read_log import Log
+    from checker.diagnostics import Diagnostic
     from checker.results.answer import Listener
     from checker.results.conformance import Conformance
     from checker.sweep.cells import Status
@@ -47,13 +48,14 @@ class LogTask:
 @dataclass(frozen=True, slots=True)
 class LogOutcome:
     """The reports on the runs in a task, by name; ``code``: the exit code of an error that has
-    ended it, ``said``: what is to be said of that."""
+    ended it, ``said``: what is to be said of that, ``errors``: its diagnostics."""
 
     number: int
     name: str
     reports: tuple[tuple[str, Conformance], ...] = ()
     code: int = 0
     said: str = ""
+    errors: tuple[Diagnostic, ...] = ()
 
     @property
     def codes(self) -> list[int]:
@@ -160,8 +162,8 @@ def run_task(task: LogTask, listener: Listener) -> LogOutcome:
             if report.was_interrupted:
                 return
 
-    code, said = attempt_quietly(answer)
-    return LogOutcome(task.number, task.name, tuple(found), code, said)
+    failed = attempt_quietly(answer)
+    return LogOutcome(task.number, task.name, tuple(found), failed.code, failed.said, failed.errors)
 
 
 def lost_task(task: LogTask, status: Status, reason: str, seconds: float) -> LogOutcome:

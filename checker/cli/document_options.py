@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from checker.cli.errors import Failure
 
 EXPLAIN = 5.0
 """Seconds."""
@@ -34,16 +37,71 @@ _OUTPUTS = ("json_out", "trace_out", "itf_out", "junit_out", "sarif_out", "html_
 
 def writing_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns ``command`` with what the options of outputs say in one argument ``files``, a
-    :class:`checker.cli.reporting.Files`; it stands below those options."""
+    :class:`checker.cli.reporting.Files`; it stands below those options.
+
+    Where an error ends the command before anything is reported, the outputs say so.
+    """
 
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
         from checker.cli.reporting import Files
 
         named = {name: given.pop(name) for name in _OUTPUTS if name in given}
-        return command(files=Files(**named), **given)
+        files = Files(**named)
+        with files.recording_an_end(_first_name(given)):
+            return command(files=files, **given)
 
     return gathered
+
+
+def _first_name(given: dict[str, Any]) -> str:
+    """Returns the first file that a command is about."""
+    names = given.get("names") or given.get("paths") or given["name"]
+    return (names if isinstance(names, str) else str(names[0])).partition("::")[0]
+
+
+def writing_errors(unusable: Callable[[Failure, dict[str, Any]], Any]) -> Callable[..., Any]:
+    """Returns a decorator of commands with ``--json``: where an error ends one, what ``unusable``
+    makes of it, and of the command's arguments, is written there."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def written(**given: Any) -> Any:
+            try:
+                return command(**given)
+            except Exception as problem:
+                from checker.cli.errors import failure_of
+
+                if given["json_out"] is not None:
+                    write_json(given["json_out"], unusable(failure_of(problem), given))
+                raise
+
+        return written
+
+    return decorate
+
+
+def unusable_document(kind: str) -> Callable[[Failure, dict[str, Any]], Any]:
+    """Returns what makes a document of ``kind`` without reports of an error."""
+
+    def made(failed: Failure, _: dict[str, Any]) -> Any:
+        from checker.formats.json_format import document
+
+        return document(kind, (), failed.problems, failed.code)
+
+    return made
+
+
+def write_json(file: str, document: object) -> None:
+    """Writes a document to ``file``; ``-`` is stdout."""
+    from checker.cli import console
+    from checker.diagnostics.visible import json_text
+
+    text = json_text(document) + "\n"
+    if file == "-":
+        console.write_stdout(text)
+    else:
+        console.write_file(file, text)
 
 
 def trace_option(whose: str = "the first violation's") -> Callable[..., Any]:

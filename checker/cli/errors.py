@@ -8,10 +8,15 @@ import io
 import os
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from checker.cli import console
+
+if TYPE_CHECKING:
+    from checker.diagnostics import Diagnostic
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
 DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -19,6 +24,7 @@ DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, err
 MOST = 50
 """The largest number of diagnostics of one problem that are printed."""
 DEBUG = "BIVALENCE_DEBUG"
+UNREPORTED = "it could not be run: see stderr"
 
 
 def attempt(what: Callable[[], None]) -> int:
@@ -35,12 +41,49 @@ def attempt(what: Callable[[], None]) -> int:
     return 0
 
 
-def attempt_quietly(what: Callable[[], None]) -> tuple[int, str]:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exit ``code`` of an error, 0 without one; ``said``: what is printed of it; ``errors``:
+    the diagnostics that it holds."""
+
+    code: int
+    said: str
+    errors: tuple[Diagnostic, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics; an error that has none is one without a code and a place."""
+        from checker.diagnostics import Diagnostic
+
+        return self.errors or (Diagnostic("", self.said.strip() or UNREPORTED),)
+
+
+def attempt_quietly(what: Callable[[], None]) -> Failure:
     """Does what :func:`attempt` does, but returns what it would print beside the exit code."""
+    from checker.diagnostics import SpecError
+
     said = io.StringIO()
+    errors: list[Diagnostic] = []
+
+    def noting() -> None:
+        try:
+            what()
+        except SpecError as problem:
+            errors.extend(problem.diagnostics)
+            raise
+
     with contextlib.redirect_stderr(said):
-        code = attempt(what)
-    return code, said.getvalue()
+        code = attempt(noting)
+    return Failure(code, said.getvalue(), tuple(errors))
+
+
+def failure_of(problem: Exception) -> Failure:
+    """Returns an error as a failure, without printing it."""
+
+    def again() -> None:
+        raise problem
+
+    return attempt_quietly(again)
 
 
 def say_problem(problem: Exception) -> int:

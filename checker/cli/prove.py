@@ -123,8 +123,7 @@ def prove(
     from checker.results.answer import Limits
 
     files.require_apart(certificate)
-    with files.recording_errors([], names[0].partition("::")[0]):
-        asked = targets(names, budget)
+    asked = targets(names, budget)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
     display.require(asked)
     options = Options(

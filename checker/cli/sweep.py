@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
+from checker.cli.document_options import writing_errors
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
+    from checker.cli.errors import Failure
     from checker.engines.cluster import Cluster
     from checker.results.answer import Progress
     from checker.sweep.cells import CellOutcome
@@ -28,6 +30,14 @@ MOST_SHOWN = 1000
 
 ALLOWED, SHARE = 1.0, 20
 """Saving results may take ``ALLOWED`` seconds plus a ``SHARE``-th of the elapsed time."""
+
+
+def _unusable(failed: Failure, given: Mapping[str, Any]) -> Any:
+    """Returns the document of a sweep that an error has ended before its first cell."""
+    from checker.sweep.rows import as_unusable
+
+    file, _, check = given["name"].partition("::")
+    return as_unusable(file, check, failed.problems)
 
 
 @click.command(cls=Grouped)
@@ -50,6 +60,7 @@ ALLOWED, SHARE = 1.0, 20
     "--jobs", type=click.IntRange(min=1), metavar="K", help="Cells at a time. Default: all cores."
 )
 @quiet_option("No progress.")
+@writing_errors(_unusable)
 def sweep(
     name: str,
     more: tuple[str, ...],
@@ -127,7 +138,6 @@ def _run(
 ) -> int:
     from checker.cli.console import print_note
     from checker.cli.progress import Count
-    from checker.cli.signals import interrupting_on_signals
     from checker.sweep.run import run
 
     interrupted = False
@@ -139,7 +149,7 @@ def _run(
             meter.count(done, [_where(planned, cell, how) for cell, how in sorted(running.items())])
 
         try:
-            with interrupting_on_signals(), closing(run(planned, jobs, cluster, tell)) as outcomes:
+            with closing(run(planned, jobs, cluster, tell)) as outcomes:
                 for outcome in outcomes:
                     keeper.take(outcome)
         except KeyboardInterrupt:

@@ -11,7 +11,13 @@ import click
 
 from checker.cli import console
 from checker.cli.check_tasks import CheckOutcome, CheckTask, lost_task, run_task
-from checker.cli.document_options import GITHUB, JUNIT_OUT, SARIF_OUT, writing_files
+from checker.cli.document_options import (
+    GITHUB,
+    JSON_OUT,
+    JUNIT_OUT,
+    SARIF_OUT,
+    writing_files,
+)
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
 from checker.cli.settings import engine_options
@@ -20,6 +26,7 @@ from checker.diagnostics.english import count
 if TYPE_CHECKING:
     from checker.cli.reporting import Files
     from checker.language.load import Spec
+    from checker.render.ci.outcomes import NotRun
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
 
@@ -34,6 +41,7 @@ takes as long to start."""
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @engine_options
 @JOBS
+@JSON_OUT
 @JUNIT_OUT
 @SARIF_OUT
 @GITHUB
@@ -50,8 +58,8 @@ def test(
 
     PATHs are specs, or folders with specs in them. Checks run side by side, on all cores.
     """
+    from checker.cli.errors import UNKNOWN
     from checker.cli.settings import options_of
-    from checker.render.ci.outcomes import NotRun
     from checker.results.verdict import worst
     from checker.session.run_engine import shared_sessions
 
@@ -61,17 +69,21 @@ def test(
     specs = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
     found: list[Report | NotRun] = []
-    with shared_sessions(options):
-        for outcome in _outcomes(specs, options, jobs, quiet, files.locate):
-            console.print_error_text(outcome.said)
-            if line := _line(outcome, quiet):
-                console.print_line(line)
-            codes.append(outcome.code)
-            found.append(outcome.report or NotRun(outcome.what, "", said=outcome.said))
-            if outcome.report is not None and outcome.report.was_interrupted:
-                raise KeyboardInterrupt
+    try:
+        with shared_sessions(options):
+            for outcome in _outcomes(specs, options, jobs, quiet, files.locate):
+                console.print_error_text(outcome.said)
+                if line := _line(outcome, quiet):
+                    console.print_line(line)
+                codes.append(outcome.code)
+                found.append(outcome.report or _not_run(outcome))
+                if outcome.report is not None and outcome.report.was_interrupted:
+                    raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        console.print_note("interrupted; not all checks were run")
+        codes.append(UNKNOWN)
     good = sum(code == 0 for code in codes)
-    console.print_line(f"{good} of {len(codes)} as expected")
+    console.print_line(f"{good} of {len(found)} as expected")
     files.write(found)
     files.close(found)
     return worst(codes)
@@ -140,25 +152,37 @@ def _read(file: Path) -> Spec | CheckOutcome:
     from checker.session import pipeline
 
     read: list[Spec] = []
-    failed, said = attempt_quietly(lambda: read.append(pipeline.read_spec(str(file))))
-    return read[0] if read else CheckOutcome(0, str(file), None, failed, said)
+    failed = attempt_quietly(lambda: read.append(pipeline.read_spec(str(file))))
+    if read:
+        return read[0]
+    return CheckOutcome(0, str(file), None, failed.code, failed.said, failed.errors)
+
+
+def _not_run(outcome: CheckOutcome) -> NotRun:
+    from checker.render.ci.outcomes import NotRun
+
+    file, _, check = outcome.what.partition("::")
+    return NotRun(file, check, outcome.errors, outcome.said, outcome.code)
 
 
 def _line(outcome: CheckOutcome, quiet: bool) -> str:
     """Returns the line of a check; empty where it need not be shown."""
     from checker.cli.errors import USAGE
+    from checker.results.origin import sources
 
     report = outcome.report
     if report is None:
         return f"{'UNUSABLE' if outcome.code == USAGE else 'FAILED'}  {outcome.what}"
-    if quiet and report.exit_code == 0:
+    if quiet and report.exit_code == 0 and not report.warnings:
         return ""
     mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
     took = f"{count(report.distinct_states, 'state')}, {report.seconds:.2f} s"
     if report.proof is not None:
         took = f"{count(report.proof.queries, 'query', 'queries')}, {report.proof.seconds:.2f} s"
     why = "".join(f"\n             {reason}" for reason in _reasons(report))
-    return f"{mark}  {report.file}::{report.check}  ({took}){why}"
+    warned = (f"warning {w.code}: {w.file}:{w.line}: {w.message}" for w in report.warnings)
+    about = "".join(f"\n             {said}" for said in (*warned, *sources(report.verdicts)))
+    return f"{mark}  {report.file}::{report.check}  ({took}){why}{about}"
 
 
 def _reasons(report: Report) -> Iterable[str]:

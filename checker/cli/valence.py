@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import console
-from checker.cli.document_options import JSON_OUT
+from checker.cli.document_options import (
+    JSON_OUT,
+    unusable_document,
+    write_json,
+    writing_errors,
+)
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import SET, engine_options
+from checker.formats.kinds import VALENCES_KIND
 
 if TYPE_CHECKING:
     from checker.results.valence import Valence
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--html", "html_out", metavar="FILE", help="Write it as a page, with pictures.")
 @click.option("--levels", "every_level", is_flag=True, help="Show every level of the state graph.")
 @quiet_option("No progress and no executions.")
+@writing_errors(unusable_document(VALENCES_KIND))
 def valence(
     name: str,
     settings: tuple[str, ...],
@@ -55,7 +62,6 @@ def valence(
     from checker.cli.progress import Meter
     from checker.cli.reporting import require_outputs
     from checker.cli.settings import one_target, options_of
-    from checker.cli.signals import interrupting_on_signals
     from checker.engines import budgets
     from checker.session.run_engine import shared_sessions
     from checker.valence.analysis import analyse
@@ -68,7 +74,6 @@ def valence(
     limits = options.limits
     with (
         Meter(f"{spec}::{check}", silent=quiet) as meter,
-        interrupting_on_signals(),
         budgets.within(limits.timeout, limits.memory),
         shared_sessions(options),
     ):
@@ -85,15 +90,11 @@ def valence(
 def _write(report: Valence, json_out: str | None, html_out: str | None) -> None:
     """Writes the files that were asked for."""
     from checker.cli.console import write_file
-    from checker.diagnostics.visible import json_text
-    from checker.formats.json_format import valence_to_json
+    from checker.formats.json_format import document, valence_to_json
 
     if json_out is not None:
-        text = json_text(valence_to_json(report))
-        if json_out == "-":
-            console.print_line(text)
-        else:
-            write_file(json_out, text + "\n")
+        reports = [valence_to_json(report)]
+        write_json(json_out, document(VALENCES_KIND, reports, (), report.exit_code))
     if html_out is not None:
         from checker.render.html.valence import valence_page
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 from collections.abc import Awaitable, Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from checker.engines.python_children import command
+from checker.formats.json_format import reports_of
 from checker.results.verdict import Word
 
 RUNNING, DONE, FAILED = "running", "done", "failed"
@@ -140,9 +140,8 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 def _outcome(what: str, out: bytes, said: bytes) -> Outcome:
     try:
-        found = json.loads(out)
-        report = found[0] if isinstance(found, list) else found
-        return Outcome(what, DONE, {**report})
-    except (ValueError, IndexError, TypeError):
+        (report,) = reports_of(out.decode("utf-8", "replace"))
+        return Outcome(what, DONE, report)
+    except (ValueError, TypeError):
         lines = said.decode("utf-8", "replace").strip().splitlines()
         return Outcome(what, FAILED, {}, lines[0] if lines else "it ended without a report")

@@ -16,8 +16,10 @@ from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
 
-REPORT_FORMAT = 5
-"""Version of the report document; 5 has proofs, and what holds up to a number of steps."""
+REPORT_FORMAT = 6
+"""Version of the report on a check; 6 has the origins of properties, and warnings."""
+DOCUMENT_FORMAT = 6
+"""Version of the document of reports; in 5 it was one report, or a list of several."""
 
 CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
@@ -59,7 +61,7 @@ FORMS: Mapping[type, Form] = {
         inlined="header",
         keys={"property_name": "property", "word": "verdict"},
         items={"variables": ("name", "kind")},
-        optional={"operations": "operations", "still_open": "still_open"},
+        optional={"operations": "operations", "still_open": "still_open", "origin": "origin"},
         sealed=True,
     ),
     Report: Form(
@@ -91,6 +93,7 @@ FORMS: Mapping[type, Form] = {
             "others": "of_others",
             "of_others": "of_others",
             "chance": "chance",
+            "origin": "origin",
         },
     ),
     Reduced: Form(items={"unused": ("kind", "why")}),

@@ -7,14 +7,18 @@ What their objects are is said by the records and their forms (``forms.py``).  T
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, cast
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.visible import json_text
-from checker.formats.forms import KIND, REPORT_KIND
+from checker.formats.forms import DOCUMENT_FORMAT, KIND, REPORT_KIND
 from checker.formats.json_records import digest, read, to_data
+from checker.formats.kinds import DOCUMENT_KINDS
+from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
@@ -27,6 +31,33 @@ WANTED = "a document written by `bivalence check --trace-out`"
 def report_to_json(report: Report) -> dict[str, Any]:
     """Returns the report as a JSON object, with the traces of its violations."""
     return cast(dict[str, Any], to_data(report))
+
+
+def document(
+    kind: str, reports: Iterable[dict[str, Any]], problems: Iterable[Diagnostic], exit_code: int
+) -> dict[str, Any]:
+    """Returns what ``--json`` writes: the reports, and the diagnostics of what has no report and of
+    checks that have one (each once)."""
+    found = [*reports]
+    every = [*(to_data(problem_of(problem)) for problem in problems)]
+    every += [problem for report in found for problem in report.get("warnings", ())]
+    return {
+        "format": DOCUMENT_FORMAT,
+        "kind": kind,
+        "version": version(),
+        "reports": found,
+        "diagnostics": [p for number, p in enumerate(every) if p not in every[:number]],
+        "exit_code": exit_code,
+    }
+
+
+def reports_of(text: str) -> list[dict[str, Any]]:
+    """Returns the reports in a document of :func:`document`; raises ``ValueError`` where it is
+    none."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or found.get("kind") not in DOCUMENT_KINDS:
+        raise ValueError("this is not a document of reports")
+    return list(found["reports"])
 
 
 def valence_to_json(report: Valence) -> dict[str, Any]:
@@ -122,10 +153,10 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
 
 
 def _is_report(document: object) -> bool:
-    """Returns whether it is what ``check --json`` writes: the reports of a file's checks, or
-    one."""
+    """Returns whether it is what ``--json`` writes, now or before format 6: a document of reports,
+    a report, or a list of them."""
     first = document[0] if isinstance(document, list) and document else document
-    return isinstance(first, dict) and first.get("kind") == REPORT_KIND
+    return isinstance(first, dict) and first.get("kind") in (REPORT_KIND, *DOCUMENT_KINDS)
 
 
 def _no_trace(message: str, expected: str = "") -> SpecError:

@@ -14,6 +14,7 @@ from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.instead import asking_instead, with_free_inputs
 from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.scope import Reporter
+from checker.language.typecheck.unasked import unasked, with_unasked
 from checker.language.typecheck.world_settings import in_world
 from checker.language.variant_text import difference
 
@@ -121,7 +122,8 @@ class Spec:
         check = self._typed(name, lambda decl, _: in_world(decl, world))
         if self._only:
             check = _narrow(check, self._only)
-        return replace(check, overridden=tuple(world.items()))
+        left_out = unasked(check, self.module.checks)
+        return replace(check, overridden=tuple(world.items()), unasked=left_out)
 
 
 def _narrow(check: typed.Check, properties: frozenset[str]) -> typed.Check:
@@ -186,7 +188,7 @@ def module_of(source: Source, library: Library) -> typed.Module:
         source.spec.file,
         tuple(i for i in interfaces if i is not None),
         tuple(p for p in protocols if p is not None),
-        tuple(checks),
+        with_unasked(checks),
     )
 
 

@@ -39,6 +39,7 @@ from checker.model.types import BOOL, Type, Value
 from checker.model.views import View
 
 if TYPE_CHECKING:
+    from checker.diagnostics.origin import Origin
     from checker.model.reading import Reading
 
 
@@ -650,6 +651,7 @@ class Property:
     ways: tuple[Way, ...] = ()
     reading: Reading | None = field(default=None, compare=False, repr=False)
     part_of: str = ""
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def asked(self) -> str:

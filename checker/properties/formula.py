@@ -97,6 +97,7 @@ def _invariant(
         premise=disj(*(premise for _, premise in found)),
         definition=definition.document or definition.text,
         place=world.place(definition.span),
+        origin=definition.origin,
         reading=reading(world, definition.formula, whole_runs=False),
     )
 
@@ -124,6 +125,7 @@ def _liveness(world: World, definition: typed.PropertyDef) -> Property:
         premise=asked.premise,
         definition=definition.document or definition.text,
         place=world.place(definition.span),
+        origin=definition.origin,
         params=asked.params,
         propositions=asked.propositions,
         formula=asked.formula,

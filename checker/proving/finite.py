@@ -27,13 +27,20 @@ from checker.instantiate.capacity_estimation import (
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.proving.provable import require_provable
+from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
 from checker.results.trace import ERRORS
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.caveats import not_promised, notes, why_nothing_explored
+from checker.session.caveats import (
+    not_asked,
+    not_promised,
+    notes,
+    warnings_of,
+    why_nothing_explored,
+)
 from checker.session.chance import not_by_proof
 from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
@@ -81,6 +88,8 @@ def prove_check(
         require_provable(check)
     path = str(spec)
     started = time.monotonic()
+    of_engine, error = replace(options, engine=NAME), KeyboardInterrupt()
+    so_far.known(lambda: unknown_report(path, check, of_engine, 0.0, error))
     with budgets.within(budget):
         try:
             made, found = _prove_smallest(check, options, tuple(methods), budget, listener)
@@ -232,6 +241,8 @@ def _report(
         notes=notes(check, made, options.fine_steps),
         proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
         world=world_line(check, made.sizes),
+        warnings=warnings_of(check),
+        not_asked=not_asked(check, verdicts),
     )
     return not_by_proof(report, check)
 

@@ -42,13 +42,15 @@ from checker.proving.size_conditions import (
     thresholds,
     weaken_assumptions,
 )
-from checker.results.answer import Answer, Listener, Progress, stop_reason
+from checker.results import so_far
+from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
 from checker.results.assumptions import assumptions_of
 from checker.results.judge import compare
+from checker.results.origin import with_origins
 from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.caveats import not_promised, variants_of
+from checker.session.caveats import not_promised, variants_of, warning_notes, warnings_of
 from checker.session.chance import not_by_proof
 from checker.session.load import load_check, parametrize, read_spec
 from checker.session.run_engine import unknown_report
@@ -135,6 +137,28 @@ def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
     return automaton, asked
 
 
+def without_refused(check: typed.Check) -> tuple[typed.Check, dict[str, Diagnostic]]:
+    """Returns ``check``, about all sizes, with those of its properties that are in the fragment,
+    and for each of the others the first diagnostic that says why it is not.
+
+    Raises :class:`SpecError` where none is: then a clause of the check may be to blame.
+    """
+    try:
+        extraction(check)
+    except SpecError as whole:
+        refused: dict[str, Diagnostic] = {}
+        for definition in check.prove:
+            try:
+                extraction(replace(check, prove=(definition,)))
+            except SpecError as error:
+                refused[definition.name] = error.diagnostics[0]
+        if len(refused) == len(check.prove):
+            raise whole from None
+        kept = tuple(p for p in check.prove if p.name not in refused)
+        return replace(check, prove=kept), refused
+    return check, {}
+
+
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
     """Returns ``check`` about all sizes, with the other parameters as in ``settings``.
 
@@ -155,7 +179,8 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
 
 @dataclass
 class _Proving:
-    """The questions, and what is known so far; ``weakened``: where less is required of sizes."""
+    """The questions, and what is known so far; ``weakened``: where less is required of sizes;
+    ``every``: all properties of the check, in order, those outside the fragment among them."""
 
     spec: Spec
     written: typed.Check
@@ -173,6 +198,7 @@ class _Proving:
     sufficient: bool | None = None
     stopped: str | None = None
     counting: ParametricChecker | None = None
+    every: tuple[typed.PropertyDef, ...] = ()
 
     @classmethod
     def begin(
@@ -180,16 +206,35 @@ class _Proving:
     ) -> _Proving:
         """Starts a proof in which nothing is decided yet."""
         started = time.monotonic()
-        check = about_every_size(written, options.settings)
+        whole = about_every_size(written, options.settings)
+        check, refused = without_refused(whole)
         automaton, asked = extraction(check)
         finite = Finite(spec, written, check, options)
-        return cls(spec, written, check, options, listener, automaton, asked, finite, started)
+        made = cls(
+            spec, written, check, options, listener, automaton, asked, finite, started,
+            every=whole.prove,
+        )  # fmt: skip
+        for definition in whole.prove:
+            if definition.name in refused:
+                made.refuse(definition, refused[definition.name])
+        return made
+
+    def refuse(self, definition: typed.PropertyDef, why: Diagnostic) -> None:
+        """Records that ``definition`` is outside the fragment."""
+        at = "" if why.span is None else f"line {why.span.line}: "
+        hint = f" ({why.hint})" if why.hint else ""
+        said = why.message.removeprefix(f"`{definition.name}`: ")
+        reason = f"not in the fragment of proofs, {why.code}: {at}{said}{hint}"
+        name, text = definition.name, definition.document or definition.text
+        expected = self._expectations().get(name)
+        self.verdicts[name] = PropertyVerdict(name, text, Word.UNKNOWN, expected, reason)
 
     # ---- queries --------------------------------------------------------------------------
 
     def ask(self) -> None:
         """Decides every question, until the time is over or it is interrupted."""
         for question in self.questions:
+            so_far.known(self._report_so_far)
             self._say(question.property)
             if self.stopped is None and self._seconds_left() <= 0.0:
                 self.stopped = self.options.limits.no_more_time
@@ -306,6 +351,17 @@ class _Proving:
             said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
         self._know(question, Word.PROVED, f"for {self._scope()}", certificate=said)
 
+    def _report_so_far(self) -> Report:
+        """Returns the report, should it be interrupted now."""
+        known = dict(self.verdicts)
+        for question in self.questions:
+            if question.property not in known:
+                self._know(question, Word.UNKNOWN, INTERRUPTED)
+        try:
+            return replace(self.report(), stopped=INTERRUPTED)
+        finally:
+            self.verdicts = known
+
     def _know(
         self,
         question: Question,
@@ -361,6 +417,7 @@ class _Proving:
 
     def weaken(self) -> None:
         """Determines whether the condition on sizes is sufficient, and whether less would be."""
+        so_far.known(self._report_so_far)
         words = {v.word for v in self.verdicts.values()}
         if words == {Word.PROVED}:
             self.sufficient = True
@@ -411,7 +468,7 @@ class _Proving:
 
     def report(self) -> Report:
         """Returns the report."""
-        verdicts = tuple(self.verdicts[q.property] for q in self.questions)
+        verdicts = with_origins((self.verdicts[p.name] for p in self.every), self.every)
         seconds = time.monotonic() - self.started
         decided = not any(v.word is Word.UNKNOWN for v in verdicts)
         wanted = [(what, value) for what, value in self._expectations().items()]
@@ -443,7 +500,8 @@ class _Proving:
             seconds=seconds,
             exhaustive=decided and self.stopped is None,
             stopped=self.stopped,
-            notes=variants_of(self.check),
+            notes=(*variants_of(self.check), *warning_notes(self.check)),
+            warnings=warnings_of(self.check),
             reduce="none",
             proof=proof,
             world=world_line(self.check, None),

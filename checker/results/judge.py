@@ -11,6 +11,7 @@ from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.answer import Answer, Path, stop_reason, without_run
 from checker.results.assumptions import assumptions_of
 from checker.results.bounds import limits_met, where_it_holds
+from checker.results.origin import origin_of_property
 from checker.results.phrases import restarts_text, unless_omitted
 from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
@@ -132,6 +133,7 @@ def _joined(
         tuple(dict.fromkeys(assumed)),
         trace=same[0].trace,
         up_to=steps if word is Word.BOUNDED else None,
+        origin=origin_of_property(parts[0]),
     )
 
 

@@ -20,6 +20,7 @@ from checker.model.types import AtomT, MapT, default, universe
 from checker.results.crash_truncation import cut_short
 from checker.results.events import acting, at, trace_events
 from checker.results.operations import intervals
+from checker.results.origin import origin_of_property
 from checker.results.outcomes import copies_of, ever_crashed, in_flight, outcomes_of
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import encode, show
@@ -80,6 +81,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         values=() if prop is None else _values(prop, run),
         at=None if prop is None else at(prop.place),
         operations=intervals(system, run),
+        origin=None if prop is None else origin_of_property(prop),
     )
 
 

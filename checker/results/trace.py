@@ -9,6 +9,7 @@ from typing import Annotated
 from checker.diagnostics.english import count, listing
 from checker.model.ir import ActionKind, FairnessKind, MarkKind, VariableKind
 from checker.results.domains import AtLeast, Natural, OneOf, Positive, Sha256
+from checker.results.origin import Origin
 
 FORMAT = 4
 """Version of the trace document; 4 has what steps read of others, and the initial choices."""
@@ -361,7 +362,7 @@ class Trace:
     parameters, in the encoding of the Informal Trace Format; ``at``: where the property is defined.
     ``operations``: the requests that return, in the order of their calls.  ``still_open``: where
     something is decided, the values that still can be in each state of ``steps``; empty where that
-    is not known.
+    is not known.  ``origin``: where the property comes from.
     """
 
     header: Header
@@ -387,6 +388,7 @@ class Trace:
     explanation: Explanation | None = None
     operations: tuple[Interval, ...] = ()
     still_open: tuple[StillOpen, ...] = ()
+    origin: Origin | None = None
 
     @property
     def is_recorded(self) -> bool:

@@ -12,6 +12,8 @@ from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weig
 from checker.results.chance import Chance
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
 from checker.results.logs import LogSummary
+from checker.results.origin import Origin
+from checker.results.problems import Problem
 from checker.results.proof import Proof
 from checker.results.trace import ERRORS, At, Trace
 from checker.results.walks import WalkSummary
@@ -21,6 +23,7 @@ __all__ = [
     "Audit",
     "Covered",
     "Expected",
+    "NotAsked",
     "PropertyVerdict",
     "Report",
     "RestsOn",
@@ -119,7 +122,8 @@ class PropertyVerdict:
     no more.
     ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
     the solver.  ``rests_on``: of liveness that holds, where that was requested.
-    ``chance``: of a question about chance, its value.
+    ``chance``: of a question about chance, its value.  ``origin``: where the property comes from;
+    ``None`` of what is no property.
     """
 
     property: str
@@ -139,6 +143,11 @@ class PropertyVerdict:
     others: tuple[Trace, ...] = ()
     of_others: str = ""
     chance: Chance | None = None
+    origin: Origin | None = None
+
+    def hides(self) -> bool:
+        """Whether the property hides another one of the library, of the same name."""
+        return self.origin is not None and bool(self.origin.hides)
 
     def label(self) -> str:
         """The word as it is shown."""
@@ -151,6 +160,15 @@ class PropertyVerdict:
         """The word in capitals, and behind it what the spec says."""
         word = self.label().removesuffix(self.within)
         return f"{word.upper()}{self.within}" if self.within else word.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
+    it."""
+
+    what: str
+    clause: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +256,8 @@ class Report:
     they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
     log of what really happened, what was read.  ``world``: processes,
     faults, links and clients in one line; empty where the check was not instantiated.
+    ``warnings``: of the check; ``notes`` have them, too.  ``not_asked``: what no check of the file
+    asks, where something holds in a world in which nothing fails, or of one process.
     """
 
     version: str = field(default_factory=version, kw_only=True)
@@ -277,6 +297,8 @@ class Report:
     log: LogSummary | None = None
     world: str = ""
     states_within: Natural | None = None
+    warnings: tuple[Problem, ...] = ()
+    not_asked: tuple[NotAsked, ...] = ()
 
     @property
     def was_interrupted(self) -> bool:

@@ -208,8 +208,8 @@ class Attempts:
         there, best = max((*self._earlier, (made, answer)), key=lambda each: _reach(each[1]))
         if best is answer and not any(a.violations for _, a in self._earlier):
             return made, answer
-        ending = {"stopped": answer.stopped, "endless": answer.endless}
-        best = replace(best, fault=None, restarts=answer.restarts, **ending)
+        restarts, stopped, endless = answer.restarts, answer.stopped, answer.endless
+        best = replace(best, fault=None, restarts=restarts, stopped=stopped, endless=endless)
         if not same_up_to_bounds(there.system, made.system):
             return there, best
         found = dict(best.violations)

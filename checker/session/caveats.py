@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,14 @@ from checker.model.names import reads_in
 from checker.model.tree import nodes as below
 from checker.model.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.results.answer import Answer, State
+from checker.results.problems import Problem, problem_of
+from checker.results.verdict import NotAsked, PropertyVerdict, Word
 
 if TYPE_CHECKING:
     from checker.results.unseparated import Comparison
 
+MOST_NOT_ASKED = 3
+"""The largest number of worlds not asked that a report names."""
 PILE = 16
 """From this many copies of one message in flight on, they are held to be unbounded."""
 
@@ -38,7 +42,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
     steps."""
     return (
         *variants_of(check),
-        *_warnings(check),
+        *warning_notes(check),
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
         *_of_roles(check),
@@ -289,7 +293,20 @@ def why_nothing_explored(check: typed.Check) -> str:
     return ""
 
 
-def _warnings(check: typed.Check) -> Iterator[str]:
+def warnings_of(check: typed.Check) -> tuple[Problem, ...]:
+    """Returns the warnings of ``check``."""
+    return tuple(problem_of(warning) for warning in check.warnings)
+
+
+def not_asked(check: typed.Check, verdicts: Iterable[PropertyVerdict]) -> tuple[NotAsked, ...]:
+    """Returns what no check of the file asks, where some verdict might be taken to be about it."""
+    if not any(verdict.word in (Word.HOLDS, Word.PROVED) for verdict in verdicts):
+        return ()
+    return tuple(NotAsked(each.what, each.clause) for each in check.unasked[:MOST_NOT_ASKED])
+
+
+def warning_notes(check: typed.Check) -> Iterator[str]:
+    """Yields the warnings of ``check`` as notes."""
     for warning in check.warnings:
         span = warning.span
         at = f"line {span.line}: " if span is not None and span.line else ""

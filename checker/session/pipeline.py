@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
@@ -20,7 +21,15 @@ from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.reductions.registry import is_named
-from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
+from checker.results import so_far
+from checker.results.answer import (
+    DECIDED,
+    INTERRUPTED,
+    Answer,
+    Forecast,
+    Listener,
+    stop_reason,
+)
 from checker.results.trace import Header, Trace
 from checker.results.verdict import (
     STRIPS_ENDED,
@@ -33,11 +42,13 @@ from checker.results.verdict import (
 from checker.session import run_engine
 from checker.session.caveats import (
     budgets_of_handlers,
+    not_asked,
     not_promised,
     notes,
     of_view,
     of_walks,
     uncounted_steps,
+    warnings_of,
     why_nothing_explored,
 )
 from checker.session.chance import chance_verdicts, with_chance
@@ -108,12 +119,16 @@ def run_loaded(
     require_exportable(options)
     started = time.monotonic()
     with run_folder(path, check, options) as run:
+        kept = None if run is None or options.checkpoint is None else run.location
+        nothing = partial(_interrupted_at, path, check, options, started)
+        so_far.known(lambda: replace(nothing(), kept=kept))
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
                 outlook = Outlook(listener)
                 made, answer = explore_fully(check, options, outlook, run)
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
+                so_far.known(lambda: replace(_unfinished(report, options), kept=kept))
                 found = chance_verdicts(check, remaining_time(options, started), listener)
                 report = with_chance(report, found)
         except KeyboardInterrupt as error:
@@ -135,6 +150,22 @@ def run_loaded(
             report = with_strips(report, made.system, options, started)
             report = export_tables(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
+
+
+def _interrupted_at(path: str, check: typed.Check, options: Options, started: float) -> Report:
+    """Returns the report on a check that is interrupted before anything is known."""
+    seconds = time.monotonic() - started
+    return unknown_report(path, check, options, seconds, KeyboardInterrupt())
+
+
+def _unfinished(report: Report, options: Options) -> Report:
+    """Returns ``report``, should its check be interrupted before what is asked beside verdicts."""
+    if options.audit:
+        report = replace(report, audit=Audit(False, "nothing was compared", INTERRUPTED))
+    if options.states_out is not None:
+        no_tables = f"no tables were written: {INTERRUPTED}"
+        report = replace(report, failed=(*report.failed, no_tables))
+    return report
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
@@ -360,6 +391,8 @@ def report_of(
         walks=answer.walks,
         world=world_line(check, made.sizes),
         states_within=states_within(made.system, answer),
+        warnings=warnings_of(check),
+        not_asked=not_asked(check, verdicts),
     )
 
 

@@ -39,6 +39,8 @@ from checker.results.answer import (
     nothing_known,
     stop_reason,
 )
+from checker.results.origin import with_origins
+from checker.results.problems import problem_of
 from checker.results.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
@@ -210,9 +212,10 @@ def unknown_report(
         file=path,
         check=check.name,
         parameters={},
+        warnings=tuple(problem_of(warning) for warning in check.warnings),
         engine=engine,
         fine_steps=options.fine_steps,
-        verdicts=verdicts,
+        verdicts=with_origins(verdicts, check.prove),
         expectations=compare(words, verdicts, answer),
         seconds=seconds,
         stopped=why,

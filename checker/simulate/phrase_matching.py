@@ -82,7 +82,23 @@ def _none(words: str, among: Sequence[Choice]) -> Unclear:
     message = f"`{words}` can't happen here"
     texts = [choice.text for choice in among]
     near = get_close_matches(words, texts, 3, 0.6)
+    if gap := _with_gap(words, among):
+        written, found = gap
+        message += f"; for arguments that are left out write `…`: `{written}`"
+        near = [*found, *near]
     return Unclear(message, tuple(dict.fromkeys([*near, *own] if who else near)), disabled=True)
+
+
+def _with_gap(words: str, among: Sequence[Choice]) -> tuple[str, list[str]] | None:
+    """Returns ``words`` with an ellipsis after one of them, so that they match choices, and the
+    texts of these; ``None`` where that does not help."""
+    pairs = [(choice, _phrases(choice)) for choice in among]
+    for token in _TOKEN.finditer(words):
+        end = token.end()
+        written = f"{words[:end]} …{words[end:]}"
+        if end < len(words) and (found := best_matches(written, pairs)):
+            return written, [choice.text for choice in found]
+    return None
 
 
 def process_of(words: str, processes: Iterable[str]) -> str:

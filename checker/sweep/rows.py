@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from checker.diagnostics import Diagnostic
 from checker.diagnostics.visible import visible
+from checker.formats.json_records import to_data
 from checker.resources import version
+from checker.results.problems import problem_of
 from checker.results.trace import Trace
 from checker.results.verdict import ERRORS, Report, Word
 from checker.sweep.cells import CellOutcome, Status
 from checker.sweep.sweep_plan import Cell, SweepPlan
 
-FORMAT = 1
-"""The version of the columns, and of the JSON document."""
+FORMAT = 2
+"""The version of the columns, and of the JSON document; 2 has diagnostics."""
 
 KIND = "bivalence sweep"
 
@@ -203,7 +206,15 @@ def as_json(plan: SweepPlan, rows: Iterable[Row]) -> dict[str, Any]:
         "axes": {name: list(plan.grid.values(name)) for name in plan.grid.names},
         "notes": list(plan.notes),
         "cells": [record(row, plan, columns) for row in in_order(rows)],
+        "diagnostics": [to_data(problem_of(warning)) for warning in plan.check.warnings],
     }
+
+
+def as_unusable(file: str, check: str, problems: Iterable[Diagnostic]) -> dict[str, Any]:
+    """Returns the document of a sweep without cells, because of ``problems``."""
+    head = {"format": FORMAT, "kind": KIND, "version": version(), "file": file, "check": check}
+    found = [to_data(problem_of(problem)) for problem in problems]
+    return {**head, "settings": {}, "axes": {}, "notes": [], "cells": [], "diagnostics": found}
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:

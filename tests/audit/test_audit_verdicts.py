@@ -17,6 +17,7 @@ from checker.cli.main import main
 from checker.language.library import prelude
 from checker.results.verdict import Word
 from tests.audit.logs import ask, rows, words, write
+from tests.documents import only_report
 
 RIGHT = """
 p1 0 broadcast a
@@ -173,7 +174,7 @@ def test_what_was_read_is_in_the_document(tmp_path: Path) -> None:
     table = tmp_path / "all.parquet"
     arguments = ["audit", write(tmp_path, RIGHT), "--as", "Register", "--json", str(out)]
     main([*arguments, "--violations", str(table)])
-    log = json.loads(out.read_text())["log"]
+    log = only_report(out.read_text())["log"]
     assert log["rows"] == 6 and log["violations"] == str(table)
     assert any(said.startswith("atomicity: ") for said in log["not_asked"])
 

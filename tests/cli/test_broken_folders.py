@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from checker.resources import specs
+from tests.documents import only_report
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions and disks of Linux")
 ROOT = specs().parent
@@ -48,7 +48,7 @@ def ended(tmp_path: Path, *words: str, **how: Any) -> tuple[int, str, dict[str, 
     with command(tmp_path, *words, **how) as running:
         _, said = running.communicate(timeout=300)
     out = tmp_path / "out.json"
-    report = json.loads(out.read_text("utf-8")) if out.exists() else {}
+    report = only_report(out.read_text("utf-8")) if out.exists() else {}
     out.unlink(missing_ok=True)
     assert "Traceback" not in said and "internal error" not in said
     return running.returncode, said, report
@@ -128,5 +128,5 @@ def test_a_cache_that_goes_away_under_a_run(tmp_path: Path) -> None:
             shutil.rmtree(cache, ignore_errors=True)
             time.sleep(0.01)
         _, said = running.communicate(timeout=300)
-    report = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    report = only_report((tmp_path / "out.json").read_text("utf-8"))
     assert (running.returncode, report["distinct_states"]) == (0, STATES["7"]), said

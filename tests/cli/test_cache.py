@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 
 from checker import resources
 from checker.engines.options import Options
-from checker.formats.json_format import report_to_json
+from checker.formats.json_format import report_to_json, reports_of
 from checker.language.load import open_spec
 from checker.proving.dispatch_check import answer_check
 from checker.results.answer import Limits
@@ -184,5 +183,5 @@ def test_the_command_says_what_is_from_the_cache(spec: Path) -> None:
 
     for expected in (False, True):
         found = CliRunner().invoke(cli, ["check", str(spec), "--cache", "--json", "-"])
-        (one, two) = json.loads(found.stdout)
+        (one, two) = reports_of(found.stdout)
         assert [CACHED in each["notes"] for each in (one, two)] == [expected, expected]

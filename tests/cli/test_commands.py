@@ -19,12 +19,13 @@ from checker.cli.main import main
 from checker.cli.progress import Meter
 from checker.cli.settings import settings_of, size
 from checker.diagnostics import Diagnostic, SpecError
-from checker.formats.json_format import trace_from_text, trace_to_json
+from checker.formats.json_format import reports_of, trace_from_text, trace_to_json
 from checker.model.evaluate import RunFault
 from checker.results.answer import Limits, Progress, Unsupported
 from checker.results.replay import ReplayMismatch
 from checker.results.verdict import Covered, Report, Word
 from tests.cli.fake import Pipeline, held
+from tests.documents import only_report
 from tests.results.test_documents import made, trace_of
 
 Out = pytest.CaptureFixture[str]
@@ -94,7 +95,7 @@ def test_a_check_that_cant_be_asked_does_not_end_the_others(
     assert out.out.count("could not be run") == 2
     assert "1 holds" in out.out and "agreement violated, as expected" in out.out
     assert "2 of 4 checks as expected (not run: 2)" in out.out
-    assert len(json.loads(report.read_text())) == 2
+    assert len(reports_of(report.read_text())) == 2
 
 
 def test_an_error_before_the_first_state_is_a_violation(
@@ -128,10 +129,10 @@ def test_options_reach_the_pipeline(spec: str, pipeline: Pipeline) -> None:
 
 def test_json_alone_goes_to_stdout(spec: str, pipeline: Pipeline, capsys: Out) -> None:
     assert main(["check", spec, "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["check"] == "one"
+    assert only_report(capsys.readouterr().out)["check"] == "one"
     pipeline.reports["two"] = held()
     assert main(["check", spec, "--json", "-"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 2
+    assert len(reports_of(capsys.readouterr().out)) == 2
 
 
 def test_outputs_and_traces(spec: str, pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:

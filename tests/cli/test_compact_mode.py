@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from checker.cli.main import main
 from checker.engines.native.codegen.visited_set import KEY_BITS
 from checker.engines.native.search.compact import omission_probability
 from checker.results.phrases import at_most
+from tests.documents import only_report
 
 SPEC = "specs/byzantine/consistent_echo.bcast"
 CHECK = ["check", f"{SPEC}::three", "--no-explain", "--quiet"]
@@ -21,7 +21,7 @@ def test_the_report_says_how_probable_an_omission_is(capsys: Out, tmp_path: Path
     out = tmp_path / "report.json"
     main([*CHECK, "--compact", "--json", str(out)])
     said = " ".join(capsys.readouterr().out.split())
-    report = json.loads(out.read_text())
+    report = only_report(out.read_text())
     assert report["omission"] == omission_probability(report["distinct_states"], KEY_BITS)
     likely = at_most(report["omission"])
     assert f"unless a state was omitted (probability at most {likely})" in said
@@ -36,7 +36,7 @@ def test_without_it_nothing_is_omitted(capsys: Out, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     main([*CHECK, "--json", str(out)])
     assert "omitted" not in capsys.readouterr().out
-    assert json.loads(out.read_text())["omission"] is None
+    assert only_report(out.read_text())["omission"] is None
 
 
 @pytest.mark.parametrize("more", [["--checkpoint", "kept"], ["--states-out", "tables"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from checker.cli.main import main
 from checker.resources import specs
 from checker.results.proof import Proof
 from checker.results.verdict import PropertyVerdict, Report, Word
+from tests.documents import only_report
 from tests.render.test_proof_view import validate_document
 
 Out = pytest.CaptureFixture[str]
@@ -53,7 +53,7 @@ def test_a_finite_system_is_proved_at_every_depth(spec: str, tmp_path: Path, cap
     said = capsys.readouterr().out
     assert "PROVED for n=1" in said and "distinct states" not in said
     assert certificate.read_text().count("(check-sat)") >= 1
-    document = json.loads(report.read_text())
+    document = only_report(report.read_text())
     found = {v["property"]: v["verdict"] for v in document["verdicts"]}
     assert found["known"] == found["within"] == "proved"
     assert all(v["certificate"] for v in document["verdicts"])
@@ -211,7 +211,7 @@ def test_echo_is_proved_for_every_n(tmp_path: Path, capsys: Out) -> None:
     spec, out = str(specs() / "byzantine" / "echo.bcast"), tmp_path / "report.json"
     words = ["--no-tight", "-q", "--json", str(out)]
     assert main(["prove", f"{spec}::for_every_n", *words]) == 0
-    document = json.loads(out.read_text())
+    document = only_report(out.read_text())
     assert {v["property"]: v["verdict"] for v in document["verdicts"]} == {
         "unforgeability": "proved",
         "correctness": "proved",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from checker.results.answer import DECIDED, Answer
 from checker.results.verdict import Report, Word
 from checker.session import exploring
 from checker.session.pipeline import run_check
+from tests.documents import only_report
 
 FILE, CHECK = "specs/oracles/two_phase.bcast", "three"
 TWO_PHASE = f"{FILE}::{CHECK}"
@@ -42,7 +42,7 @@ def test_what_was_done_is_said_and_audited(capsys: Out, tmp_path: Path) -> None:
     assert f"searched {ORBITS} distinct states" in said
     assert "reduced  by symmetry" in said
     assert f"the same verdicts without reductions ({STATES:,} states" in " ".join(said.split())
-    report = json.loads(out.read_text())
+    report = only_report(out.read_text())
     assert report["reduce"] == "symmetry"
     assert report["reduced"]["used"] == ["symmetry"]
     assert report["distinct_states"] == ORBITS
@@ -272,6 +272,6 @@ def test_a_search_that_was_cut_short_foretells_its_end(tmp_path: Path, capsys: O
     said = capsys.readouterr().out
     assert "forecast about" in said
     assert "multiplies the states by about" in said
-    report = json.loads(out.read_text())
+    report = only_report(out.read_text())
     assert report["forecast"]["low"] <= 296_448 <= report["forecast"]["high"]
     assert report["weights"]

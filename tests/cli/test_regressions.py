@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from checker.cli.main import main
 from checker.cli.named_scenarios import scenario_name
+from tests.documents import only_report
 
 EAGER = Path("specs/broadcast/eager_reliable.bcast")
 Out = pytest.CaptureFixture[str]
@@ -37,7 +37,7 @@ def test_one_that_is_not_as_told_fails_the_check(capsys: Out, tmp_path: Path) ->
     out = capsys.readouterr().out
     assert "scenario told_to_one: FAILED, line 59, after 1 step: `p2 x` can't happen here\n" in out
     assert "NOT as expected" in out
-    found = json.loads(report.read_text())
+    found = only_report(report.read_text())
     assert [scenario["met"] for scenario in found["scenarios"]] == [True, False]
     assert found["scenarios"][1]["possible"]
     assert found["exit_code"] == 1

@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from checker.cli.main import main
 from checker.resources import specs
+from tests.documents import only_report
 
 Out = pytest.CaptureFixture[str]
 SPEC = str(specs() / "oracles" / "two_phase.bcast")
@@ -46,7 +47,7 @@ def test_all_states_are_written(tmp_path: Path) -> None:
     out, report = tmp_path / "out", tmp_path / "report.json"
     words = ["--states-out", str(out), "--json", str(report)]
     assert main(["check", CHECK, *words]) == 0
-    said = json.loads(report.read_text("utf-8"))
+    said = only_report(report.read_text("utf-8"))
     assert counted(out) == (288, said["transitions"])
     assert said["failed"] == []
     assert "tables of" in " ".join(said["notes"])
@@ -164,7 +165,7 @@ def test_a_run_that_ends_with_an_error(depth: int | None, tmp_path: Path, capsys
     limit = [] if depth is None else ["--max-depth", str(depth)]
     words = [*limit, "--states-out", str(out), "--json", str(report)]
     assert main(["check", str(spec), *words]) == (3 if depth == 2 else 1)
-    said = json.loads(report.read_text("utf-8"))
+    said = only_report(report.read_text("utf-8"))
     assert counted(out) == (said["distinct_states"], said["transitions"] + (depth != 2) * 2)
     contents = json.loads((out / "tables.json").read_text("utf-8"))
     assert contents["states"] == said["distinct_states"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from tests.documents import only_report
 
 EAGER = "specs/broadcast/eager_reliable.bcast::crash_one"
 TWIN = "specs/broadcast/eager_reliable_without_relay.bcast::crash_one"
@@ -57,7 +58,7 @@ def test_what_is_found_is_not_expected(capsys: Out, tmp_path: Path) -> None:
 def test_the_report_is_a_document(capsys: Out) -> None:
     words = ["simulate", EAGER, "--seed", "3", "--walks", "30", "--json", "-"]
     assert main([*words, "--only", "validity"]) == 3
-    document = json.loads(capsys.readouterr().out)
+    document = only_report(capsys.readouterr().out)
     walks = document["walks"]
     assert (walks["seed"], walks["walks"], walks["most"]) == (3, 30, 200)
     assert {entry["action"] for entry in walks["taken"]} >= {"receive", "crash"}
@@ -71,7 +72,7 @@ def test_engines_walk_the_same_ways(capsys: Out) -> None:
     told = []
     for engine in ("native", "reference"):
         main([*words, engine, "--only", "validity"])
-        told.append(json.loads(capsys.readouterr().out)["walks"])
+        told.append(only_report(capsys.readouterr().out)["walks"])
     assert told[0] == told[1]
 
 

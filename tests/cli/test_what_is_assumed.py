@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from tests.documents import only_report
 from tests.results.test_documents import validator
 
 Out = pytest.CaptureFixture[str]
@@ -95,7 +96,7 @@ def test_coverage_of_branches(spec: str, tmp_path: Path, capsys: Out) -> None:
     out = capsys.readouterr().out
     assert "Coverage: 3 of 3 handlers and 1 of 2 branches reached" in out
     assert "   :10  NO     branch: then\n   :10  yes    branch: else\n" in out
-    document = json.loads(report.read_text())
+    document = only_report(report.read_text())
     validator("report").validate(document)
     assert [c["reached"] for c in document["coverage"] if c["kind"] == "branch"] == [False, True]
 

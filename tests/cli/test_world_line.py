@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from checker.instantiate.protocol.sizes import compute
 from checker.resources import specs
 from checker.session.load import load_check
 from checker.session.world_line import world_line
+from tests.documents import only_report
 
 EAGER = specs() / "broadcast/eager_reliable.bcast"
 Out = pytest.CaptureFixture[str]
@@ -108,7 +108,7 @@ def test_one_check_tells_its_world_and_several_on_request(capsys: Out, tmp_path:
     assert main(["check", f"{EAGER}::no_fault", "--json", str(report)]) == 0
     wanted = "world    3 processes, no faults, perfect links, p1 broadcasts a\n"
     assert wanted in capsys.readouterr().out
-    assert wanted.endswith(json.loads(report.read_text())["world"] + "\n")
+    assert wanted.endswith(only_report(report.read_text())["world"] + "\n")
     assert main(["check", str(EAGER), "--no-explain"]) == 0
     assert "perfect links" not in capsys.readouterr().out
     assert main(["check", str(EAGER), "--no-explain", "-v"]) == 0

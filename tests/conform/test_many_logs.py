@@ -19,6 +19,8 @@ from checker.conform.conform_log import Asked, conform
 from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_log, read_logs
 from checker.diagnostics import SpecError
+from checker.formats.json_format import reports_of
+from tests.documents import only_report
 
 SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "conformance.schema.json"
 
@@ -98,7 +100,7 @@ def test_each_is_asked_and_those_that_conform_are_counted(
     assert "3 logs: 1 conforming, 1 not conforming, 1 vacuous" in said
     assert "VACUOUS  z" in said
     assert said.count("DOES NOT CONFORM") == 1 and "why no step explains it" in said
-    found = [(one["run"], one["verdict"]) for one in json.loads(out.read_text(encoding="utf-8"))]
+    found = [(one["run"], one["verdict"]) for one in reports_of(out.read_text(encoding="utf-8"))]
     assert found == [("x", "holds"), ("y", "violated"), ("z", "vacuous")]
 
 
@@ -223,12 +225,12 @@ def test_a_limit_before_the_search_is_a_report(
     assert main(["conform", check, *logs, *limit]) == 3
     said = capsys.readouterr()
     assert "2 logs: 2 unknown" in said.out and said.err == ""
-    found = json.loads(out.read_text(encoding="utf-8"))
+    found = reports_of(out.read_text(encoding="utf-8"))
     assert [(one["verdict"], one["stopped"]) for one in found] == [
         ("unknown", "the time limit of 0.1 s was reached")
     ] * 2
     assert main(["conform", check, logs[0], *limit]) == 3
-    assert json.loads(out.read_text(encoding="utf-8"))["verdict"] == "unknown"
+    assert only_report(out.read_text(encoding="utf-8"))["verdict"] == "unknown"
 
 
 def test_what_those_that_conform_leave_free_is_told(
@@ -250,19 +252,20 @@ def test_a_document_of_several_is_a_list_with_those_that_cannot_be_used(
     logs = folders(tmp_path, good=GOOD, bad=UNUSABLE)
     out, page = tmp_path / "o.json", tmp_path / "p.html"
     assert main(["conform", check, *logs, "--jobs", "1", "--json", str(out)]) == 2
-    good, bad = found = json.loads(out.read_text(encoding="utf-8"))
+    good, bad = found = reports_of(out.read_text(encoding="utf-8"))
     schema = SCHEMA.read_text("utf-8").replace('"bivalence:trace:4"', '"#/$defs/any"')
     loose = json.loads(schema)
     loose["$defs"]["any"] = {}
-    jsonschema.validate(found, loose)
-    jsonschema.validate(bad, loose)
+    document = json.loads(out.read_text(encoding="utf-8"))
+    jsonschema.validate(document, loose)
+    assert [problem["code"] for problem in document["diagnostics"]] == ["E074"]
     assert (good["verdict"], bad["verdict"], bad["name"]) == ("holds", "unknown", logs[1])
     assert "E074" in bad["error"] and len(found) == 2
     assert main(["conform", check, logs[1], "--json", str(out)]) == 2
-    assert "E074" in json.loads(out.read_text(encoding="utf-8"))["error"]
+    assert "E074" in only_report(out.read_text(encoding="utf-8"))["error"]
     (tmp_path / "none").mkdir()
     assert main(["conform", check, str(tmp_path / "none"), "--json", str(out)]) == 2
-    assert "E075" in json.loads(out.read_text(encoding="utf-8"))["error"]
+    assert "E075" in only_report(out.read_text(encoding="utf-8"))["error"]
     capsys.readouterr()
     (more,) = folders(tmp_path, more=GOOD)
     assert main(["conform", check, logs[0], more, "--jobs", "1", "--html", str(page)]) == 0

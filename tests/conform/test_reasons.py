@@ -12,6 +12,7 @@ from checker.cli.main import main
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options
 from checker.results.conformance import Conformance
+from tests.documents import only_report
 
 SHOP = """
 protocol Shop {
@@ -125,7 +126,7 @@ def test_the_explanation_has_the_fewest_faults(
     files = asked(tmp_path, "harsh", t1=[*RINGS, *RINGS, {"kind": "end"}], b1=twice)
     document = tmp_path / "out.json"
     assert main(["conform", *files, "--engine", engine, "--json", str(document)]) == 1
-    report = json.loads(document.read_text(encoding="utf-8"))
+    report = only_report(document.read_text(encoding="utf-8"))
     events = [event for step in report["trace"]["steps"] for event in step["events"]]
     assert not [event for event in events if event["kind"] in ("lose", "crash")]
     first = report["obstacles"][0]

@@ -189,7 +189,7 @@ def test_both_numbers_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[st
     main(["check", str(path), "--json", str(out)])
     said = capsys.readouterr().out
     assert f"searched {states} distinct states ({within} within the bound) to depth" in said
-    document = json.loads(out.read_text())
+    (document,) = json.loads(out.read_text())["reports"]
     assert (document["distinct_states"], document["states_within"]) == (states, within)
     (expectation,) = (e for e in document["expectations"] if e["what"] == "states")
     assert expectation["met"], "`expect states` is of all states that are found"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +23,7 @@ from checker.reductions.reduction_plan import PlanPart, Sorts, Symmetry
 from checker.reductions.registry import REDUCTIONS, modes, register
 from checker.reductions.table import markdown
 from checker.session.pipeline import run_check
+from tests.documents import only_report
 from tests.reductions.test_table import FOLLOWED, SAFE, STEADY, system
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def test_one_that_is_sound_explores_less_and_finds_the_same(
     said = " ".join(capsys.readouterr().out.split())
     assert "reduced by unread variables" in said
     assert "audit the same verdicts without reductions" in said
-    report = json.loads(out.read_text())
+    report = only_report(out.read_text())
     assert report["reduced"]["used"] == ["unread"]
     assert report["audit"]["complete"]
     if limit == 3:

@@ -17,11 +17,13 @@ from checker.engines.reference.engine import explore
 from checker.formats.forms import FORMS
 from checker.formats.itf import trace_to_itf
 from checker.formats.json_format import (
+    document,
     report_to_json,
     trace_from_json,
     trace_from_text,
     trace_to_json,
 )
+from checker.formats.kinds import REPORTS_KIND
 from checker.results.answer import Limits
 from checker.results.judge import compare, judge
 from checker.results.narrate import narrate
@@ -36,13 +38,20 @@ HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
 
 
 def validator(name: str) -> Draft202012Validator:
-    files = {n: SCHEMAS / f"{n}.schema.json" for n in ("trace", "report")}
+    names = ("trace", "report", "conformance", "valence")
+    files = {n: SCHEMAS / f"{n}.schema.json" for n in names}
+    files["sweep"] = SCHEMAS.parents[1] / "sweep/schema/sweep.schema.json"
     schemas = {n: json.loads(file.read_text()) for n, file in files.items()}
     registry: Registry[Any] = Registry()
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
         registry = registry.with_resource(schema["$id"], Resource.from_contents(schema))
     return Draft202012Validator(schemas[name], registry=registry)
+
+
+def document_of(*reports: dict[str, Any]) -> dict[str, Any]:
+    """What `--json` writes of some reports."""
+    return document(REPORTS_KIND, reports, (), 0)
 
 
 def made(limit: int = 3) -> Report:
@@ -81,7 +90,7 @@ def test_documents_follow_their_schemas(limit: int) -> None:
     report = made(limit)
     document = report_to_json(report)
     assert json.loads(json.dumps(document)) == document
-    validator("report").validate(document)
+    validator("report").validate(document_of(document))
     validator("trace").validate(trace_to_json(trace_of(report)))
 
 
@@ -110,13 +119,13 @@ def test_each_plain_field_is_written_as_it_is() -> None:
 def test_coverage_follows_the_schema() -> None:
     system = relay()
     report = replace(made(), coverage=coverage(system, explore(system, Limits())), edges=12)
-    validator("report").validate(report_to_json(report))
+    validator("report").validate(document_of(report_to_json(report)))
 
 
 def test_the_schemas_are_strict() -> None:
     document = report_to_json(made())
-    assert not validator("report").is_valid({**document, "surprise": 1})
-    assert not validator("report").is_valid({**document, "exhaustive": "yes"})
+    assert not validator("report").is_valid(document_of({**document, "surprise": 1}))
+    assert not validator("report").is_valid(document_of({**document, "exhaustive": "yes"}))
 
 
 @pytest.mark.parametrize("limit", [3, 1])

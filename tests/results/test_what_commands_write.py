@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,22 +57,54 @@ def test_reports(words: list[str], tmp_path: Path) -> None:
     assert main([*words, "-q", "--json", str(out)]) in (0, 1, 3, 4)
     document = json.loads(out.read_text("utf-8"))
     validator("report").validate(document)
-    for report in document if isinstance(document, list) else [document]:
+    for report in document["reports"]:
         for verdict in report["verdicts"]:
             for trace in [verdict.get("trace"), *verdict.get("others", ())]:
                 if trace is not None:
                     validator("trace").validate(trace)
 
 
-def test_several_reports_are_a_list(tmp_path: Path) -> None:
+def test_one_report_and_several_have_the_same_document(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     path = at("links/alternating_bit.bcast")
     main(["check", path, "-q", "--json", str(out)])
     document = json.loads(out.read_text("utf-8"))
-    assert isinstance(document, list) and len(document) > 1
-    assert {report["file"] for report in document} == {path}
+    assert len(document["reports"]) > 1
+    assert {report["file"] for report in document["reports"]} == {path}
     assert not validator("report").is_valid([])
-    assert not validator("report").is_valid([*document, {"surprise": 1}])
+    assert not validator("report").is_valid({**document, "surprise": 1})
+
+
+@pytest.mark.parametrize(
+    ("words", "schema"),
+    [
+        (["check", "FILE"], "report"),
+        (["check", "FILE::one"], "report"),
+        (["prove", "FILE"], "report"),
+        (["simulate", "FILE"], "report"),
+        (["test", "FILE"], "report"),
+        (["audit", "MISSING", "--as", "ReliableBroadcast"], "report"),
+        (["conform", "FILE::one", "MISSING"], "conformance"),
+        (["valence", "FILE::one"], "valence"),
+        (["sweep", "FILE::one", "--grid", "n=1..2"], "sweep"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else words,
+)
+def test_what_can_not_be_used_is_a_document_with_its_diagnostics(
+    words: list[str], schema: str, tmp_path: Path
+) -> None:
+    """Nothing in it can be taken for a verdict."""
+    spec, out = tmp_path / "wrong.bcast", tmp_path / "out.json"
+    spec.write_text(ERRING.replace("p.x", "p.y"), "utf-8")
+    named = {"FILE": str(spec), "MISSING": str(tmp_path / "no.ndjson")}
+    words = [re.sub("FILE|MISSING", lambda found: named[found[0]], word) for word in words]
+    assert main([*words, "--json", str(out)]) == 2
+    document = json.loads(out.read_text("utf-8"))
+    validator(schema).validate(document)
+    assert document.get("reports", document.get("cells")) == []
+    (problem,) = document["diagnostics"]
+    assert problem["severity"] == "error" and re.fullmatch(r"[A-Z]\d+", problem["code"])
+    assert "FILE" not in words[1] or (problem["file"], problem["line"]) == (str(spec), 5)
 
 
 def test_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,10 +125,10 @@ def test_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_schemas_are_called_by_their_formats() -> None:
-    from checker.formats.forms import REPORT_FORMAT
+    from checker.formats.forms import DOCUMENT_FORMAT
     from checker.results.trace import FORMAT
 
-    assert validator("report").schema["$id"] == f"bivalence:report:{REPORT_FORMAT}"
+    assert validator("report").schema["$id"] == f"bivalence:reports:{DOCUMENT_FORMAT}"
     assert validator("trace").schema["$id"] == f"bivalence:trace:{FORMAT}"
 
 

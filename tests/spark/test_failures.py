@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from checker.resources import specs
+from tests.documents import only_report
 from tests.spark.cluster import PATIENCE, QUICK, LoopbackCluster, below, command, eventually
 
 pytest.importorskip("pyspark")
@@ -116,7 +117,7 @@ class Trial:
 
     def check(self, in_peace: dict[str, Any], engine: str = "spark") -> None:
         """The report and the trace are those of a run in peace."""
-        report = json.loads((self.folder / "report").read_text())
+        report = only_report((self.folder / "report").read_text())
         assert report["engine"] == engine
         assert {name: report[name] for name in SAME} == {name: in_peace[name] for name in SAME}
         assert json.loads((self.folder / "trace").read_text()) == in_peace["trace"]
@@ -131,7 +132,7 @@ def in_peace(
     words = trial.words("--engine", "native")
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    answer: dict[str, Any] = json.loads((trial.folder / "report").read_text())
+    answer: dict[str, Any] = only_report((trial.folder / "report").read_text())
     assert answer["distinct_states"] == STATES
     assert [v["verdict"] for v in answer["verdicts"]] == ["holds", "violated"]
     return {**answer, "trace": json.loads((trial.folder / "trace").read_text())}

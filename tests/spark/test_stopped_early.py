@@ -3,7 +3,6 @@ left behind."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from checker.resources import specs
+from tests.documents import only_report
 from tests.spark.cluster import PATIENCE, eventually, kill
 
 pytest.importorskip("pyspark")
@@ -91,7 +91,7 @@ def ended(phase: str, check: str, folder: Path, *words: str) -> Ended:
         process.wait()
     text = output.read_text()
     assert "Traceback" not in text and "internal error" not in text, text
-    return Ended(code, text, json.loads(report.read_text()) if report.exists() else None)
+    return Ended(code, text, only_report(report.read_text()) if report.exists() else None)
 
 
 def session_of(leader: int) -> list[int]:

@@ -27,6 +27,7 @@ from checker.language.syntax.typed_check import (
     Scenario,
     Setting,
     Timing,
+    Unasked,
     View,
     ViewTerm,
 )
@@ -239,6 +240,7 @@ __all__ = [
     "Timing",
     "Tuple",
     "Type",
+    "Unasked",
     "Var",
     "Variant",
     "View",

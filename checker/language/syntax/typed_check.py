@@ -43,6 +43,15 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class Unasked:
+    """``what``: a part of a world that no check of the file asks about; ``clause``: what asks
+    it."""
+
+    what: str
+    clause: str
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     name: str
     value: Expr
@@ -223,7 +232,8 @@ class Check:
     (also those that no property tells apart) or ``between_handlers``; ``allow_unused``: handlers
     that are never executed do not make a verdict
     vacuous.  Properties that only ``expect`` names are in ``prove`` too. ``warnings``: what is
-    legal, but probably not intended.  ``overridden``: clauses of the environment that settings have
+    legal, but probably not intended.  ``unasked``: what no check of the file
+    asks.  ``overridden``: clauses of the environment that settings have
     replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
     among them) that no setting gives a value: the check is about all natural numbers with ``when``;
     where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
@@ -258,6 +268,7 @@ class Check:
     given: tuple[Given, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     overridden: tuple[tuple[str, str], ...] = ()
+    unasked: tuple[Unasked, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
     every: tuple[str, ...] = ()
     when: Expr | None = None

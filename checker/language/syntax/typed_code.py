@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.diagnostics import Span
+from checker.diagnostics.origin import Origin
 from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
 from checker.language.syntax.typed_expr import Expr
@@ -222,7 +223,8 @@ class PropertyDef:
     """``document``: the textbook's definition, or empty; ``text``: the formula as written.
 
     ``lemma``: an ``invariant``: what its author claims to hold in every state, and may help to
-    prove other things; its formula is ``always`` of what is written.
+    prove other things; its formula is ``always`` of what is written.  ``origin``: of a property
+    that a check asks.
     """
 
     name: str
@@ -231,6 +233,7 @@ class PropertyDef:
     formula: Expr
     span: Span
     lemma: bool = False
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
 from checker.language.typecheck.layers import World, check_given, stack_of
 from checker.language.typecheck.objects import consistency_property, is_consistency, of_clients
+from checker.language.typecheck.origins import hiding, with_origin
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
@@ -82,7 +83,8 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
         chance=_chance(decl, protocol, own, library),
     )
-    warnings = (*of_clients(made, report), *of_view(made), *without_effect(made, own))
+    hidden = hiding(prove)
+    warnings = (*of_clients(made, report), *of_view(made), *without_effect(made, own), *hidden)
     return replace(made, warnings=made.warnings + warnings)
 
 
@@ -226,7 +228,7 @@ def _properties(
             report.add("C007", message, name.span, hint=hint)
         else:
             made[name.text] = found
-    return tuple(made.values())
+    return tuple(with_origin(found, protocol, own, library) for found in made.values())
 
 
 def _seen_here(at: ast.Name, protocol: typed.Protocol, library: Library) -> Home:

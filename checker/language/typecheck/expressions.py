@@ -156,7 +156,8 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 
 
 def _unclear(what: str, span: Span, scope: Scope) -> Expr:
-    hint = "give the state variable a type, or compare with something that has one"
+    hint = scope.untyped
+    hint = hint or "give the state variable a type, or compare with something that has one"
     scope.report.fail("N005", f"the type of {what} is not known here", span, hint=hint)
 
 

@@ -119,8 +119,13 @@ def acts(name: ast.Name, scope: Scope) -> typed.Acts:
     nothing."""
     item = scope.home.acts
     if item is None:
-        message = f"`{name.text}` is about what is performed, and nothing is performed here"
-        scope.report.fail("N022", message, name.span, hint="write `perform e` in a handler")
+        if scope.home.of_interface:
+            message = f"`{name.text}` is of a protocol: an interface performs nothing"
+            hint = "move the property to the protocol, or to a check"
+        else:
+            message = f"no handler of `{scope.home.name}` performs anything"
+            hint = "write `perform e` in a handler"
+        scope.report.fail("N022", message, name.span, hint=hint)
     return typed.Acts(Seq(item), name.text, name.span)
 
 
@@ -142,6 +147,12 @@ def _which(expr: ast.Apply, kind: str, scope: Scope) -> tuple[typed.History, boo
     from checker.language.typecheck.expressions import check
 
     first, name, histories = expr.args[0], expr.name, history_names(scope.home.interface)
+    if isinstance(first, ast.Name) and is_acts(first.text, scope):
+        acts(first, scope)
+        message = f"`{name}` orders histories of one process, and `{first.text}` is of all"
+        hint = f"compare positions: `i < j => {first.text}[i] … {first.text}[j]`"
+        wanted = "a process, or a history such as `delivered(p)`"
+        scope.report.fail("N022", message, first.span, wanted, hint)
     if isinstance(first, ast.Apply) and first.name in histories:
         kind, operator = histories[first.name]
         require_arity(first.name, first.args, 1, first.span, scope)

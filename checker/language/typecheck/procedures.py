@@ -76,7 +76,9 @@ def call(stmt: ast.Call, procedure: ast_items.Procedure, scope: Scope) -> typed.
     args: list[tuple[str, Expr]] = []
     for arg, param in zip(stmt.args, params, strict=True):
         type_ = None if param.type is None else resolve(param.type, scope.home)
-        args.append((param.name.text, safe(arg, scope, type_)))
+        typed_param = (f"{p.name.text}{': T' if p is param else ''}" for p in params)
+        hint = f"give the parameter a type: `procedure {name}({', '.join(typed_param)})`"
+        args.append((param.name.text, safe(arg, replace(scope, untyped=hint), type_)))
     types = {param: value.type for param, value in args}
     body = _body(procedure, types, replace(scope, inside=(*scope.inside, name)))
     return typed.Inlined(name, tuple(args), called(body, stmt.span), stmt.span)

@@ -194,6 +194,7 @@ class Scope:
     ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)
     or ``constant`` (sizes, settings). ``role``: that of the code.  ``free``: collects the names
     that ``received`` binds.  ``inside``: the procedures that are being inlined, outermost first.
+    ``untyped``: where to write the type of an expression whose type is not known.
     """
 
     home: Home
@@ -202,6 +203,7 @@ class Scope:
     names: dict[str, Known] = field(default_factory=dict)
     free: dict[str, typed.Type] | None = None
     inside: tuple[str, ...] = ()
+    untyped: str = ""
 
     @property
     def report(self) -> Reporter:

@@ -55,15 +55,15 @@ def _case(suite: Xml.Element, outcome: Outcome) -> None:
         suite,
         "testcase",
         classname=_name(outcome.file, outcome.check),
-        name=outcome.name,
+        name=outcome.label,
         file=place.file,
         line=str(place.line),
         time=f"{outcome.seconds:.3f}",
     )
     if outcome.met:
-        if outcome.said:
-            Xml.SubElement(case, "system-out").text = outcome.said
+        if said := "\n".join(part for part in (outcome.said, outcome.from_where) if part):
+            Xml.SubElement(case, "system-out").text = said
         return
     kind = "error" if outcome.undecided else "failure"
     wrong = Xml.SubElement(case, kind, message=outcome.said, type=kind)
-    wrong.text = outcome.text
+    wrong.text = "\n".join(part for part in (outcome.text, outcome.from_where) if part)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic
 from checker.render.terminal.canvas import as_text
+from checker.results.origin import Origin
+from checker.results.problems import Problem
 from checker.results.trace import At, Step, Trace
 from checker.results.verdict import PropertyVerdict, Report, exit_code_of, meets
 
@@ -33,6 +35,7 @@ class Outcome:
     ``defined``: where the property or scenario is written; ``check_at``: where the check is;
     ``flow``: the events of the execution in files of the user's, in order; ``seconds``: of the
     check, of which only the first outcome has any.
+    ``origin``: where a property comes from.
     """
 
     file: str
@@ -47,11 +50,23 @@ class Outcome:
     check_at: At | None = None
     flow: tuple[tuple[At, str], ...] = ()
     seconds: float = 0.0
+    origin: Origin | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, and that it is not the library's property of that name."""
+        hides = self.origin is not None and self.origin.hides
+        return f"{self.name} (not the library's)" if hides else self.name
+
+    @property
+    def from_where(self) -> str:
+        """Where the property comes from, as a line; empty for anything else."""
+        return "" if self.origin is None else f"{self.name}: {self.origin.text}"
 
     @property
     def title(self) -> str:
         """The check and what of it was asked."""
-        return f"{self.check}: {self.name}" if self.check else self.name
+        return f"{self.check}: {self.label}" if self.check else self.label
 
     @property
     def place(self) -> At:
@@ -69,6 +84,18 @@ class NotRun:
     check: str
     errors: tuple[Diagnostic, ...] = ()
     said: str = ""
+    exit_code: int = 2
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Returns the errors; an error that is no diagnostic has no code and no place."""
+        return self.errors or (Diagnostic("", self.said.strip() or NOT_RUN),)
+
+
+def warnings_of(found: Sequence[Report | NotRun]) -> list[Problem]:
+    """Returns the warnings of all reports, each once."""
+    each = (w for one in found if isinstance(one, Report) for w in one.warnings)
+    return list(dict.fromkeys(each))
 
 
 def outcomes_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> list[Outcome]:
@@ -116,7 +143,7 @@ def _verdicts(report: Report) -> Iterator[Outcome]:
             text = "\n".join(part for part in (said, verdict.reason) if part)
             yield Outcome(
                 report.file, report.check, verdict.property, met, said, text, undecided,
-                defined=_own(trace, trace.at) if trace else None,
+                defined=_own(trace, trace.at) if trace else None, origin=verdict.origin,
             )  # fmt: skip
         else:
             yield _violation(report, verdict, trace, said)
@@ -137,7 +164,7 @@ def _violation(report: Report, verdict: PropertyVerdict, trace: Trace, said: str
     return Outcome(
         report.file, report.check, verdict.property, False, f"{said}: {first}",
         as_text(trace_view(trace), WIDTH), at=flow[-1][0] if flow else None,
-        defined=_own(trace, trace.at), flow=flow,
+        defined=_own(trace, trace.at), flow=flow, origin=verdict.origin,
     )  # fmt: skip
 
 

@@ -10,8 +10,16 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from checker.render.ci.outcomes import NOWHERE, NotRun, Outcome, Places, outcomes_of
+from checker.render.ci.outcomes import (
+    NOWHERE,
+    NotRun,
+    Outcome,
+    Places,
+    outcomes_of,
+    warnings_of,
+)
 from checker.resources import version
+from checker.results.problems import Problem
 from checker.results.trace import At
 from checker.results.verdict import Report
 
@@ -22,7 +30,8 @@ def sarif_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
     """Returns the document: one run, with a rule for each property and a result for each outcome
     that is not as expected, at the handler in which the execution goes wrong."""
     wrong = [outcome for outcome in outcomes_of(found, places) if not outcome.met]
-    rules = list(dict.fromkeys(outcome.name for outcome in wrong))
+    warnings = warnings_of(found)
+    rules = list(dict.fromkeys([*(o.name for o in wrong), *(w.code for w in warnings)]))
     run: dict[str, Any] = {
         "tool": {
             "driver": {
@@ -32,7 +41,10 @@ def sarif_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(outcome, rules.index(outcome.name)) for outcome in wrong],
+        "results": [
+            *(_result(outcome, rules.index(outcome.name)) for outcome in wrong),
+            *(_warning(each, rules.index(each.code)) for each in warnings),
+        ],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -43,7 +55,7 @@ def _result(outcome: Outcome, rule: int) -> dict[str, Any]:
         "ruleId": outcome.name,
         "ruleIndex": rule,
         "level": "error",
-        "message": {"text": f"{outcome.title} {outcome.said}\n\n{outcome.text}".rstrip()},
+        "message": {"text": _message(outcome)},
         "locations": [_location(outcome.place)],
         "partialFingerprints": {"check/v1": f"{outcome.file}::{outcome.check}::{outcome.name}"},
     }
@@ -53,6 +65,25 @@ def _result(outcome: Outcome, rule: int) -> dict[str, Any]:
         steps = [{"location": _location(at, said)} for at, said in outcome.flow]
         found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     return found
+
+
+def _message(outcome: Outcome) -> str:
+    """Returns what is wrong, the story, and where the property comes from."""
+    parts = (f"{outcome.title} {outcome.said}", outcome.text, outcome.from_where)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _warning(found: Problem, rule: int) -> dict[str, Any]:
+    """Returns a warning of a check as a result."""
+    text = f"{found.message}\n\n{found.hint}".rstrip()
+    at = At(found.file, max(found.line, 1), max(found.column, 1))
+    return {
+        "ruleId": found.code,
+        "ruleIndex": rule,
+        "level": "warning",
+        "message": {"text": text},
+        "locations": [_location(at)],
+    }
 
 
 def _location(at: At, said: str = "") -> dict[str, Any]:

@@ -72,7 +72,8 @@ def viewer(
         "lead": with_code(as_sentence(sentences[0])),
         "more": [with_code(said) for said in sentences[1:]],
         "definition": trace.definition,
-        "defined": "" if trace.at is None else f"{short_file_name(trace.at.file)}:{trace.at.line}",
+        "defined": _defined(trace),
+        "hides": trace.origin.hides if trace.origin is not None else "",
         "ablations": _ablations(explained),
         "smaller": smaller(explained),
         "note": as_sentence(explained.note),
@@ -122,6 +123,13 @@ def _where(trace: Trace) -> str:
     fine = "every effect a step of its own" if header.fine_steps else ""
     parts = [f"{short_file_name(header.file)}::{header.check}", sizes, fine]
     return " · ".join(part for part in parts if part)
+
+
+def _defined(trace: Trace) -> str:
+    """Returns where the property comes from."""
+    if trace.origin is not None and trace.origin.source:
+        return trace.origin.text
+    return "" if trace.at is None else f"{short_file_name(trace.at.file)}:{trace.at.line}"
 
 
 def _ablations(explained: Explanation) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from checker.render.terminal.proof import proof_rows
 from checker.render.terminal.reduction_summary import reduction_rows
 from checker.render.terminal.walk_rows import walk_rows
 from checker.results.answer import DECIDED
+from checker.results.origin import sources
 from checker.results.phrases import continuations_text, restarts_text, unless_omitted
 from checker.results.proof import Proof
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
@@ -38,6 +39,7 @@ STYLES = {
 LABEL = 8
 WIDEST = 40
 """The columns of a question at most."""
+NOT_SHIPPED = " (not the library's)"
 LIMITS, PART_OF_A_LOG = "a bound or a view", "a part of the log"
 """What limits the verdicts on a check, and those on a log."""
 
@@ -91,13 +93,19 @@ def _table(report: Report) -> RenderableType:
     table.expand = True
     for verdict in report.verdicts:
         table.add_row(
-            Text(verdict.property, style="bold"),
+            _name_text(verdict),
             Text(verdict.loud_label(), style=STYLES[verdict.word]),
             _expectation_text(verdict, report.expected_word(verdict)),
             Text(_why(verdict, report.proof)),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
+
+
+def _name_text(verdict: PropertyVerdict) -> Text:
+    """Returns the name of a property, and that it is not the library's where it hides that."""
+    name = Text(verdict.property, style="bold")
+    return name.append(NOT_SHIPPED, style="yellow") if verdict.hides() else name
 
 
 def _expectation_text(verdict: PropertyVerdict, wanted: str | None) -> Text:
@@ -115,6 +123,8 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 def _facts(report: Report, verbose: bool) -> RenderableType:
     rows = [
         *((("world", report.world),) if report.world else ()),
+        *_not_asked(report),
+        *(("origin", said) for said in sources(report.verdicts)),
         *_extent(report, verbose),
         *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
@@ -127,6 +137,16 @@ def _facts(report: Report, verbose: bool) -> RenderableType:
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
+
+
+def _not_asked(report: Report) -> Iterator[tuple[str, str]]:
+    if report.not_asked:
+        yield "unasked", not_asked_text(report)
+
+
+def not_asked_text(report: Report) -> str:
+    """Returns what no check of the file asks, in a line."""
+    return ", ".join(f"{one.what} (`{one.clause}`)" for one in report.not_asked)
 
 
 def _extent(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,26 @@
+"""Where a property comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+
+INTERFACE, PROTOCOL, CHECK, LANGUAGE = "interface", "protocol", "check", "language"
+KINDS = (INTERFACE, PROTOCOL, CHECK, LANGUAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The ``interface``, ``protocol`` or ``check`` (``kind``) called ``name`` that declares a
+    property, or the ``language``.
+
+    ``shipped``: it is part of the tool's library.  ``hides``: the interface of the library that has
+    another property of the same name, at ``hidden``; empty where there is none.
+    """
+
+    kind: str
+    name: str
+    shipped: bool = False
+    hides: str = ""
+    hidden: Span | None = None

@@ -1,0 +1,7 @@
+"""The kinds of documents of reports."""
+
+REPORTS_KIND = "bivalence reports"
+CONFORMANCES_KIND = "bivalence conformance reports"
+VALENCES_KIND = "bivalence valence reports"
+DOCUMENT_KINDS = (REPORTS_KIND, CONFORMANCES_KIND, VALENCES_KIND)
+"""Kinds of documents of reports."""
