@@ -148,7 +148,7 @@ def run_loaded(
 
                 report = as_asked(report, made.system, options, listener)
             report = with_strips(report, made.system, options, started)
-            report = export_tables(report, made.system, options, run, listener)
+            report = export_tables(report, made.system, options, run, listener, started)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
