@@ -190,6 +190,7 @@ class Answer:
     * ``reached_marks``: indices into ``TransitionSystem.marks``.
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
+    * ``beyond``: number of states beyond a bound of the check, where the engine counts them.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``endless``: it was ended because a variable, or what is in flight, outgrows every capacity.
     * ``reduced``: the reductions; the numbers are of what was explored.
@@ -220,6 +221,7 @@ class Answer:
     reached_marks: frozenset[int] = frozenset()
     premises: frozenset[str] = frozenset()
     ends: int = 0
+    beyond: int | None = None
     stopped: str | None = None
     endless: bool = False
     bytes_per_state: float = 0.0

@@ -148,7 +148,7 @@ def run_loaded(
 
                 report = as_asked(report, made.system, options, listener)
             report = with_strips(report, made.system, options, started)
-            report = export_tables(report, made.system, options, run, listener)
+            report = export_tables(report, made.system, options, run, listener, started)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
@@ -342,6 +342,7 @@ def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
     """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
+    from checker.results.bounds import states_within
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
 
@@ -389,6 +390,7 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+        states_within=states_within(made.system, answer),
         warnings=warnings_of(check),
         not_asked=not_asked(check, verdicts),
     )
