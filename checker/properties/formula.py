@@ -111,6 +111,7 @@ def _finite(world: World, definition: typed.PropertyDef, finite: FiniteViolation
         premise=premise_in_states(world, definition.formula) if premise is None else premise,
         definition=definition.document or definition.text,
         place=world.place(definition.span),
+        origin=definition.origin,
         reading=replace(reading(world, definition.formula, whole_runs=False), of_runs=True),
     )
 
