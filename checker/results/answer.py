@@ -128,6 +128,15 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Variety:
+    """The number of different values that the variable ``name`` has in a sample of the states."""
+
+    name: str
+    values: Positive
+    states: Positive
+
+
+@dataclass(frozen=True, slots=True)
 class Reduced:
     """The reductions of an exploration.
 
@@ -194,7 +203,8 @@ class Answer:
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``endless``: it was ended because a variable, or what is in flight, outgrows every capacity.
     * ``reduced``: the reductions; the numbers are of what was explored.
-    * ``weights``: what multiplies the states most, by estimate, where that was computed.
+    * ``weights``: what multiplies the states most, by estimate, where that was computed;
+      ``varieties``: then, of the variables with several values, the most first.
     * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
       was).
     * ``remarks``: remarks on how it was explored.
@@ -234,6 +244,7 @@ class Answer:
     remarks: tuple[str, ...] = ()
     reduced: Reduced = Reduced()
     weights: tuple[Weight, ...] = ()
+    varieties: tuple[Variety, ...] = ()
     omission: float | None = None
     up_to: int | None = None
     judged: int = -1

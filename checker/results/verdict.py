@@ -246,11 +246,11 @@ class Report:
     ``scenarios``: those of the check, where it ran as it was written.  ``reduce``: the reductions
     that are allowed, as the user said it; ``reduced``: those that were used; ``distinct_states``,
     ``depth`` and ``transitions`` are of what was explored; ``states_within``: how many of these
-    states are within the bounds of the check, where it has bounds and that is known.
-    ``audit``: the comparison with an exploration without reductions, where that was requested.
-    ``forecast``: an estimate for a
-    search that was not completed.  ``weights``: what multiplies its states, where there are many,
-    the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
+    states are within the bounds of the check, where it has bounds and that is known.  ``audit``:
+    the comparison with an exploration without reductions, where that was requested.  ``forecast``:
+    an estimate for a search that was not completed.  ``weights``: what multiplies its states, where
+    there are many, the heaviest first; ``smaller``: what would make them fewer, where a limit ended
+    the search.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
     before the one that did not.  ``proof``: of a report on proofs, what they are about and what
     they took.  ``walks``: of a report on random walks, what they were.  ``log``: of a report on a
@@ -297,6 +297,7 @@ class Report:
     log: LogSummary | None = None
     world: str = ""
     states_within: Natural | None = None
+    smaller: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
 

@@ -68,6 +68,7 @@ from checker.session.run_engine import (
     run_folder,
     unknown_report,
 )
+from checker.session.smaller import advice
 from checker.session.state_tables import export_tables, require_exportable
 from checker.session.trace_header import OF_A_LOG, asked_alone, for_a_log, header_of, settings_of
 from checker.session.world_line import world_line
@@ -385,6 +386,7 @@ def report_of(
         reduce=options.reduce,
         reduced=answer.reduced,
         weights=answer.weights,
+        smaller=advice(check, made.system, answer),
         omission=answer.omission,
         restarts=answer.restarts,
         scenarios=() if apart else _scenarios(path, check, made, options),

@@ -23,7 +23,7 @@ from checker.engines.native.codegen.fields import MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.codegen.visited_set import KEY_BITS
 from checker.engines.native.search.answers import answer_of_states
-from checker.engines.native.search.blowup import blowup_factors
+from checker.engines.native.search.blowup import blowup_factors, varieties
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
 from checker.engines.native.search.explored import Explored
@@ -264,7 +264,11 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
             if limits.max_states is not None and answer.stopped == limits.no_more_states:
                 # with threads, which states of the next level were found is nondeterministic
                 search.store.drop(search.found.depth + 1)
-            answer = replace(answer, weights=blowup_factors(search.system, search.store))
+            answer = replace(
+                answer,
+                weights=blowup_factors(search.system, search.store),
+                varieties=varieties(search.system, search.store),
+            )
     return answer
 
 

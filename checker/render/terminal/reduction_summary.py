@@ -1,5 +1,5 @@
 """Summarises the size of a search: the reductions used, the states they saved, the reductions not
-used and why, and the forecast.
+used and why, the forecast, and what would make the search smaller.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def reduction_rows(report: Report, *, verbose: bool) -> Iterator[tuple[str, str]
         yield "forecast", foretold(report.forecast)
     if report.weights:
         yield "weight", _weights(report)
+    yield from (("smaller", said) for said in report.smaller)
     if report.audit is not None:
         yield "audit", report.audit.said
 

@@ -23,7 +23,7 @@ from checker.engines.native.codegen.layout import Layout
 from checker.engines.native.search.store import Store
 from checker.model.ir import TransitionSystem, VariableKind
 from checker.model.types import BagT, MapT, SeqT, SetT, Type, Value, VariantT, sort_key
-from checker.results.answer import State, Weight
+from checker.results.answer import State, Variety, Weight
 
 SAMPLE, WALKED = 96, 24
 """The number of states from which values are taken, and of states whose rows are walked."""
@@ -55,6 +55,19 @@ def blowup_factors(system: TransitionSystem, store: Store) -> tuple[Weight, ...]
         found.append(Weight(row.name, len(lengths) / sum(1 / length for length in lengths)))
     found.sort(key=lambda each: (-each.factor, each.name))
     return tuple(each for each in found if each.factor >= WORTH_SAYING)
+
+
+def varieties(system: TransitionSystem, store: Store) -> tuple[Variety, ...]:
+    """The numbers of values of the variables in a sample of the states, the largest first."""
+    layout = store.kernel.image.layout
+    sample = [layout.unpack(words) for words in _sample(store)]
+    found = []
+    for index, variable in enumerate(system.variables):
+        values = len({state[index] for state in sample})
+        if values > 1:
+            name = f"`{variable.title or variable.name}`"
+            found.append(Variety(name, values, len(sample)))
+    return tuple(sorted(found, key=lambda each: (-each.values, each.name)))
 
 
 def _sample(store: Store) -> list[tuple[int, ...]]:
