@@ -34,9 +34,12 @@ from checker.diagnostics import Diagnostic
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
 from checker.extensions.tables import ON_CLUSTER
+from checker.language.library import prelude
 from checker.language.syntax.typed import Interface
+from checker.language.typecheck.origins import of_library
 from checker.results.answer import stop_reason
 from checker.results.logs import LoggedProcess, LogSummary
+from checker.results.origin import with_origins
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict, Report, Word
 
@@ -156,7 +159,7 @@ def _nothing_asked(
         {},
         engine,
         False,
-        verdicts,
+        with_origins(verdicts, of_library(interface, prelude())),
         seconds=time.monotonic() - read.began,
         exhaustive=False,
         stopped=why,
@@ -235,7 +238,7 @@ class Asked:
             {},
             self.engine.name,
             False,
-            verdicts,
+            with_origins(verdicts, of_library(self.interface, prelude())),
             seconds=time.monotonic() - read.began,
             exhaustive=True,
             log=summary,

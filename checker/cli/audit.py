@@ -130,8 +130,9 @@ def _report(found: Audit, files: Files, table_out: str | None, quiet: bool) -> i
 
     from checker.audit.violations import parquet_of
     from checker.cli.reporting import Display, print_report
+    from checker.results.problems import problem_of
 
-    report = found.report
+    report = replace(found.report, warnings=tuple(map(problem_of, found.warnings)))
     for warning in found.warnings:
         console.print_note(console.render_with_source(warning).rstrip("\n"))
     if table_out is not None:

@@ -172,3 +172,12 @@ def test_a_second_check_asks_for_the_first(tmp_path: Path, capsys: Out) -> None:
     spec = written(tmp_path, text + mild)
     main(["check", f"{spec}::two"])
     assert "a process that crashes" not in capsys.readouterr().out
+
+
+def test_an_audit_names_the_interfaces_of_the_library(tmp_path: Path, capsys: Out) -> None:
+    log = tmp_path / "p1.ndjson"
+    event = {"process": "p1", "pos": 1, "kind": "request", "name": "broadcast", "id": "a"}
+    log.write_text(json.dumps(event) + "\n", "utf-8")
+    main(["audit", str(log), "--as", "UniformReliableBroadcast", "--json", str(tmp_path / "o")])
+    report = only_report((tmp_path / "o").read_text("utf-8"))
+    assert report["verdicts"] and all(v["origin"]["library"] for v in report["verdicts"])

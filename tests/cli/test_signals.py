@@ -163,7 +163,7 @@ def test_work_that_ignores_an_interrupt_is_killed(
     assert "interrupted" in out + err
     assert words in out + err
     if name != "run":
-        assert json.loads(report.read_text("utf-8"))["kind"] == "bivalence report"
+        assert json.loads(report.read_text("utf-8"))["kind"] == "bivalence reports"
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:

@@ -51,6 +51,17 @@ def _origin(
     return found if hidden is None else replace(found, hides=hidden[0].name, hidden=hidden[1].span)
 
 
+def of_library(interface: typed.Interface, prelude: Prelude) -> tuple[typed.PropertyDef, ...]:
+    """Returns the properties of an interface of the library, with the interfaces that declare
+    them."""
+    return tuple(
+        replace(definition, origin=Origin(INTERFACE, owner.name, True))
+        for definition in interface.properties
+        for owner in prelude.bases.values()
+        if _is_in(definition, owner.properties)
+    )
+
+
 def _is_in(definition: typed.PropertyDef, some: Iterable[typed.PropertyDef]) -> bool:
     return any(definition is each for each in some)
 
