@@ -24,8 +24,8 @@ def advice(check: typed.Check, system: TransitionSystem, answer: Answer) -> tupl
     for variety in () if found else answer.varieties:
         limit = _what_limits(variety.name, check, system)
         if limit:
-            seen = f"{variety.name} has {variety.values} values in a sample of {variety.states} states"
-            return (f"{limit}; {seen}",)
+            sample = f"{variety.values} values in a sample of {variety.states} states"
+            return (f"{limit}; {variety.name} has {sample}",)
     return tuple(found[:MOST])
 
 

@@ -10,17 +10,20 @@ import pytest
 
 from checker.engines.native import engine as native
 from checker.engines.native.codegen import image
+from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.results.answer import DECIDED, Answer, Limits, Unsupported
+from checker.session.pipeline import open_check
 from tests.agreement.test_random_systems import system_of, whole
+from tests.instantiate.test_state_bounds import climbing, counted_again
 from tests.native.test_models import COUNTS
 from tests.selection import first_by_default
 from tests.spark.gang import answer
 
 SAME = (
     "distinct_states depth exhaustive transitions violations fault reached_marks premises ends"
-    " stopped fair undecided"
+    " beyond stopped fair undecided"
 ).split()
 
 
@@ -56,6 +59,17 @@ def test_numbers_of_states(
 ) -> None:
     found = answer(system, tmp_path, shards, Limits())
     assert found.distinct_states == count
+    compare(found, native.explore(system, Limits(), threads=2))
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3])
+def test_states_beyond_a_bound_are_counted_by_their_owners(shards: int, tmp_path: Path) -> None:
+    path = tmp_path / "climbing.bcast"
+    path.write_text(climbing("bound p.term <= 3", "safe"), "utf-8")
+    system = open_check(str(path), None, Options()).made.system
+    states, within = counted_again((3, 3))
+    found = answer(system, tmp_path / "run", shards, Limits())
+    assert (found.distinct_states, found.beyond) == (states, states - within)
     compare(found, native.explore(system, Limits(), threads=2))
 
 
