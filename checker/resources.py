@@ -109,6 +109,19 @@ def cache_folder(name: str = "") -> Path | None:
     return folder if folder is None or not name else own_folder(folder / name)
 
 
+def cache_folders() -> list[Path]:
+    """Returns the user's cache folder and those in it."""
+    root = cache_folder()
+    return [] if root is None else [root, *(each for each in root.iterdir() if each.is_dir())]
+
+
+def temporary_prefix(prefix: str) -> str:
+    """Returns how the names of temporary files begin: with the mark of this command, by which they
+    are found where it is killed (:mod:`checker.cli.supervisor`)."""
+    mark = os.environ.get("BIVALENCE_RUN")
+    return f"{prefix}{mark}-" if mark else prefix
+
+
 def own_folder(folder: Path) -> Path | None:
     """Returns ``folder``, created where it is missing; ``None`` where it can't be created.
 
@@ -172,7 +185,7 @@ def store_cached(path: Path, data: bytes, most: int) -> None:
     The oldest half of the folder is deleted when it holds more than ``most`` files of that kind.
     """
     with contextlib.suppress(OSError):
-        handle, name = tempfile.mkstemp(dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=temporary_prefix("tmp"), dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(_digest(path, data) + data)

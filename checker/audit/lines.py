@@ -100,8 +100,9 @@ def _wrong_value(value: object, holds: Holds, usual: type) -> str:
         if not right and isinstance(value, str | int):
             return f"{holds.value}, and the same kind in all rows of a file"
     elif holds is Holds.NUMBER:
-        right = isinstance(value, str | int | float) and not isinstance(value, bool)
-        right = right and (isinstance(value, str) or abs(value) < LONG)
+        right = isinstance(value, str) or (
+            isinstance(value, int | float) and not isinstance(value, bool) and -LONG < value < LONG
+        )
     else:
         right = True
     return "" if right else holds.value

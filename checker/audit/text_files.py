@@ -23,6 +23,10 @@ from checker.logs.objects import DEEPEST, Cut, decoded, lines, parse
 BLOCK = 1 << 24
 """Bytes that are parsed at a time."""
 
+LINES = 1 << 20
+"""Bytes that are looked at at a time."""
+LINE_END, RETURN, OPENED, CLOSED = b"\n\r{}"
+
 PIECE, DEEP = 1 << 10, 4000
 """A line with more opened brackets than ``DEEP``, in pieces of the text that are all its own, is
 not given to Arrow's parser, whose stack ends at a depth between 10,000 and 20,000."""
@@ -104,45 +108,45 @@ def _is_text_but_for_its_end(line: bytes) -> bool:
 
 def _plain_lines(content: Content, begin: int, end: int) -> int:
     """Returns the number of lines between two bytes, if all are UTF-8, begin with ``{`` and end
-    with ``}``; 0 otherwise.
+    with ``}``, and none may be nested too deep for Arrow's parser; 0 otherwise.
 
     No line ends within an object then: between ``}`` and ``{`` an object would need a comma.
     """
     number, view = 0, memoryview(content)
-    for piece in _pieces(content, begin, end):
-        part = view[piece[0] : piece[1]]
-        found = _plain_in(part)
-        if not found or _may_be_deep(part):
+    for first, last in _pieces(content, begin, end):
+        found = _plain_in(view[first:last])
+        if not found:
             return 0
         number += found
     return number
 
 
 def _plain_in(part: memoryview) -> int:
+    """Returns the number of lines in whole lines that are plain, or 0."""
     if not _is_utf8(part):
         return 0
     octets = np.frombuffer(part, np.uint8)
-    ends = np.flatnonzero(octets == 0x0A)
-    starts = (
-        np.concatenate([[0], ends + 1])
-        if not len(ends) or ends[-1] + 1 < len(part)
-        else (np.concatenate([[0], ends[:-1] + 1]))
-    )
-    if len(ends) < len(starts):
+    ends = np.flatnonzero(octets == LINE_END)
+    if not len(ends) or ends[-1] + 1 < len(part):
         ends = np.append(ends, len(part))
-    if ends.min(initial=1) < 1 or (octets[starts] != 0x7B).any():
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts
+    if lengths.min() < 2 or (octets[starts] != OPENED).any():
         return 0
     lasts = octets[ends - 1]
-    if (lasts == 0x0D).any():
-        lasts = np.where(lasts == 0x0D, octets[np.maximum(ends - 2, 0)], lasts)
-    return 0 if (lasts != 0x7D).any() else len(starts)
+    returned = lasts == RETURN
+    if returned.any():
+        lasts = np.where(returned, octets[ends - 2], lasts)
+    if (lasts != CLOSED).any() or (lengths.max() > DEEP and _may_be_deep(part)):
+        return 0
+    return len(starts)
 
 
 def _pieces(content: Content, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yields where parts of whole lines begin and end."""
     at = begin
     while at < end:
-        last = content.rfind(b"\n", at, at + BLOCK) + 1 if at + BLOCK < end else end
+        last = content.rfind(b"\n", at, at + LINES) + 1 if at + LINES < end else end
         last = last or content.find(b"\n", at) + 1 or end
         yield at, min(last, end)
         at = last
@@ -157,7 +161,7 @@ def _is_utf8(part: memoryview) -> bool:
 
 
 def _may_be_deep(part: memoryview) -> bool:
-    """Returns whether some line may be nested too deep for Arrow's parser, which has no limit."""
+    """Returns whether a line may be nested too deep for Arrow's parser, which has no limit."""
     opened = 0
     for at in range(0, len(part), PIECE):
         piece = bytes(part[at : at + PIECE])

@@ -116,12 +116,10 @@ def _run(
 ) -> Audit:
     from checker.audit.audit import audit as ask
     from checker.cli.progress import Phases
-    from checker.cli.signals import interrupting_on_signals
     from checker.engines import budgets
 
     with (
         Phases(request.names[0], silent=quiet) as phases,
-        interrupting_on_signals(),
         budgets.within(timeout, memory),
     ):
         return ask(request, phases, cluster)

@@ -21,6 +21,9 @@ CONF = click.option(
     "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark's own; may be repeated."
 )
 
+ENDING = 15.0
+"""Seconds that a run on a cluster has to end after a signal: its tasks commit what they have."""
+
 
 def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command."""
@@ -135,6 +138,9 @@ def conf_of(pairs: Sequence[str]) -> dict[str, str]:
 
 def look(cluster: Cluster) -> None:
     """Raises :class:`SpecError` where a quick test shows that no session can be opened."""
+    from checker.cli import last_words
+
+    last_words.end_within(ENDING)
     from checker.engines.spark.session import require
 
     require(cluster)

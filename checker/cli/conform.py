@@ -141,24 +141,22 @@ class _Asking:
 
     def ask(self, logs: tuple[str, ...], jobs: int | None, cluster: Cluster | None) -> None:
         """Asks of each of ``logs``; an interrupt ends it, and what was found so far is kept."""
-        from checker.cli.signals import interrupting_on_signals
         from checker.engines import budgets
         from checker.results.answer import stop_reason
 
         limits = self.asked.options.limits
         tasks: list[LogTask] = []
-        with interrupting_on_signals():
-            try:
-                with budgets.within(limits.timeout, limits.memory):
-                    tasks = self._tasks(logs)
-                    self.several = len(tasks) > 1
-                    if len(tasks) == 1:
-                        self._one(tasks[0])
-                if self.several:
-                    self._several(tasks, jobs, cluster)
-            except KeyboardInterrupt as error:
-                self.codes.append(UNKNOWN)
-                console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
+        try:
+            with budgets.within(limits.timeout, limits.memory):
+                tasks = self._tasks(logs)
+                self.several = len(tasks) > 1
+                if len(tasks) == 1:
+                    self._one(tasks[0])
+            if self.several:
+                self._several(tasks, jobs, cluster)
+        except KeyboardInterrupt as error:
+            self.codes.append(UNKNOWN)
+            console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
         if self.several and not self.silent:
             self._summarise(len(tasks))
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import last_words
 from checker.diagnostics.visible import visible
+from checker.resources import temporary_prefix
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -160,7 +162,9 @@ def _write(path: str, text: str | bytes) -> None:
         target.write_bytes(data)
         return
     target = Path(os.path.realpath(target))
-    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    last_words.may_write_in(str(target.parent))
+    prefix = temporary_prefix(f".{target.name}.")
+    handle, beside = tempfile.mkstemp(prefix=prefix, dir=target.parent)
     try:
         with open(handle, "wb") as file:
             file.write(data)

@@ -57,8 +57,8 @@ def explore(
     """
     from checker.cli.console import require_writable
     from checker.cli.interactive import Exploring
-    from checker.cli.signals import interrupting_on_signals
     from checker.cli.trace_positions import session_from
+    from checker.engines import budgets
 
     if save is not None:
         require_writable(save)
@@ -71,13 +71,14 @@ def explore(
             raise click.UsageError("--from TRACE@STEP: the trace says which check it is of")
         session, still_open = session_from(position), None
     exploring = Exploring(session, diagrams=not no_diagram, still_open=still_open)
-    with interrupting_on_signals():
-        try:
+    try:
+        with budgets.raising_when_exhausted():
             exploring.show()
             while (line := _line()) is not None and _execute(exploring, line):
                 pass
-        except KeyboardInterrupt:
-            console.print_line()
+    except KeyboardInterrupt:
+        budgets.resume_after_interrupt()
+        console.print_line()
     if save is not None:
         exploring.save(save)
     return 0
@@ -130,11 +131,16 @@ def _execute(exploring: Exploring, line: str) -> bool:
     """Executes the command ``line``; returns False at the end.  On a terminal, Ctrl-C ends the
     command, such as a long `random`, and not the session.
     """
+    from checker.cli import last_words
+    from checker.engines import budgets
+
     try:
         return exploring.do(line)
     except KeyboardInterrupt:
         if not sys.stdin.isatty():
             raise
+        budgets.resume_after_interrupt()
+        last_words.answered()
         console.print_line("\ninterrupted; `show` tells how far it went")
         return True
 

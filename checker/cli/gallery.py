@@ -67,6 +67,7 @@ def gallery(
     """
     from checker.cli.chance_chapters import write_chance_chapter
     from checker.cli.console import print_hint, write_file
+    from checker.cli.errors import UNKNOWN
     from checker.cli.ladder_chapters import write_ladders
     from checker.cli.page_options import open_in_browser
     from checker.cli.valence_chapters import write_chapters
@@ -77,19 +78,26 @@ def gallery(
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
     specs = _specs(files)
-    for visit in _visits(specs, budget, every, jobs, quiet):
-        skipped += visit.skipped
-        exhibits += [hang(trace, visit.file, target, layout) for trace in visit.traces]
+    interrupted = False
+    try:
+        for visit in _visits(specs, budget, every, jobs, quiet):
+            skipped += visit.skipped
+            exhibits += [hang(trace, visit.file, target, layout) for trace in visit.traces]
+    except KeyboardInterrupt:
+        interrupted = True
     index = target / "index.html"
-    chapters = write_chapters(specs, target, budget)
-    chapters += write_chance_chapter(specs, target, budget)
-    ladders = write_ladders(specs, exhibits, target, layout)
+    chapters = [] if interrupted else write_chapters(specs, target, budget)
+    chapters += [] if interrupted else write_chance_chapter(specs, target, budget)
+    ladders = [] if interrupted else write_ladders(specs, exhibits, target, layout)
     write_file(str(index), index_of(exhibits, skipped, layout, chapters, ladders))
     for each in skipped:
         print_hint(f"left out: {each.check}: {each.why}")
     console.print_line(
         f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out"
     )
+    if interrupted:
+        console.print_note("interrupted; the pages are of the specs that were checked before")
+        return UNKNOWN
     if opened:
         open_in_browser(str(index))
     return 0

@@ -13,6 +13,7 @@ def lsp() -> int:
 
     Editors start it themselves (docs/editors.md). It needs the extra `editor`.
     """
+    from checker.cli import last_words
     from checker.diagnostics import Diagnostic, SpecError
 
     try:
@@ -21,6 +22,7 @@ def lsp() -> int:
         message = f"the language server needs what is not installed: {lacking.name}"
         hint = "pip install 'bivalence[editor]'"
         raise SpecError((Diagnostic("E070", message, hint=hint),)) from None
+    last_words.end_within(0.0)  # there is nothing to report
     reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     try:
         make_server().start_io(reader, writer)

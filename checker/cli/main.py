@@ -1,5 +1,5 @@
-"""The entry point: prepares signals and streams before anything else is imported, and flushes the
-output at the very end.
+"""The entry point: prepares streams before anything else is imported, has the work done by a
+process that is supervised, and flushes the output at the very end.
 
 Exit codes: 0 as it should be, 1 violated, 4 vacuous, 3 unknown, 2 unusable input or output that
 can't be written, 70 an internal error, 141 the reader of the output has closed it.
@@ -8,7 +8,6 @@ can't be written, 70 an internal error, 141 the reader of the output has closed 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -21,28 +20,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code, which is a verdict's only where that verdict
     could be printed.
 
-    Without ``arguments`` the program's own are used, and the process ends: Ctrl-C does not change
-    the exit code any more then.
+    Without ``arguments`` the program's own are used, and another process does the work, which this
+    one supervises (:mod:`checker.cli.supervisor`).
     """
+    if not _can_speak():
+        _last_word("error: stdout is closed: nothing that is found could be said")
+        return USAGE
+    if arguments is not None:
+        return _work(arguments)
+    from checker.cli.supervisor import supervised
+
+    return supervised(_work)
+
+
+def _work(arguments: Sequence[str] | None = None) -> int:
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _report_unraisable
     try:
-        if not _can_speak():
-            _last_word("error: stdout is closed: nothing that is found could be said")
-            return USAGE
         from checker.cli.commands import run
 
         code = _flush(run(arguments))
-        if arguments is None:
-            _leave_what_goes_on(code)
-        return code
     except KeyboardInterrupt:
         _last_word("interrupted")
         return UNKNOWN
-    finally:
-        if arguments is None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            exec("")  # CPython forgets an interruption that it has seen pass through another `exec`
+    if arguments is None:
+        _leave_what_goes_on(code)
+    return code
 
 
 def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
@@ -58,9 +61,11 @@ def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
 
 def _leave_what_goes_on(code: int) -> None:
     """Exits with ``code`` at once where work is running that can't be stopped (a compiler, say)."""
+    from checker.cli import last_words
     from checker.engines.budgets import has_abandoned_work
 
     if has_abandoned_work():
+        last_words.done(code)
         os._exit(code)
 
 

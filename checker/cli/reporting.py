@@ -76,27 +76,37 @@ def run_and_report(
     """Writes what ``ask`` reports of each check, until an interrupt, to ``files``, shows it, and
     returns the worst exit code.
 
-    An error in one check, or in showing it, is reported, and does not end the others.
+    An error in one check, or in showing it, is reported, and does not end the others.  If this
+    process is killed, :func:`_conclude` does the rest.
     """
-    from checker.cli.checkpoint_options import say_kept
-    from checker.cli.errors import attempt
+    from checker.cli import last_words
+    from checker.cli.errors import UNKNOWN, attempt
     from checker.cli.progress import Meter
-    from checker.cli.signals import interrupting_on_signals
+    from checker.engines import budgets
+    from checker.results.so_far import receiving
     from checker.results.verdict import worst
 
     found: list[Report | NotRun] = []
     codes: list[int] = []
-    screen = Screen(asked, display)
+    screen = Screen([(str(spec), name) for spec, name in asked], display)
     for spec in dict.fromkeys(spec for spec, _ in asked):
         files.locate(spec)
+    last_words.leave(_conclude, screen, files, options)
+
+    def receive(report: Report) -> None:
+        last_words.replace((report, codes))
+
     for spec, name in asked:
+        if budgets.is_interrupted():
+            codes.append(UNKNOWN)
+            break
         started = time.monotonic()
 
         def answer(spec: Spec = spec, name: str = name) -> None:
             with (
                 files.recording_errors(found, str(spec), name),
                 Meter(f"{spec}::{name}", silent=display.quiet) as meter,
-                interrupting_on_signals(),
+                receiving(receive),
             ):
                 found.append(ask(spec, name, meter))
 
@@ -105,21 +115,65 @@ def run_and_report(
         if failed:
             if files.leave_stdout:
                 screen.say_unusable(str(spec), name)
-            continue
-        report = only_reports(found)[-1]
-        codes.append(report.exit_code)
-        if files.leave_stdout:
-            show = partial(screen.show, str(spec), report, time.monotonic() - started)
-            codes.append(attempt(show))
-        for what in report.failed:
-            console.print_note(f"error: {what}")
-        say_kept(report, options)
-        if report.was_interrupted:
-            break
+        else:
+            report = only_reports(found)[-1]
+            codes += _show(report, str(spec), time.monotonic() - started, screen, files, options)
+            if report.was_interrupted:
+                break
+        last_words.add((found[-1], codes))
+    return worst([*codes, *_close(found, screen, files)])
+
+
+def _show(
+    report: Report, file: str, seconds: float, screen: Screen, files: Files, options: Options
+) -> list[int]:
+    """Shows a report, and returns its exit code and that of showing it."""
+    from checker.cli.checkpoint_options import say_kept
+    from checker.cli.errors import attempt
+
+    codes = [report.exit_code]
+    if files.leave_stdout:
+        codes.append(attempt(partial(screen.show, file, report, seconds)))
+    for what in report.failed:
+        console.print_note(f"error: {what}")
+    say_kept(report, options)
+    return codes
+
+
+def _close(found: list[Report | NotRun], screen: Screen, files: Files) -> list[int]:
+    """Shows the total, and closes the outputs."""
+    from checker.cli.errors import attempt
+
     if files.leave_stdout:
         screen.say_total(only_reports(found))
-    codes.append(attempt(lambda: files.close(found)))
-    return worst(codes)
+    return [attempt(lambda: files.close(found))]
+
+
+def _conclude(
+    screen: Screen,
+    files: Files,
+    options: Options,
+    known: list[tuple[Report | NotRun, list[int]]],
+    now: tuple[Report, list[int]] | None,
+    why: str,
+) -> int:
+    """Does the rest of :func:`run_and_report` where its process was killed, for the reason ``why``.
+
+    ``known``: the reports that were shown, each with the exit codes so far; ``now``: what is known
+    of the check that was under way.
+    """
+    from checker.cli.errors import UNKNOWN, attempt
+    from checker.results.verdict import worst
+
+    found, codes = [report for report, _ in known], list(known[-1][1]) if known else []
+    for report in found:
+        screen.skip(report)
+    console.print_note(why)
+    if now is not None:
+        found.append(now[0])
+        codes += [*now[1], attempt(lambda: files.write(found))]
+        codes += _show(now[0], now[0].file, now[0].seconds, screen, files, options)
+    return worst([*codes, UNKNOWN, *_close(found, screen, files)])
 
 
 def require_outputs(outputs: list[str]) -> None:
@@ -137,16 +191,20 @@ class Screen:
     """What is shown on stdout: a check that is asked alone with its whole report, and of several
     checks a line for each, with the whole report of those that are not as expected."""
 
-    def __init__(self, asked: list[Target], display: Display) -> None:
+    def __init__(self, asked: list[tuple[str, str]], display: Display) -> None:
         self._names: dict[str, list[str]] = {}
-        for spec, name in asked:
-            self._names.setdefault(str(spec), []).append(name)
+        for file, name in asked:
+            self._names.setdefault(file, []).append(name)
         self._checks = len(asked)
         self._display = display
         self._began = time.monotonic()
         self._file = ""
         self._apart = False
         self._notes: dict[str, list[str]] = {}
+
+    def skip(self, report: Report | NotRun) -> None:
+        """Takes ``report`` as shown."""
+        self._file = report.file
 
     @property
     def _alone(self) -> bool:

@@ -138,7 +138,6 @@ def _run(
 ) -> int:
     from checker.cli.console import print_note
     from checker.cli.progress import Count
-    from checker.cli.signals import interrupting_on_signals
     from checker.sweep.run import run
 
     interrupted = False
@@ -150,7 +149,7 @@ def _run(
             meter.count(done, [_where(planned, cell, how) for cell, how in sorted(running.items())])
 
         try:
-            with interrupting_on_signals(), closing(run(planned, jobs, cluster, tell)) as outcomes:
+            with closing(run(planned, jobs, cluster, tell)) as outcomes:
                 for outcome in outcomes:
                     keeper.take(outcome)
         except KeyboardInterrupt:

@@ -58,6 +58,7 @@ def test(
 
     PATHs are specs, or folders with specs in them. Checks run side by side, on all cores.
     """
+    from checker.cli.errors import UNKNOWN
     from checker.cli.settings import options_of
     from checker.results.verdict import worst
     from checker.session.run_engine import shared_sessions
@@ -68,17 +69,21 @@ def test(
     specs = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
     found: list[Report | NotRun] = []
-    with shared_sessions(options):
-        for outcome in _outcomes(specs, options, jobs, quiet, files.locate):
-            console.print_error_text(outcome.said)
-            if line := _line(outcome, quiet):
-                console.print_line(line)
-            codes.append(outcome.code)
-            found.append(outcome.report or _not_run(outcome))
-            if outcome.report is not None and outcome.report.was_interrupted:
-                raise KeyboardInterrupt
+    try:
+        with shared_sessions(options):
+            for outcome in _outcomes(specs, options, jobs, quiet, files.locate):
+                console.print_error_text(outcome.said)
+                if line := _line(outcome, quiet):
+                    console.print_line(line)
+                codes.append(outcome.code)
+                found.append(outcome.report or _not_run(outcome))
+                if outcome.report is not None and outcome.report.was_interrupted:
+                    raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        console.print_note("interrupted; not all checks were run")
+        codes.append(UNKNOWN)
     good = sum(code == 0 for code in codes)
-    console.print_line(f"{good} of {len(codes)} as expected")
+    console.print_line(f"{good} of {len(found)} as expected")
     files.write(found)
     files.close(found)
     return worst(codes)

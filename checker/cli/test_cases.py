@@ -47,7 +47,6 @@ def test_cases(
     """
     from checker.cli.progress import Count
     from checker.cli.settings import one_target, settings_of
-    from checker.cli.signals import interrupting_on_signals
     from checker.conform.covering_runs import COVER, TRANSITIONS, covering_set
     from checker.engines import budgets
     from checker.session.pipeline import Options, open_check
@@ -63,7 +62,6 @@ def test_cases(
     options = Options(settings=settings_of(settings), fine_steps=fine_steps)
     with (
         Count(f"{spec}::{check}", max_states) as meter,
-        interrupting_on_signals(),
         budgets.within(timeout),
         budgets.raising_when_exhausted(),
     ):

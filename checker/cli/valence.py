@@ -62,7 +62,6 @@ def valence(
     from checker.cli.progress import Meter
     from checker.cli.reporting import require_outputs
     from checker.cli.settings import one_target, options_of
-    from checker.cli.signals import interrupting_on_signals
     from checker.engines import budgets
     from checker.session.run_engine import shared_sessions
     from checker.valence.analysis import analyse
@@ -75,7 +74,6 @@ def valence(
     limits = options.limits
     with (
         Meter(f"{spec}::{check}", silent=quiet) as meter,
-        interrupting_on_signals(),
         budgets.within(limits.timeout, limits.memory),
         shared_sessions(options),
     ):

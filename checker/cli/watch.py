@@ -15,6 +15,8 @@ from checker.cli.settings import SET, TIMEOUT
 
 PAUSE = 0.2
 """Seconds between two looks at the files."""
+ENDING = 0.6
+"""Seconds that a check has to end, before it is killed."""
 Stamp = tuple[tuple[str, int, int], ...]
 """The name, the time of change (nanoseconds) and the size of each file."""
 
@@ -38,14 +40,16 @@ def watch(name: str, settings: tuple[str, ...], timeout: float | None) -> int:
     if timeout is not None:
         words += ["--timeout", str(timeout)]
     from checker.cli.errors import UNKNOWN
+    from checker.engines import budgets
 
     code = UNKNOWN
     try:
-        for stamp in _changes(path):
-            code = UNKNOWN
-            code = _pass(words, path, stamp)
+        with budgets.raising_when_exhausted():
+            for stamp in _changes(path):
+                code = UNKNOWN
+                code = _pass(words, path, stamp)
     except KeyboardInterrupt:
-        console.print_hint("")
+        console.print_note("interrupted" if code == UNKNOWN else "")
     return code
 
 
@@ -79,8 +83,20 @@ def _pass(words: list[str], path: Path, stamp: Stamp) -> int:
                         running.wait()
                         return UNKNOWN
         except BaseException:
-            running.terminate()
+            _end(running)
             raise
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    """Lets a check end with its report, and kills it where that takes long."""
+    for _ in range(2):  # the second signal is obeyed at once
+        running.terminate()
+        try:
+            running.wait(ENDING)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+    running.kill()
 
 
 def _stamp(path: Path) -> Stamp:

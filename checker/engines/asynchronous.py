@@ -1,4 +1,4 @@
-"""Raises exceptions in threads, by other threads and by signals, where they have their effect."""
+"""Raises exceptions in threads, by other threads, where they have their effect."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import _weakrefset
 import contextlib
 import ctypes
 import gc
-import signal
-import threading
 import weakref
 from sys import _current_frames
 from types import CodeType, FrameType
@@ -34,6 +32,9 @@ def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
 OWNING = "llvmlite."
 """How the names of modules begin that keep track of what C++ owns."""
 
+FINALISED = "z3."
+"""How the names of modules begin whose objects have finalisers that need all of their fields."""
+
 
 def may_raise_in(frame: FrameType | None) -> bool:
     """Returns whether an exception has its effect in ``frame``, which is where a thread is now.
@@ -42,7 +43,7 @@ def may_raise_in(frame: FrameType | None) -> bool:
     references, where Python ignores it: while a large heap is collected a thread is nearly always
     there.  Where a block is being entered or left it would leave the block half entered, and in
     llvmlite, between a call that takes ownership of an object and the note of it, the object would
-    be freed twice.
+    be freed twice.  In z3 it would leave an object half made, which its finaliser reports.
     """
     if frame is not None and frame.f_code.co_filename in NOT_IN:
         return False
@@ -50,7 +51,10 @@ def may_raise_in(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_name == "__del__" or frame.f_code in collecting:
             return False
-        if str(frame.f_globals.get("__name__")).startswith(OWNING):
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith(OWNING):
+            return False
+        if frame.f_code.co_name == "__init__" and module.startswith(FINALISED):
             return False
         frame = frame.f_back
     return True
@@ -59,29 +63,3 @@ def may_raise_in(frame: FrameType | None) -> bool:
 def _code_of(callback: object) -> CodeType | None:
     call = callback if hasattr(callback, "__code__") else type(callback).__call__
     return getattr(call, "__code__", None)
-
-
-def interrupt(number: int, frame: FrameType | None) -> None:
-    """Handles a signal: raises ``KeyboardInterrupt`` in ``frame``, which is where the main thread
-    is now, or, where it would have no effect, lets the signal come again a little later."""
-    if number in _coming:
-        return
-    if may_raise_in(frame):
-        raise KeyboardInterrupt
-    _coming.add(number)
-    later = threading.Timer(AGAIN, _send_again, (number,))
-    later.daemon = True
-    put_off[number] = later
-    later.start()
-
-
-def _send_again(number: int) -> None:
-    _coming.discard(number)
-    signal.pthread_kill(threading.main_thread().ident or 0, number)
-
-
-_coming: set[int] = set()
-"""Signals that will come again."""
-
-put_off: dict[int, threading.Timer] = {}
-"""For each signal, what has sent it again last, or will."""

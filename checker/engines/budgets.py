@@ -11,6 +11,11 @@ where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM
 Python would wait until native code returns.  The caller clears the word when no thread works any
 more, and continues where there is no reason to stop.
 
+An interrupt (:func:`interrupt`) is a budget that is used up at once, of all parts in all threads:
+``KeyboardInterrupt`` is raised in those that are open and in those that are opened later, until the
+outermost block is left, or for good where the process is to end.  So none is lost to code that
+handles it as the end of one query.
+
 One thread watches all clocks and signals; otherwise it sleeps.
 """
 
@@ -27,11 +32,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from checker.engines.asynchronous import AGAIN, NOT_IN, interrupt, raise_in
+from checker.engines.asynchronous import AGAIN, NOT_IN, may_raise_in, raise_in
 
 _T = TypeVar("_T")
 
@@ -44,17 +51,13 @@ TICK = 0.1
 RETOLD = 0.25
 """Seconds after which native code is signalled again, should it have missed the first signal."""
 RAISED_AGAIN = 1.0
-"""Seconds after which an exception, Ctrl-C's too, is raised again that has not ended a part, then
-twice as many: in a callback of the garbage collector or of a weak reference Python ignores it."""
-ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
+"""Seconds after which an exception is raised again that has not ended a part, then twice as many:
+in a callback of the garbage collector or of a weak reference Python ignores it."""
+ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 class BudgetExhausted(KeyboardInterrupt):
     """A budget is used up; the message says which, in words."""
-
-
-class RaisedAgain(KeyboardInterrupt):
-    """Ctrl-C, raised again since it has not ended a part so far; it was not pressed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,7 @@ class _Part:
 
     ``late``: it ends only after what was found in time has had time to be reported; ``raises``: it
     can be left at any moment; ``spare``: seconds that it has beyond its budget; ``told``: it was
-    signalled to end; ``again``: when that is raised again, after a ``pause``; ``interrupted``: when
-    Ctrl-C is raised again, should it not have ended the part.
+    signalled to end; ``again``: when that is raised again, after a ``pause``.
     """
 
     budgets: tuple[Budget, ...]
@@ -90,7 +92,6 @@ class _Part:
     told: bool = False
     again: float = 0.0
     pause: float = RAISED_AGAIN
-    interrupted: float = math.inf
 
     def _end(self, budget: Budget) -> float | None:
         if budget.until is None or not self.late:
@@ -98,13 +99,21 @@ class _Part:
         return budget.until + max(GRACE, budget.until - budget.begun)
 
     @property
+    def _interrupted(self) -> float:
+        """When an interrupt ends the part."""
+        return _interrupt.at + (GRACE if self.late else 0.0)
+
+    @property
     def _saving(self) -> bool:
         """Whether memory is watched here; a part that checks the clock checks its memory, too."""
         return self.raises and not self.late
 
     def exhausted_budget(self) -> str | None:
-        """Returns which budget is used up, in words; ``None`` where none is."""
+        """Returns which budget is used up, in words, empty for an interrupt; ``None`` where none
+        is."""
         now = time.monotonic()
+        if now >= self._interrupted:
+            return ""
         for budget in self.budgets:
             end = self._end(budget)
             if end is not None and now >= end:
@@ -120,8 +129,8 @@ class _Part:
             ends.append(time.monotonic() + TICK)
         if self.told:
             return time.monotonic() + RETOLD
-        if self.interrupted < math.inf:
-            ends.append(self.interrupted)
+        if self._interrupted < math.inf:
+            ends.append(self._interrupted)
         return min(ends, default=None)
 
 
@@ -147,7 +156,16 @@ class Stop:
         self._word.value = 0
 
 
+@dataclass
+class _Interrupt:
+    """``at``: when it came; ``for_good``: whether nothing is done after it any more."""
+
+    at: float = math.inf
+    for_good: bool = False
+
+
 NOT_IN.add(__file__)
+_interrupt = _Interrupt()
 _lock = threading.RLock()
 _parts: list[_Part] = []
 _stops = weakref.WeakSet[Stop]()
@@ -188,6 +206,7 @@ def within(seconds: float | None, memory: int | None = None, said: str = "") -> 
         yield
     finally:
         _mine.budgets = before
+        _forget_interrupt()
 
 
 def _budgets() -> tuple[Budget, ...]:
@@ -211,7 +230,7 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
     part = _Part(_budgets(), late, True, spare)
     why = part.exhausted_budget()
     if why is not None:
-        raise BudgetExhausted(why)
+        raise _exhausted(why)
     with _watching(part):
         yield
 
@@ -261,15 +280,6 @@ class WorkerThread(Generic[_T]):
             over = self not in _at_work
             return over or raise_in(self._thread.ident or 0, KeyboardInterrupt)
 
-    def abandon(self) -> None:
-        """Lets the work be interrupted until it ends, by a thread: nothing waits for it."""
-        threading.Thread(target=self._end, name="abandoned", daemon=True).start()
-
-    def _end(self) -> None:
-        pause = AGAIN
-        while not self.wait(pause):
-            pause = RAISED_AGAIN if self.tell() else AGAIN
-
     def wait(self, seconds: float) -> bool:
         """Waits at most ``seconds`` and returns whether the work is over."""
         return self._over.wait(seconds)
@@ -286,6 +296,15 @@ class WorkerThread(Generic[_T]):
 _at_work: set[WorkerThread[Any]] = set()
 
 
+def when_done(future: Future[_T]) -> _T:
+    """Waits for the result of ``future`` and returns it; raises what its work raises.
+
+    Unlike a wait without a limit, this one can be interrupted."""
+    while not future.done():
+        wait([future], TICK)
+    return future.result()
+
+
 def has_abandoned_work() -> bool:
     """Returns whether some work is not over whose result no thread waits for."""
     return bool(_at_work)
@@ -296,6 +315,57 @@ def _wait() -> None:
     """Waits at exit until no thread works: no library is unloaded while it is in use."""
     while _at_work:
         time.sleep(TICK)
+
+
+# ---- interrupts -------------------------------------------------------------------------------
+
+
+def interrupt(frame: FrameType | None, *, for_good: bool = False) -> None:
+    """Interrupts all that is under way, and raises ``KeyboardInterrupt`` where the main thread, in
+    ``frame`` now, may be left at once.
+
+    ``for_good``: also all that is begun after it; otherwise it ends with the outermost block.
+    """
+    _interrupt.at = min(_interrupt.at, time.monotonic())
+    _interrupt.for_good |= for_good
+    if _only and _only[0].alive:
+        _only[0].wake()
+    mine = [part for part in _parts if part.thread == threading.get_ident()]
+    if mine and mine[-1].raises and not mine[-1].late and may_raise_in(frame):
+        raise KeyboardInterrupt
+
+
+def raise_if_interrupted() -> None:
+    """Raises ``KeyboardInterrupt`` after an interrupt: for loops that are in no part."""
+    if is_interrupted():
+        raise KeyboardInterrupt
+
+
+def is_interrupted() -> bool:
+    """Returns whether there was an interrupt that has not ended yet."""
+    return _interrupt.at < math.inf
+
+
+def resume_after_interrupt() -> None:
+    """Lets what is begun from now on go on: the interrupt has had its effect."""
+    _interrupt.at, _interrupt.for_good = math.inf, False
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    interrupt(frame)
+
+
+def _forget_interrupt() -> None:
+    """Ends an interrupt where the main thread has left its outermost block."""
+    if _interrupt.for_good or threading.current_thread() is not threading.main_thread():
+        return
+    main = threading.get_ident()
+    if not _budgets() and not any(part.thread == main for part in _parts):
+        _interrupt.at = math.inf
+
+
+def _exhausted(why: str) -> KeyboardInterrupt:
+    return BudgetExhausted(why) if why else KeyboardInterrupt()
 
 
 # ---- watching ---------------------------------------------------------------------------------
@@ -318,9 +388,10 @@ def _watching(part: _Part) -> Iterator[None]:
                         _parts.remove(part)
                 except KeyboardInterrupt as error:
                     late = error
-            if part.told or part.interrupted < math.inf:
+            if part.told:
                 _settle(part)
                 watcher.wake()
+            _forget_interrupt()
         if late is not None:
             raise late
 
@@ -333,7 +404,7 @@ def _settle(part: _Part) -> None:
             raise_in(part.thread, None)
             for around in _parts:
                 if around.thread == part.thread:
-                    around.told, around.interrupted = False, math.inf
+                    around.told = False
 
 
 class _Watcher:
@@ -360,7 +431,7 @@ class _Watcher:
     @contextmanager
     def hearing_signals(self) -> Iterator[None]:
         """Lets signals wake the thread within the block, unless another wake-up descriptor is
-        set; Ctrl-C raises ``KeyboardInterrupt`` as ever, but never where it has no effect."""
+        set; Ctrl-C is an :func:`interrupt`, unless something else handles it."""
         if self._hearing or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -372,7 +443,7 @@ class _Watcher:
         self._hearing = True
         plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if plain:
-            signal.signal(signal.SIGINT, interrupt)
+            signal.signal(signal.SIGINT, _interrupted)
         try:
             yield
         finally:
@@ -387,8 +458,7 @@ class _Watcher:
                 looks = [look for part in _parts if (look := part.next_look()) is not None]
             wait = max(0.0, min(looks) - time.monotonic()) if looks else None
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
-                tell_all()
-                _raise_interrupt()
+                tell_all()  # Python calls the handler where the main thread has come back
             with _lock:
                 again = [part for part in _parts if not _end(part)]
             if again:
@@ -399,10 +469,6 @@ def _end(part: _Part) -> bool:
     """Signals a part to end if its budget is used up; returns whether it need not be tried
     again."""
     now = time.monotonic()
-    if now >= part.interrupted:
-        if not raise_in(part.thread, RaisedAgain):
-            return False
-        part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)
     why = None if waiting else part.exhausted_budget()
     if why is not None:
@@ -421,18 +487,11 @@ def tell_all() -> None:
             stop.tell()
 
 
-def _raise_interrupt() -> None:
-    """Schedules the interrupt of a signal to be raised again where it has had no effect in the main
-    thread."""
-    main, again = threading.main_thread().ident, time.monotonic() + RAISED_AGAIN
-    with _lock:
-        for part in _parts:
-            if part.raises and not part.late and part.thread == main:
-                part.interrupted = again
-
-
-def _reached_type(why: str) -> type[BudgetExhausted]:
-    """Returns a subclass that is raised without arguments and whose message is ``why``."""
+def _reached_type(why: str) -> type[KeyboardInterrupt]:
+    """Returns what is raised without arguments and has the message ``why``, empty for an
+    interrupt."""
+    if not why:
+        return KeyboardInterrupt
     return type(
         "BudgetExhausted",
         (BudgetExhausted,),

@@ -15,6 +15,7 @@ from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
+from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.fair_lasso import Unfair, satisfies, steps_due
 from checker.results.rerun import Moment, ReplayMismatch, Run, rerun
@@ -274,7 +275,9 @@ def _without_fault(system: TransitionSystem, moment: Moment, state: State) -> It
                 yield transition
 
 
-def _opening(system: TransitionSystem, events: tuple[Event, ...]) -> list[tuple[object, ...]]:
+def _opening(
+    system: TransitionSystem, events: tuple[Event, ...]
+) -> list[tuple[MarkKind, str, tuple[Value, ...]]]:
     infos = [(system.marks[event.mark], event.args) for event in events]
     return [(info.kind, info.text, args) for info, args in infos if info.kind in OPENING][:1]
 

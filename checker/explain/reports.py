@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 from checker.engines import budgets
@@ -37,15 +35,14 @@ def as_asked(
         listener and _explaining(listener),
         option="--explain",
     )
-    with _for(clock):
-        if options.explain is not None:
-            if options.explain_expected or report.exit_code != 0:
-                report = explain_report(report, system, clock)
-            report = with_supports(report, system, clock)
+    if options.explain is not None:
+        if options.explain_expected or report.exit_code != 0:
+            report = _in_time(clock, report, lambda: explain_report(report, system, clock))
+        explained = report
+        report = _in_time(clock, report, lambda: with_supports(explained, system, clock))
     if options.kinds > 1 and not clock.is_stopped:
-        clock = replace(clock, seconds=FOR_KINDS, option="")
-        with _for(clock):
-            report = with_others(report, system, options.kinds, clock)
+        others, known = replace(clock, seconds=FOR_KINDS, option=""), report
+        report = _in_time(others, report, lambda: with_others(known, system, options.kinds, others))
     return report
 
 
@@ -60,16 +57,15 @@ def _explaining(listener: Listener) -> Listener:
     return tell
 
 
-@contextmanager
-def _for(clock: ExplainingBudget) -> Iterator[None]:
-    """Ends the block long after ``clock`` is over, or on an interrupt."""
+def _in_time(clock: ExplainingBudget, report: Report, work: Callable[[], Report]) -> Report:
+    """Returns what ``work`` does, or ``report`` where it is ended: long after ``clock`` is over, or
+    by an interrupt."""
     seconds = 2 * clock.seconds + LATEST
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        budgets.within(seconds, said=OVER),
-        budgets.raising_when_exhausted(),
-    ):
-        yield
+    try:
+        with budgets.within(seconds, said=OVER), budgets.raising_when_exhausted():
+            return work()
+    except KeyboardInterrupt:
+        return report
 
 
 def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBudget) -> Report:

@@ -110,6 +110,19 @@ def member(item: Expr, of: Expr) -> Expr:
     return Apply(BOOL, Op.IN, (item, of))
 
 
+def belongs(value: Expr, domain: ir.Domain) -> Expr:
+    """Returns whether ``value``, of the type of the members of ``domain``, is one of them."""
+    match domain:
+        case ir.Universe():
+            return TRUE
+        case ir.Members(of):
+            return member(value, of)
+        case ir.Subsets(of):
+            return Apply(BOOL, Op.SUBSET, (value, of))
+        case _:
+            assert_never(domain)
+
+
 def size(of: Expr) -> Expr:
     """Returns the number of members of a set, or of elements of a seq or bag."""
     match of.type:

@@ -27,6 +27,7 @@ from checker.instantiate.capacity_estimation import (
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.proving.provable import require_provable
+from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
@@ -87,6 +88,8 @@ def prove_check(
         require_provable(check)
     path = str(spec)
     started = time.monotonic()
+    of_engine, error = replace(options, engine=NAME), KeyboardInterrupt()
+    so_far.known(lambda: unknown_report(path, check, of_engine, 0.0, error))
     with budgets.within(budget):
         try:
             made, found = _prove_smallest(check, options, tuple(methods), budget, listener)

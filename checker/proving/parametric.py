@@ -42,7 +42,8 @@ from checker.proving.size_conditions import (
     thresholds,
     weaken_assumptions,
 )
-from checker.results.answer import Answer, Listener, Progress, stop_reason
+from checker.results import so_far
+from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
 from checker.results.assumptions import assumptions_of
 from checker.results.judge import compare
 from checker.results.origin import with_origins
@@ -233,6 +234,7 @@ class _Proving:
     def ask(self) -> None:
         """Decides every question, until the time is over or it is interrupted."""
         for question in self.questions:
+            so_far.known(self._report_so_far)
             self._say(question.property)
             if self.stopped is None and self._seconds_left() <= 0.0:
                 self.stopped = self.options.limits.no_more_time
@@ -349,6 +351,17 @@ class _Proving:
             said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
         self._know(question, Word.PROVED, f"for {self._scope()}", certificate=said)
 
+    def _report_so_far(self) -> Report:
+        """Returns the report, should it be interrupted now."""
+        known = dict(self.verdicts)
+        for question in self.questions:
+            if question.property not in known:
+                self._know(question, Word.UNKNOWN, INTERRUPTED)
+        try:
+            return replace(self.report(), stopped=INTERRUPTED)
+        finally:
+            self.verdicts = known
+
     def _know(
         self,
         question: Question,
@@ -404,6 +417,7 @@ class _Proving:
 
     def weaken(self) -> None:
         """Determines whether the condition on sizes is sufficient, and whether less would be."""
+        so_far.known(self._report_so_far)
         words = {v.word for v in self.verdicts.values()}
         if words == {Word.PROVED}:
             self.sufficient = True

@@ -190,7 +190,9 @@ class Answer:
     * ``reached_marks``: indices into ``TransitionSystem.marks``.
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
+    * ``beyond``: number of states beyond a bound of the check, where the engine counts them.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
+    * ``endless``: it was ended because a variable, or what is in flight, outgrows every capacity.
     * ``reduced``: the reductions; the numbers are of what was explored.
     * ``weights``: what multiplies the states most, by estimate, where that was computed.
     * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
@@ -219,7 +221,9 @@ class Answer:
     reached_marks: frozenset[int] = frozenset()
     premises: frozenset[str] = frozenset()
     ends: int = 0
+    beyond: int | None = None
     stopped: str | None = None
+    endless: bool = False
     bytes_per_state: float = 0.0
     fair: bool | None = None
     undecided: dict[str, str] = field(default_factory=dict)

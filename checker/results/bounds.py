@@ -50,6 +50,20 @@ def named_limits(system: TransitionSystem, answer: Answer) -> str:
     return f" within {' and '.join(names)}" if names else ""
 
 
+def states_within(system: TransitionSystem, answer: Answer) -> int | None:
+    """Returns how many of the states are within the bounds; ``None`` where there is no bound, where
+    not all states were found, or where the engine does not count those beyond."""
+    bounded = any(p.is_bound for p in system.properties)
+    if not bounded or not answer.exhaustive or answer.beyond is None:
+        return None
+    return answer.distinct_states - answer.beyond
+
+
+def is_beyond(system: TransitionSystem, state: State) -> bool:
+    """Returns whether ``state`` is beyond a bound."""
+    return any(p.is_bound and interpreter.holds(system, p.bad, state) for p in system.properties)
+
+
 def beyond(system: TransitionSystem, state: State) -> str:
     """Returns the bounds that ``state`` is beyond, in words; empty where it is within all."""
     try:

@@ -245,8 +245,10 @@ class Report:
     ``failed``: what was requested beside the verdicts and could not be done, in words.
     ``scenarios``: those of the check, where it ran as it was written.  ``reduce``: the reductions
     that are allowed, as the user said it; ``reduced``: those that were used; ``distinct_states``,
-    ``depth`` and ``transitions`` are of what was explored.  ``audit``: the comparison with an
-    exploration without reductions, where that was requested.  ``forecast``: an estimate for a
+    ``depth`` and ``transitions`` are of what was explored; ``states_within``: how many of these
+    states are within the bounds of the check, where it has bounds and that is known.
+    ``audit``: the comparison with an exploration without reductions, where that was requested.
+    ``forecast``: an estimate for a
     search that was not completed.  ``weights``: what multiplies its states, where there are many,
     the heaviest first.  ``omission``: an upper bound on the probability that some state was omitted
     (``None``: none was).  ``restarts``: explorations that found a guessed capacity too small,
@@ -294,6 +296,7 @@ class Report:
     walks: WalkSummary | None = None
     log: LogSummary | None = None
     world: str = ""
+    states_within: Natural | None = None
     warnings: tuple[Problem, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
 

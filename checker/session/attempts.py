@@ -117,7 +117,9 @@ def _attempt_until_sufficient(
                     return attempts.together(made, answer)
                 why = why_not_larger(made, answer, too_small, options)
         if answer is not None and why is not None:
-            return attempts.together(made, replace(answer, fault=None, stopped=why))
+            endless = why != DECIDED
+            answer = replace(answer, fault=None, stopped=why, endless=endless)
+            return attempts.together(made, answer)
         states = 0 if answer is None else answer.distinct_states
         capacities = enlarge_capacities(make, capacities, too_small, states)
         attempts.outgrown(made, answer, capacities)
@@ -206,7 +208,8 @@ class Attempts:
         there, best = max((*self._earlier, (made, answer)), key=lambda each: _reach(each[1]))
         if best is answer and not any(a.violations for _, a in self._earlier):
             return made, answer
-        best = replace(best, fault=None, stopped=answer.stopped, restarts=answer.restarts)
+        restarts, stopped, endless = answer.restarts, answer.stopped, answer.endless
+        best = replace(best, fault=None, restarts=restarts, stopped=stopped, endless=endless)
         if not same_up_to_bounds(there.system, made.system):
             return there, best
         found = dict(best.violations)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
@@ -20,7 +21,15 @@ from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.reductions.registry import is_named
-from checker.results.answer import DECIDED, Answer, Forecast, Listener, stop_reason
+from checker.results import so_far
+from checker.results.answer import (
+    DECIDED,
+    INTERRUPTED,
+    Answer,
+    Forecast,
+    Listener,
+    stop_reason,
+)
 from checker.results.trace import Header, Trace
 from checker.results.verdict import (
     STRIPS_ENDED,
@@ -110,12 +119,16 @@ def run_loaded(
     require_exportable(options)
     started = time.monotonic()
     with run_folder(path, check, options) as run:
+        kept = None if run is None or options.checkpoint is None else run.location
+        nothing = partial(_interrupted_at, path, check, options, started)
+        so_far.known(lambda: replace(nothing(), kept=kept))
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
                 outlook = Outlook(listener)
                 made, answer = explore_fully(check, options, outlook, run)
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
+                so_far.known(lambda: replace(_unfinished(report, options), kept=kept))
                 found = chance_verdicts(check, remaining_time(options, started), listener)
                 report = with_chance(report, found)
         except KeyboardInterrupt as error:
@@ -135,8 +148,24 @@ def run_loaded(
 
                 report = as_asked(report, made.system, options, listener)
             report = with_strips(report, made.system, options, started)
-            report = export_tables(report, made.system, options, run, listener)
+            report = export_tables(report, made.system, options, run, listener, started)
     return report if run is None or not run.staying else replace(report, kept=run.location)
+
+
+def _interrupted_at(path: str, check: typed.Check, options: Options, started: float) -> Report:
+    """Returns the report on a check that is interrupted before anything is known."""
+    seconds = time.monotonic() - started
+    return unknown_report(path, check, options, seconds, KeyboardInterrupt())
+
+
+def _unfinished(report: Report, options: Options) -> Report:
+    """Returns ``report``, should its check be interrupted before what is asked beside verdicts."""
+    if options.audit:
+        report = replace(report, audit=Audit(False, "nothing was compared", INTERRUPTED))
+    if options.states_out is not None:
+        no_tables = f"no tables were written: {INTERRUPTED}"
+        report = replace(report, failed=(*report.failed, no_tables))
+    return report
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
@@ -261,9 +290,10 @@ def _sees_all(answer: Answer) -> bool:
 
 
 def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
-    """Returns the forecast of the last exploration, unless an earlier one came further."""
+    """Returns the forecast of the last exploration, unless an earlier one came further, or nothing
+    bounds the number of states."""
     further = forecast is None or answer.distinct_states > forecast.high
-    return None if further else forecast
+    return None if further or answer.endless else forecast
 
 
 def _audit(
@@ -312,6 +342,7 @@ def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
     """Returns the report on ``answer``, of ``made``, which ``check`` from the file ``path`` is."""
+    from checker.results.bounds import states_within
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
 
@@ -359,6 +390,7 @@ def report_of(
         scenarios=() if apart else _scenarios(path, check, made, options),
         walks=answer.walks,
         world=world_line(check, made.sizes),
+        states_within=states_within(made.system, answer),
         warnings=warnings_of(check),
         not_asked=not_asked(check, verdicts),
     )

@@ -11,8 +11,9 @@ from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import engine_of, require
 from checker.engines.search_engine import SearchEngine
-from checker.results.answer import Listener, stop_reason
+from checker.results.answer import Listener, Progress, stop_reason
 from checker.results.verdict import Report, Word
+from checker.session.run_engine import remaining_time
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -37,23 +38,30 @@ def export_tables(
     options: Options,
     run: Checkpoint | None,
     listener: Listener | None,
+    started: float,
 ) -> Report:
     """Returns ``report`` with a note on the tables that were written, or why they were not.
 
-    ``run``: holds the states of ``system``; it is kept where the tables still have to be made.  The
-    tables have the time limit of the search again, and :data:`checker.engines.budgets.GRACE`.
+    ``run``: holds the states of ``system``; it is kept where the tables still have to be made, but
+    not where they took too long and no user named its folder.  The tables have the time that is
+    left since ``started``, and :data:`checker.engines.budgets.GRACE` at least.
     """
     if options.states_out is None:
         return report
     assert run is not None
     if report.was_interrupted:
         return report
+    written = _Written(listener)
+    left, keep = remaining_time(options, started).limits.timeout, True
+    left = None if left is None else max(left, budgets.GRACE)
+    over = "" if left is None else options.limits.no_more_time
     try:
-        limit = budgets.raising_when_exhausted(spare=budgets.GRACE)
-        with budgets.within(options.limits.timeout), limit:
-            done = _write_tables(report, system, options, run, listener)
+        with budgets.within(left, said=over), budgets.raising_when_exhausted():
+            done = _write_tables(report, system, options, run, written)
     except KeyboardInterrupt as error:
         why = stop_reason(error)
+        if isinstance(error, budgets.BudgetExhausted):
+            why, keep = f"{why}{written.so_far}", not run.temporary
     except OSError as error:
         where = "" if error.filename is None else f" ({error.filename})"
         why = f"{error.strerror or error}{where}"
@@ -62,8 +70,21 @@ def export_tables(
         if _error(report) is not None:
             said += ", as far as the search went before a run-time error ended it,"
         return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
-    run.unfinished = True
+    run.unfinished = keep
     return replace(report, failed=(*report.failed, f"no tables were written: {why}"))
+
+
+class _Written:
+    """A listener that notes how many states are written, and passes all on to ``listener``."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener, self.so_far = listener, ""
+
+    def __call__(self, progress: Progress) -> None:
+        done = progress.states - progress.frontier
+        self.so_far = f" after {done:,} of {count(progress.states, 'state')}"
+        if self._listener is not None:
+            self._listener(progress)
 
 
 def _write_tables(
@@ -71,7 +92,7 @@ def _write_tables(
     system: TransitionSystem,
     options: Options,
     run: Checkpoint,
-    listener: Listener | None,
+    listener: Listener,
 ) -> WrittenTables:
     from checker.engines.native.checkpoint.run_folder import RunFolder
     from checker.engines.native.codegen.layout import lay_out

@@ -201,7 +201,8 @@ class _Simulation:
         return False
 
     def _check_time(self) -> None:
-        """Raises where the time is over."""
+        """Raises where the time is over, or there was an interrupt."""
+        budgets.raise_if_interrupted()
         limit = self._plan.timeout
         if limit is not None and time.monotonic() - self._started >= limit:
             raise budgets.BudgetExhausted(Limits(timeout=limit).no_more_time)

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
@@ -15,6 +14,8 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
+from checker.engines import budgets
+from checker.engines.native.sharding.process_pool import starting_processes
 from checker.engines.python_children import safe_start
 from checker.results.answer import Listener, Progress
 from checker.sweep.cells import Status
@@ -23,7 +24,7 @@ TELL = 0.5
 """Seconds between two progress messages of a task."""
 GRACE = 30.0
 """Seconds that a task has beyond its time limit, for instantiation and for replaying traces."""
-TICK = 1.0
+TICK = 0.2
 FALSE_STARTS = 3
 """No further process is started after this many in a row that ended before they could take a
 task: a broken installation, or a program that starts processes when it is imported."""
@@ -83,7 +84,8 @@ class Pool(Generic[T, R]):
         self._workers.clear()
 
     def run(self, tasks: Sequence[T], listener: PoolListener | None = None) -> Generator[R]:
-        """Yields the outcome of each task, in the order in which they finish."""
+        """Yields the outcome of each task, in the order in which they finish; raises
+        ``KeyboardInterrupt`` after an interrupt."""
         waiting = deque(tasks)
         done = 0
         while True:
@@ -113,6 +115,7 @@ class Pool(Generic[T, R]):
 
     def _receive_outcomes(self, busy: Sequence[_Worker[T, R]]) -> Iterator[R]:
         connection.wait([end for worker in busy for end in worker.ends], TICK)
+        budgets.raise_if_interrupted()
         for worker in busy:
             outcome = worker.poll_outcome()
             if worker.ready:
@@ -132,7 +135,7 @@ class _Worker(Generic[T, R]):
         self._process: SpawnProcess = context.Process(
             target=_serve, args=(other, work.run), daemon=True
         )
-        with _no_interrupt(), safe_start():
+        with safe_start(), starting_processes():
             self._process.start()
         other.close()
         self.alive = True
@@ -204,16 +207,6 @@ class _Worker(Generic[T, R]):
         self._process.join()
         self._process.close()
         self._pipe.close()
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Within the block, processes that are started ignore Ctrl-C: the parent handles it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # ---- in the process ---------------------------------------------------------------------------

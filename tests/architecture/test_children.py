@@ -20,7 +20,9 @@ OWNERS = {"subprocess", "multiprocessing", "os", "asyncio", "concurrent"}
 OTHERS = {"asyncio.run", "asyncio.Process"}
 """Which start none."""
 PYTHON = "checker/engines/python_children.py"
+FORK = "os.fork"
 PLACES = {
+    "checker/cli/supervisor.py": FORK,
     "checker/cli/watch.py": "subprocess.Popen",
     "checker/editor/runs.py": "asyncio.create_subprocess_exec",
     "checker/engines/native/sharding/process_pool.py":
@@ -28,7 +30,8 @@ PLACES = {
     "checker/engines/spark/java.py": "subprocess.run",
     "checker/sweep/local.py": "multiprocessing.get_context",
 }  # fmt: skip
-"""All modules that start processes, and by which functions; ``java.py`` starts no Python."""
+"""All modules that start processes, and by which functions.  ``java.py`` starts no Python, and a
+fork imports nothing anew."""
 
 
 @cache
@@ -74,7 +77,11 @@ def test_processes_are_started_in_few_places() -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_python_is_started_by_its_owner(place: str) -> None:
     text = (ROOT / place).read_text("utf-8")
-    assert "spark/java" in place or "from checker.engines.python_children import" in text
+    assert (
+        "spark/java" in place
+        or PLACES[place] == FORK
+        or "from checker.engines.python_children import" in text
+    )
 
 
 def test_nobody_else_writes_the_command_line_of_a_python() -> None:

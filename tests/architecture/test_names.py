@@ -17,6 +17,8 @@ NOT_FOR_THE_TOOL = {
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
+    "checker.language.mutation.mutants.checks_of": "tests of mutants",
+    "checker.language.mutation.mutants.mutants": "tests of mutants",
     "scripts.reference_pages.write_commands": "the site",
     "scripts.reference_pages.write_formats": "the site",
 }

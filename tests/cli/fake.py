@@ -15,11 +15,19 @@ from checker.results.verdict import PropertyVerdict, Report, Word
 
 
 @dataclass(frozen=True)
+class ModuleOfSpec:
+    """The typed module of a file: no checks, so none that warns of anything."""
+
+    checks: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True)
 class Spec:
     """A file that is not read, and its checks; as a string it is its path."""
 
     path: str
     names: list[str] = field(hash=False)
+    module: ModuleOfSpec = field(default_factory=lambda: ModuleOfSpec(), compare=False)
 
     def __str__(self) -> str:
         return self.path

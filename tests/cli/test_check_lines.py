@@ -52,7 +52,7 @@ def test_checks_as_expected_have_a_line_each_and_a_total(
     assert [line.split()[0] for line in lines if re.match(r"  \w", line)] == FIVE
     assert re.search(r"^  no_fault +5 hold +7 states +\d+\.\d s$", out, re.MULTILINE)
     flat = " ".join(out.split())
-    assert "5 checks, all as expected: 21 hold, 4 violated; 145 states;" in flat
+    assert "5 checks, all as expected: 21 hold, 4 violated; 144 states;" in flat
     assert "--show crash_one" in flat
     if width == 120:
         assert out.count("uniform_agreement violated, as expected") == 4

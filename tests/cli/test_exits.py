@@ -203,6 +203,8 @@ def test_an_object_whose_making_was_ended_is_not_shown_when_it_is_destroyed(
     """As terms of z3: their destructor reads what the end of a budget has kept from being set."""
 
     class Half:
+        made: str
+
         def __init__(self) -> None:
             raise BudgetExhausted("while it is made")
 

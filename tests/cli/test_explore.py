@@ -124,8 +124,10 @@ def test_an_interrupt_ends_the_command_of_who_types(
 
 
 def test_inner_steps_say_whose_they_are(explore: Said) -> None:
-    out = explore(EAGER, "1", "effect request.broadcast", options=("--no-diagram", "--fine-steps"))
-    assert "step 2: p1 goes on with request.broadcast\n" in out
+    inner = ("1", "COPY(DATA(p1, a)) leaves p1 for p1", "p1 receives COPY(DATA(p1, a)) from p1")
+    inner = (*inner, "p1 indicates deliver(p1, a)")
+    out = explore(EAGER, *inner, options=("--no-diagram", "--fine-steps"))
+    assert "step 4: p1 indicates deliver(p1, a)\n" in out
 
 
 def test_a_check_is_no_scenario(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from tests.cli.signalling import children_of
 
 SPEC = "specs/oracles/two_phase.bcast::three"
 Out = pytest.CaptureFixture[str]
@@ -80,7 +81,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
         "from checker.engines.native.checkpoint import journal\n"
         "journal.SHARE = 0\n"
         "from checker.cli.main import main\n"
-        "sys.exit(main(sys.argv[1:]))\n"
+        "sys.exit(main())\n"
     )
     running = subprocess.Popen(
         [sys.executable, "-c", program, *words, "--checkpoint", str(folder)],
@@ -101,11 +102,12 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(
     folder = tmp_path / "run"
     running = started(folder)
     resume = ["check", SPEC, "--set", "n=8", "--reduce", "none", "--resume", str(folder)]
-    os.kill(running.pid, signal.SIGSTOP)
+    (worker,) = children_of(running.pid)
+    os.kill(worker, signal.SIGSTOP)
     assert main(resume) == 2
-    assert f"process {running.pid} on" in capsys.readouterr().err
+    assert f"process {worker} on" in capsys.readouterr().err
+    os.kill(worker, signal.SIGCONT)
     running.send_signal(number)
-    os.kill(running.pid, signal.SIGCONT)
     out, err = running.communicate()
     if number == signal.SIGKILL:
         assert running.returncode == -signal.SIGKILL

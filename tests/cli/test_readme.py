@@ -103,5 +103,19 @@ def test_the_protocol_that_is_shown_does_what_its_check_expects(tmp_path: Path) 
         assert statement in shown and statement in library
 
 
-def test_the_readme_is_one_screen() -> None:
-    assert len(README.splitlines()) <= 50
+def test_the_readme_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    shown, diagram = re.findall(r"^```text\n(.*?)```$", README, re.MULTILINE | re.DOTALL)
+    assert main(["check", COMMANDS[0]]) == 0
+    printed = capsys.readouterr().out
+    assert without_seconds(shown) == without_seconds(printed)
+    assert main(["check", f"{COMMANDS[0]}::crash_one", "--show", "crash_one"]) == 0
+    printed = capsys.readouterr().out
+    assert all(paragraph in printed for paragraph in diagram.split("\n\n"))
+
+
+def without_seconds(text: str) -> list[str]:
+    return [re.sub(r" +[0-9.]+ s$", "", line) for line in text.splitlines()]
+
+
+def test_the_readme_is_two_screens_at_most() -> None:
+    assert len(README.splitlines()) <= 100

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyarrow import parquet
 
 from checker.cli.main import main
+from checker.engines import budgets
+from checker.engines.options import Options
 from checker.resources import specs
+from checker.session import state_tables
 from tests.documents import only_report
 
 Out = pytest.CaptureFixture[str]
@@ -144,6 +149,32 @@ def test_an_interrupt_loses_no_verdict(tmp_path: Path) -> None:
     assert list(out.iterdir()) == []
     kept = told.partition("--resume ")[2].split()[0]
     assert main(["check", CHECK, "-q", "--set", "n=6", "--resume", kept]) == 0
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_time_limit_ends_the_tables(
+    kept: bool, tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a second is left for them, and they take some minutes."""
+    out, run = tmp_path / "out", tmp_path / "run"
+    monkeypatch.setattr(budgets, "GRACE", 0.0)
+    monkeypatch.setattr(state_tables, "remaining_time", nearly_over)
+    named = ["--checkpoint", str(run)] if kept else []
+    words = ["--set", "n=6", "--timeout", "3600", "--threads", "1", *named]
+    assert main(["check", CHECK, *words, "--states-out", str(out)]) == 2
+    said = capsys.readouterr()
+    assert "consistent  HOLDS" in said.out
+    assert re.search(
+        r"error: no tables were written: the time limit of 3600 s was reached after [\d,]+ of"
+        r" 50,816 states\n",
+        said.err,
+    )
+    assert list(out.iterdir()) == [] and list((tmp_path / "tmp").iterdir()) == []
+    assert run.exists() == kept == ("--resume" in said.err)
+
+
+def nearly_over(options: Options, _: float) -> Options:
+    return replace(options, limits=replace(options.limits, timeout=0.5))
 
 
 ERRING = """

@@ -119,7 +119,7 @@ def test_an_interrupt_keeps_what_is_done(
 
     def interrupted(plan: SweepPlan, *_: object) -> Iterator[CellOutcome]:
         yield run_cell(plan.tasks[0])
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
 
     monkeypatch.setattr(runner, "run", interrupted)

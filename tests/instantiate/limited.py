@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from checker.engines import asynchronous
 from checker.engines.options import Options
 from checker.results.answer import Limits
 from checker.results.verdict import Report
@@ -131,9 +130,8 @@ def interrupting(after: float | None = 1.0) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-        for sender in (timer, *asynchronous.put_off.values()):
-            with suppress(KeyboardInterrupt):  # it was on its way
-                sender.join()
+        with suppress(KeyboardInterrupt):  # it was on its way
+            timer.join()
 
 
 def for_ever(*_: Any, **__: Any) -> Any:

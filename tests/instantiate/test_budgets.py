@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from checker.engines import budgets
-from checker.engines.asynchronous import AGAIN as AGAIN_LATER
-from checker.engines.asynchronous import interrupt, may_raise_in
+from checker.engines.asynchronous import may_raise_in
 from checker.results.answer import INTERRUPTED
 from tests.instantiate.limited import (
     AGAIN,
@@ -225,6 +224,9 @@ def test_nothing_is_raised_where_it_has_no_effect() -> None:
     library: dict[str, Any] = {"__name__": "llvmlite.binding.module", "sys": sys}
     exec("def call(then): return then()", library)
     library["call"](lambda: frames.update(owning=sys._getframe()))
+    solver: dict[str, Any] = {"__name__": "z3.z3", "sys": sys}
+    exec("class Made:\n  def __init__(self, then): then()", solver)
+    solver["Made"](lambda: frames.update(making=sys._getframe()))
     with block():
         pass
     Finalised()
@@ -238,27 +240,26 @@ def test_nothing_is_raised_where_it_has_no_effect() -> None:
     assert may == {"here"}
 
 
-def test_ctrl_c_is_put_off_where_it_has_no_effect(monkeypatch: Patch) -> None:
-    """It would leave a block half closed, which raises it again while something else is done."""
-    sent: list[int] = []
-    monkeypatch.setattr("signal.pthread_kill", lambda _, number: sent.append(number))
-    frames: list[FrameType | None] = []
+def test_an_interrupt_is_raised_again_in_parts_that_are_opened_later() -> None:
+    """Code that takes it for the end of one query does not go on with the next."""
+    begun = 0
+    with soon(), budgets.within(None):
+        for _ in range(3):
+            with suppress(KeyboardInterrupt), interrupting(0.1), budgets.raising_when_exhausted():
+                begun += 1
+                for_ever()
+        assert budgets.is_interrupted()
+    assert begun == 1
+    with budgets.raising_when_exhausted():
+        assert not budgets.is_interrupted()
 
-    @contextmanager
-    def block() -> Iterator[None]:
-        frames.append(sys._getframe().f_back)
-        yield
 
-    with block(), budgets.raising_when_exhausted():
-        assert signal.getsignal(signal.SIGINT) is interrupt
-        for _ in range(2):
-            interrupt(signal.SIGINT, frames[0])
-        with pytest.raises(KeyboardInterrupt):
-            interrupt(signal.SIGTERM, sys._getframe())
-        with soon():
-            while not sent:
-                time.sleep(AGAIN_LATER)
-    assert sent == [signal.SIGINT]
+def test_an_interrupt_in_a_report_leaves_time_for_it() -> None:
+    with budgets.raising_when_exhausted(late=True):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert budgets.is_interrupted()
+        with pytest.raises(KeyboardInterrupt), budgets.raising_when_exhausted():
+            raise AssertionError("nothing else is begun")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

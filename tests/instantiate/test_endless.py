@@ -51,6 +51,7 @@ def test_what_comes_back_with_more_has_no_end(text: str, what: str, tmp_path: Pa
     assert report.stopped is not None
     assert what in report.stopped
     assert report.distinct_states < 200_000
+    assert report.forecast is None, "there is no number of states to foretell"
 
 
 def test_what_a_bound_of_the_check_ends_is_explored(tmp_path: Path) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from checker.cli.main import main
 from checker.diagnostics import SpecError
+from checker.engines.native.search import search
 from checker.engines.options import Options
 from checker.language.load import load_text
 from checker.results.answer import Limits
 from checker.results.verdict import PropertyVerdict, Report, Word
-from checker.session.pipeline import open_check
+from checker.session.pipeline import open_check, run_check
 from checker.session.simulation import simulate_check
 from checker.simulate.session import SteppingSession
 from checker.simulate.simulation import WalkPlan, simulate
@@ -82,6 +86,113 @@ def test_a_run_that_ends_beyond_is_no_violation_of_liveness(mode: str, tmp_path:
     """Without the bound both come true; every fair run within it waits for ``climbs`` or stays."""
     tops = only(report(tmp_path, climbing("bound p.term <= 3", "tops"), mode))
     assert tops.word is Word.VACUOUS and "no fair run stays within the bound" in tops.reason
+
+
+def climbs(state: tuple[tuple[int, bool], ...]) -> Iterator[tuple[tuple[int, bool], ...]]:
+    """The steps of ``Climbing``, written down again."""
+    for at, (term, done) in enumerate(state):
+        ways = []
+        if term < 9:
+            ways.append((term + 1, done))
+        if (term == 2 and not done) or term == 7:
+            ways.append((term, True))
+        for way in ways:
+            yield (*state[:at], way, *state[at + 1 :])
+
+
+def counted_again(highest: Sequence[int]) -> tuple[int, int]:
+    """The number of states that are found, and of those in which each term is at most its
+    highest."""
+    start = ((0, False),) * len(highest)
+    states, waiting, within = {start}, [start], 0
+    while waiting:
+        state = waiting.pop()
+        if any(term > high for (term, _), high in zip(state, highest, strict=True)):
+            continue
+        within += 1
+        new = set(climbs(state)) - states
+        states |= new
+        waiting += new
+    return len(states), within
+
+
+@pytest.mark.parametrize("mode", ["reference", "native plain"])
+@pytest.mark.parametrize(
+    ("bound", "highest"),
+    [
+        ("bound p.term <= 3", (3, 3)),
+        ("bound p1.term <= 4  bound p2.term <= 3", (4, 3)),
+        ("bound p.term <= 9", (9, 9)),
+        ("bound p1.term < 0", (-1, 9)),
+    ],
+)
+def test_the_states_within_are_counted(
+    bound: str, highest: Sequence[int], mode: str, tmp_path: Path
+) -> None:
+    found = report(tmp_path, climbing(bound, "safe"), mode)
+    assert (found.distinct_states, found.states_within) == counted_again(highest)
+
+
+def test_what_is_not_known_of_states_within(tmp_path: Path) -> None:
+    for bound, limits in (("", Limits()), ("bound p.term <= 3", Limits(max_states=5))):
+        assert report(tmp_path, climbing(bound, "safe"), limits=limits).states_within is None
+    pytest.importorskip("z3")
+    text = climbing("bound p.term <= 3", "safe")
+    unrolled = report(tmp_path, text, "symbolic", limits=Limits(max_depth=6))
+    assert unrolled.states_within is None
+
+
+GROWING = """
+protocol Growing {
+  state level = 0
+  state seen : seq<Nat> = []
+  upon condition level < 30 { level := level + 1 }
+  upon condition level > 5 and #seen < 4 { seen := seen + level }
+  property low : always forall p in Proc: p.level <= 30
+}
+check c of Growing { n = 2  bound p.level <= 12  prove low }
+"""
+
+
+def test_they_are_counted_once_where_levels_are_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By several workers, while capacities grow, in two runs of which one is cut short."""
+    path = tmp_path / "growing.bcast"
+    path.write_text(GROWING)
+    plainly = Options(engine="native", reduce="none", threads=1)
+    expected = run_check(str(path), None, plainly)
+    assert expected.restarts and expected.states_within is not None
+    assert 0 < expected.states_within < expected.distinct_states
+    monkeypatch.setattr(search, "PARALLEL_FROM", 64)
+    folder = str(tmp_path / "run")
+    cut = Options(
+        engine="native",
+        reduce="none",
+        threads=3,
+        checkpoint=folder,
+        limits=Limits(max_depth=expected.depth - 5),
+    )
+    assert run_check(str(path), None, cut).states_within is None
+    resumed = run_check(
+        str(path), None, Options(engine="native", reduce="none", threads=3, resume=folder)
+    )
+    counts = resumed.distinct_states, resumed.states_within
+    assert counts == (expected.distinct_states, expected.states_within)
+
+
+def test_both_numbers_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "climbing.bcast"
+    out = tmp_path / "report.json"
+    states, within = counted_again((3, 3))
+    path.write_text(climbing(f"bound p.term <= 3  expect states {states}", "safe"))
+    main(["check", str(path), "--json", str(out)])
+    said = capsys.readouterr().out
+    assert f"searched {states} distinct states ({within} within the bound) to depth" in said
+    (document,) = json.loads(out.read_text())["reports"]
+    assert (document["distinct_states"], document["states_within"]) == (states, within)
+    (expectation,) = (e for e in document["expectations"] if e["what"] == "states")
+    assert expectation["met"], "`expect states` is of all states that are found"
 
 
 LASSO = """

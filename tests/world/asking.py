@@ -27,7 +27,7 @@ def limit(draw: random.Random, top: Protocol) -> Question:
     conclusion = s.no(asking.atom("p", "p", ("m",)))
     if asked.premise is None or draw.random() < 0.7:
         return asking.about(Question("limit", "always", conclusion, None, ("p",), ("m",)))
-    return replace(asked, correct=())
+    return replace(asked, correct=(), way=0)
 
 
 class Asking:
@@ -77,7 +77,10 @@ class Asking:
         text = f"{conclusion.text} {'' if premise is None else premise.text}"
         used = tuple(p for p in processes if _names(text, p) or p in correct)
         mentioned = tuple(m for m in payloads if _names(text, m))
-        return self.about(Question(name, kind, conclusion, premise, used, mentioned, correct))
+        way = len(text) % 3
+        return self.about(
+            Question(name, kind, conclusion, premise, used, mentioned, correct, way=way)
+        )
 
     def atom(self, p: str, q: str, payloads: tuple[str, ...]) -> s.Expr:
         draw = self.draw

@@ -187,7 +187,7 @@ class Question:
     (eventually always the conclusion), ``starts`` (initially premise => eventually always the
     conclusion), ``recurs`` (always eventually).  ``correct``: the processes
     of which it is asked only where they are correct.  ``among``: what ``processes`` range over,
-    where that is not ``Proc``.
+    where that is not ``Proc``; ``way``: one of three in which ``always`` is written.
     """
 
     name: str
@@ -198,6 +198,7 @@ class Question:
     payloads: tuple[str, ...] = ()
     correct: tuple[str, ...] = ()
     among: tuple[tuple[str, str], ...] = ()
+    way: int = 0
 
     def domain(self, process: str) -> str:
         return dict(self.among).get(process, "Proc")
@@ -213,6 +214,14 @@ class Question:
             parts.append(f"(initially {self.premise.text})" if first else self.premise.text)
         premise, conclusion = " and ".join(parts), self.conclusion.text
         match self.kind:
+            case "always" if self.way == 1:
+                exists = forall.replace("forall", "exists", 1)
+                told = " and ".join([*parts, f"not ({conclusion})"])
+                return f"  property {self.name} : not eventually {exists}{told}"
+            case "always" if self.way == 2:
+                correct = "".join(f"correct({p}) => " for p in self.correct)
+                begun = "" if self.premise is None else f"{self.premise.text} => "
+                return f"  property {self.name} : {forall}{correct}always ({begun}{conclusion})"
             case "always":
                 told = f"{premise} => {conclusion}" if premise else conclusion
                 return f"  property {self.name} : always {forall}{told}"

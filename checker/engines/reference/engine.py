@@ -22,6 +22,7 @@ from checker.model.ir import Expr, PropertyKind, TransitionSystem
 from checker.model.views import seen
 from checker.properties.persistence import persistence_for_some
 from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
+from checker.results.bounds import is_beyond
 
 NAME = "reference"
 CAPABILITIES = {
@@ -85,6 +86,7 @@ class _Search:
     judged: int = 0
     looked: int = -1
     ends: int = 0
+    beyond: int = 0
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
     violations: dict[str, Path] = field(default_factory=dict)
@@ -125,6 +127,7 @@ class _Search:
                 continue
             if interpreter.holds(self.system, prop.bad, state):
                 self.violations[prop.name] = self.path_to(state)
+        self.beyond += is_beyond(self.system, state)
 
     def inspect_end(self, state: State) -> None:
         self.ends += 1
@@ -325,6 +328,7 @@ def _make_answer(search: _Search) -> Answer:
         reached_marks=frozenset(search.marks),
         premises=frozenset(search.premises),
         ends=search.ends,
+        beyond=search.beyond,
         stopped=search.stopped,
         judged=search.looked,
     )

@@ -285,7 +285,7 @@ class SparkRun:
         with listening as heard, ThreadPoolExecutor(1) as pool:
             made = pool.submit(self._whole, job, exchange, heard)
             try:
-                outcome = made.result()
+                outcome = budgets.when_done(made)
             except KeyboardInterrupt:
                 self.folder.say(STOP, {STOP: True})
                 budgets.tell_all()  # the first levels may be made here

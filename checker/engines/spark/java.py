@@ -168,7 +168,7 @@ def _temporary() -> Path | None:
 
 def _write(script: Path, text: str) -> None:
     script.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=script.parent)
+    handle, beside = tempfile.mkstemp(prefix=resources.temporary_prefix("tmp"), dir=script.parent)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     os.chmod(beside, 0o755)

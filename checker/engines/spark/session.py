@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines import budgets
 from checker.engines.cluster import Cluster
 from checker.engines.python_children import SAFE_PATH
 from checker.engines.spark import masters
@@ -33,6 +34,7 @@ from checker.engines.spark.failures import failure_of
 from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java
 from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
+from checker.resources import temporary_prefix
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,7 +209,7 @@ def _log_file(log: Path | None) -> Iterator[Path]:
     if log is not None:
         yield log
         return
-    handle, name = tempfile.mkstemp(prefix="bivalence-spark-", suffix=".log")
+    handle, name = tempfile.mkstemp(prefix=temporary_prefix("bivalence-spark-"), suffix=".log")
     os.close(handle)
     path = Path(name)
     keep = False
@@ -307,7 +309,7 @@ def _launch_gateway(conf: Any, output: Any) -> Any:
     with ThreadPoolExecutor(1) as pool:
         launched = pool.submit(launch, conf, {"stdout": output, "stderr": output})
         try:
-            return launched.result()
+            return budgets.when_done(launched)
         except KeyboardInterrupt:
             with contextlib.suppress(Exception):
                 _end(launched.result().proc)

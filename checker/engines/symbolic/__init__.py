@@ -8,14 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 
-def _library_folders() -> list[str]:
-    """Returns the folders in which z3 looks for its shared library.
+def _find_library() -> None:
+    """Names the folders in which z3 looks for its shared library.
 
     By itself it would look in the current folder first, and execute a ``libz3.so`` beside a spec.
     """
     found = find_spec("z3")
     package = Path(found.origin).parent if found is not None and found.origin else Path(sys.prefix)
-    return [str(folder) for folder in (package, package / "lib", Path(sys.prefix, "lib"))]
+    folders = package, package / "lib", Path(sys.prefix, "lib")
+    builtins.Z3_LIB_DIRS = [str(folder) for folder in folders]  # type: ignore[attr-defined]
 
 
-builtins.Z3_LIB_DIRS = _library_folders()  # type: ignore[attr-defined]
+_find_library()

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import z3
 
-from checker.engines.budgets import BudgetExhausted, RaisedAgain, WorkerThread
+from checker.engines.budgets import WorkerThread
 
 WAIT = 0.05
 """Seconds between two attempts to interrupt z3."""
@@ -50,9 +50,7 @@ def interruptible(work: Callable[[], T]) -> T:
 
 
 def _end(apart: WorkerThread[T]) -> None:
-    """Waits for the end of ``apart``, whether it is in z3 or not; a second Ctrl-C abandons it, and
-    an exhausted budget does not: z3 may be used again.
-    """
+    """Waits for the end of ``apart``, whether it is in z3 or not: z3 may be used again."""
     tries = due = 0
     while not apart.is_done:
         try:
@@ -61,9 +59,6 @@ def _end(apart: WorkerThread[T]) -> None:
             tries += 1
             z3.main_ctx().interrupt()
             apart.wait(WAIT)
-        except (BudgetExhausted, RaisedAgain):
+        except KeyboardInterrupt:  # raised again, until this part is left
             continue
-        except KeyboardInterrupt:
-            apart.abandon()
-            raise
     z3.Solver().check()  # until the next query z3 remembers that it was interrupted, and refuses

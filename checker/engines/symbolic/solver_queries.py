@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import z3
 
-INTERRUPTED_BY_KEY = "interrupted from keyboard"
-"""The message of z3 where it has handled the signal itself."""
+from checker.engines import budgets
 
 
 class GaveUp(Exception):
@@ -63,9 +62,8 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
         return True
     if found == z3.unsat:
         return False
+    budgets.raise_if_interrupted()
     reason = solver.reason_unknown()
-    if reason == INTERRUPTED_BY_KEY:
-        raise KeyboardInterrupt
     if not solver.num_scopes():
         _begin_anew(solver)
     clock.look()

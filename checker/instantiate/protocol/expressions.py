@@ -13,7 +13,7 @@ from checker.instantiate.world import Instance, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
-from checker.model.ir import Apply, Const, Expr, Op, Quantifier
+from checker.model.ir import TRUE, Apply, Const, Expr, Op, Quantifier
 from checker.model.types import (
     BOOL,
     AtomT,
@@ -387,21 +387,52 @@ def _lower_quantified(expr: typed.Quantified, env: Env) -> Expr:
 
 
 def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
-    binder = expr.binders[0]
-    name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
-    place = env.world.place(expr.span)
+    inner = env
+    for binder in expr.binders:
+        name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, inner)
+    hint = build.element(expected) if isinstance(expected, SetT | BagT) else None
+    item = lower(expr.item, inner, hint)
+    type_, place = _collected(hint or item.type, expr, env, expected), env.world.place(expr.span)
     if len(expr.binders) == 1:
-        hint = build.element(expected) if isinstance(expected, SetT | BagT) else None
-        item = lower(expr.item, inner, hint)
-        type_ = _collected(hint or item.type, expr, env, expected)
         return ir.Comprehension(type_, name, domain, where, item, place)
-    rest = replace(expr, binders=expr.binders[1:])
-    sets = _comprehension(rest, inner, expected)
-    # The union over an outer binder: x is in it iff some outer member's inner set holds it.
-    member_type = build.element(sets.type)
-    x = ir.Local(member_type, fresh("_x"))
-    some = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, build.member(x, sets)), BOOL)
-    return ir.Comprehension(sets.type, x.name, ir.Universe(member_type), some, x, place)
+    x = ir.Local(build.element(type_), fresh("_x"))
+    some = _is_item(x, expr, env, expected)
+    return ir.Comprehension(type_, x.name, ir.Universe(x.type), some, x, place)
+
+
+def _is_item(x: Expr, expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
+    """Returns whether ``x`` is the item for some members of the domains.
+
+    The member of a domain that is a part of the item is that part of ``x``; all others of the
+    domains are tried.
+    """
+    if not expr.binders:
+        return equal(x, lower(expr.item, env, x.type))
+    binder, rest = expr.binders[0], replace(expr, binders=expr.binders[1:])
+    domain = as_domain(binder.domain, env)
+    name = binder.pattern.name if isinstance(binder.pattern, typed.Bind) else ""
+    part = _part_bound(name, expr.item, x, domain)
+    if part is not None:
+        inner = env.bind(name, part)
+        where = TRUE if binder.where is None else lower(binder.where, inner)
+        return conj(build.belongs(part, domain), where, _is_item(x, rest, inner, expected))
+    if len(expr.binders) == 1:
+        return build.member(x, _comprehension(expr, env, expected))
+    name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
+    some = conj(where, _is_item(x, rest, inner, expected))
+    return ir.Quant(Quantifier.EXISTS, name, domain, some, BOOL)
+
+
+def _part_bound(name: str, item: typed.Expr, x: Expr, domain: ir.Domain) -> Expr | None:
+    """Returns the component of ``x`` that is ``name``, if ``item`` is a tuple with that name in
+    it."""
+    if not (isinstance(x.type, TupleT) and isinstance(item, typed.Display)):
+        return None
+    for position, part in enumerate(item.items):
+        if isinstance(part, typed.Local) and part.name == name:
+            found = build.item(x, position)
+            return found if found.type == ir.domain_item(domain) else None
+    return None
 
 
 def _collected(item: Type, expr: typed.Comprehension, env: Env, expected: Type | None) -> Type:

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import assert_never
 
 from checker.model import build, ir
 from checker.model.build import conj
 from checker.model.distributions import is_by_chance
-from checker.model.ir import TRUE, Action, Apply, Block, Const, Expr, Op, Stmt
+from checker.model.ir import TRUE, Action, Block, Const, Expr, Op, Stmt
 from checker.model.tree import statements
-from checker.model.types import BOOL, cardinality, default
+from checker.model.types import cardinality, default
 
 LARGEST = 1 << 12
 """The largest number of values of one choice."""
@@ -87,7 +86,7 @@ class _Hoisting:
         self.found.append((param.name, stmt))
         name = ir.Local(item, stmt.name)
         bound = ir.Declare(stmt.name, item, param)
-        allowed = conj(_member(name, stmt.domain), stmt.where)
+        allowed = conj(build.belongs(name, stmt.domain), stmt.where)
         if allowed == TRUE:
             return (bound,)
         if not behind:
@@ -113,18 +112,6 @@ def _pinned(choices: Sequence[tuple[str, ir.Choose]]) -> Block:
         same = build.equal(ir.Local(item, name), Const(item, default(item)))
         found.append(ir.Assume(same))
     return tuple(found)
-
-
-def _member(name: ir.Local, domain: ir.Domain) -> Expr:
-    match domain:
-        case ir.Universe():
-            return TRUE
-        case ir.Members(of):
-            return build.member(name, of)
-        case ir.Subsets(of):
-            return Apply(BOOL, Op.SUBSET, (name, of))
-        case _:
-            assert_never(domain)
 
 
 def _never_empty(stmt: ir.Choose) -> bool:

@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 import z3
 
+from checker.engines import budgets
+
 FOREVER = 0xFFFFFFFF
 """The value by which z3 has no time limit, in milliseconds."""
 
@@ -36,6 +38,7 @@ class SolverQueries:
         """Returns a solver of linear integer arithmetic with the assertions ``assertions``."""
         solver = z3.SolverFor("QF_LIA")
         solver.set("random_seed", seed)
+        solver.set("ctrl_c", False)  # it would take the signal away from Python
         solver.add(*assertions)
         return solver
 
@@ -58,6 +61,7 @@ class SolverQueries:
                 return solver.model()
             if found == z3.unsat:
                 return None
+            budgets.raise_if_interrupted()
             return Unanswered(_reason(solver.reason_unknown(), shortest))
         except z3.Z3Exception as failure:
             return Unanswered(f"z3 failed: {failure}")

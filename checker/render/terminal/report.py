@@ -223,7 +223,7 @@ def _search_text(report: Report, verbose: bool) -> str:
     timed = verbose and counted and report.seconds > 0.01
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
-        f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
+        f"{_states(report)} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",
         f"{report.seconds:.2f} s",
     ]
@@ -231,6 +231,13 @@ def _search_text(report: Report, verbose: bool) -> str:
         parts.append(f"{report.bytes_per_state:.0f} bytes/state")
     fine = ", fine steps" if report.fine_steps else ""
     return f"{', '.join(parts)}; {report.engine} engine{fine}"
+
+
+def _states(report: Report) -> str:
+    """Returns the number of states, and of those within the bounds where these are not all."""
+    states, within = report.distinct_states, report.states_within
+    inside = "" if within in (None, states) else f" ({within:,} within the bound)"
+    return f"{count(states, 'distinct state')}{inside}"
 
 
 def _liveness(report: Report) -> Iterator[str]:

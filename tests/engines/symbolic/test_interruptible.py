@@ -32,24 +32,3 @@ def test_work_that_notices_late_is_waited_for() -> None:
         asked()
     assert ended == [True]
     assert not budgets.has_abandoned_work()
-
-
-def test_work_that_is_abandoned_ends_some_time() -> None:
-    """A second Ctrl-C waits for nothing; the work is interrupted until it ends."""
-    missed: list[float] = []
-
-    def work() -> None:
-        while len(missed) < 3:
-            try:
-                while True:
-                    sum(range(100))
-            except KeyboardInterrupt:
-                missed.append(time.monotonic())
-
-    with soon(), interrupting(0.2), pytest.raises(KeyboardInterrupt), interrupting(0.5):
-        interruptible(work)
-    assert len(missed) < 3 and budgets.has_abandoned_work()
-    with soon():
-        while budgets.has_abandoned_work():
-            time.sleep(budgets.TICK)
-    assert len(missed) == 3

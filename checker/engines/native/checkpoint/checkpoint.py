@@ -20,6 +20,7 @@ from checker.engines.native.search.findings import Findings
 from checker.engines.native.search.lift_trace import Normalizer
 from checker.model import interpreter
 from checker.model.ir import TransitionSystem
+from checker.resources import temporary_prefix
 
 RUN = "run.json"
 NAMED = 3
@@ -99,7 +100,7 @@ class Checkpoint:
     def scratch(cls, identity: Identity) -> Checkpoint:
         """Begins a run in a temporary folder of its own."""
         with reporting_disk_errors(tempfile.gettempdir()):
-            location = tempfile.mkdtemp(prefix="bivalence-")
+            location = tempfile.mkdtemp(prefix=temporary_prefix("bivalence-"))
         run = cls.begin(location, identity)
         run._made = run.temporary = True
         return run

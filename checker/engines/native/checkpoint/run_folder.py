@@ -29,7 +29,7 @@ from checker.engines.native.search.findings import Best, Findings
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 2
+FORMAT = 3
 COMMIT, WRITER = "_SUCCESS", "writer"
 LEVELS, SAID = "levels", "said"
 BATCH_BYTES = 4 << 20
@@ -345,6 +345,7 @@ def _to_json(found: Findings) -> dict[str, Any]:
         "cyclic": found.cyclic,
         "transitions": found.transitions,
         "ends": found.ends,
+        "beyond": found.beyond,
         "marks": f"{found.marks:x}",
         "lone": found.lone,
     }
@@ -364,6 +365,7 @@ def _from_json(document: dict[str, Any]) -> Findings:
         cyclic=document["cyclic"],
         transitions=document["transitions"],
         ends=document["ends"],
+        beyond=document["beyond"],
         marks=int(document["marks"], 16),
         lone=tuple(document.get("lone", (0, 0))),
     )

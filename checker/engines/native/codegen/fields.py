@@ -87,7 +87,9 @@ class Worker(IntEnum):
     CONSTRAINT_FOUND = 46  # ENDS: it was found
     STOPPED = 47  # the state under expansion was abandoned before it was done
     OUT_LABELS = 48  # LINK: address of 32 bits for each row in OUT: the constraint of the step
-    MARKS = 49  # bit set; what follows is placed by Shape
+    BEYOND = 49  # states beyond a bound of the check
+    SAFE_BEYOND = 50
+    MARKS = 51  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):

@@ -148,3 +148,4 @@ def settle(fn: Fn, worker: Val) -> None:
     put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
     put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
     put(fn, worker, Worker.SAFE_LONE, get(fn, worker, Worker.LONE))
+    put(fn, worker, Worker.SAFE_BEYOND, get(fn, worker, Worker.BEYOND))

@@ -182,12 +182,12 @@ class SearchLoop:
 
     def judge(self) -> Fn:
         """``judge(context, worker, source, end)``: evaluates premises and violations in one
-        state.
+        state; counts it where it is beyond a bound.
         """
         params = [("context", 0), ("worker", 0), ("source", 0), ("end", 1)]
         fn = Fn("judge", params, None, INSIDE)
         context, worker, source, end = fn.args
-        count = len(self.system.properties)
+        count, beyond = len(self.system.properties), fn.var(const(0))
         for i, prop in enumerate(self.system.properties):
             known = get(fn, context, Context.FLAGS + i)
             with fn.if_(fn.eq(known, const(0))):
@@ -200,11 +200,14 @@ class SearchLoop:
             wanted = fn.eq(get(fn, context, Context.FLAGS + count + i), const(0))
             if prop.kind is not PropertyKind.INVARIANT:
                 wanted = fn.and_(wanted, end)
-            with fn.if_(wanted):
+            with fn.if_(const(1, 1) if prop.is_bound else wanted):
                 value = fn.call(f"bad_{i}", [source], 64)
                 with fn.if_(fn.eq(value, const(1))):
+                    if prop.is_bound:
+                        beyond.set(const(1))
                     fn.call("note", [field(fn, worker, self.shape.best(i)), source], None)
                 self._note_unevaluable(fn, worker, source, value)
+        put(fn, worker, Worker.BEYOND, fn.add(get(fn, worker, Worker.BEYOND), beyond.get()))
         fn.ret()
         return fn
 
@@ -327,11 +330,13 @@ class SearchLoop:
         put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.TRANSITIONS))
         put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
         put(fn, worker, Worker.SAFE_LONE, get(fn, worker, Worker.LONE))
+        put(fn, worker, Worker.SAFE_BEYOND, get(fn, worker, Worker.BEYOND))
 
     def _give_up(self, fn: Fn, worker: Val) -> None:
         put(fn, worker, Worker.TRANSITIONS, get(fn, worker, Worker.SAFE_TRANSITIONS))
         put(fn, worker, Worker.ENDS, get(fn, worker, Worker.SAFE_ENDS))
         put(fn, worker, Worker.LONE, get(fn, worker, Worker.SAFE_LONE))
+        put(fn, worker, Worker.BEYOND, get(fn, worker, Worker.SAFE_BEYOND))
         put(fn, worker, Worker.PENDING, const(0))
         fn.ret(get(fn, worker, Worker.SAFE))
 

@@ -49,6 +49,7 @@ def finalize(engine: str, search: Explored) -> Answer:
         reached_marks=frozenset(found.marks_reached()),
         premises=frozenset(found.premises),
         ends=found.ends,
+        beyond=found.beyond,
         stopped=search.stopped or runs.stopped,
         bytes_per_state=search.used / max(1, search.states),
         fair=live.fair,

@@ -43,6 +43,7 @@ class LevelReport:
     turned: bool = False
     transitions: int = 0
     ends: int = 0
+    beyond: int = 0
     marks: int = 0
     lone: int = 0
 
@@ -58,13 +59,14 @@ class LevelReport:
             self.turned or other.turned,
             self.transitions + other.transitions,
             self.ends + other.ends,
+            self.beyond + other.beyond,
             self.marks | other.marks,
             self.lone + other.lone,
         )
 
     def without_counts(self) -> LevelReport:
         """The notes without counts."""
-        return replace(self, transitions=0, ends=0)
+        return replace(self, transitions=0, ends=0, beyond=0)
 
     @staticmethod
     def together(reports: Iterable[LevelReport]) -> LevelReport:
@@ -83,8 +85,8 @@ class Findings:
     ``violating``: the first level in which a property fails, and the smallest such state there;
     ``faulty``: the same for runtime errors; ``premises``: the properties whose premise held;
     ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: a cycle is known;
-    ``transitions``, ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached;
-    ``lone``: the last level in which it was tried whether one step is enough, and as in
+    ``transitions``, ``ends``, ``beyond``: as in ``Answer``; ``marks``: a bit for each mark that was
+    reached; ``lone``: the last level in which it was tried whether one step is enough, and as in
     ``LevelReport``.
     """
 
@@ -96,6 +98,7 @@ class Findings:
     cyclic: bool = False
     transitions: int = 0
     ends: int = 0
+    beyond: int = 0
     marks: int = 0
     lone: tuple[int, int] = (0, 0)
 
@@ -150,6 +153,7 @@ class Findings:
         self.cyclic = self.cyclic or report.turned
         self.transitions += report.transitions
         self.ends += report.ends
+        self.beyond += report.beyond
         self.marks |= report.marks
         if report.lone:
             level, before = self.lone

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+from checker.resources import temporary_prefix
+
 HUGE = 1 << 22
 """The size in bytes from which on huge pages are requested."""
 RESERVED = 1 << 40
@@ -264,7 +266,7 @@ def unnamed_file() -> int:
     """
     for folder in (tempfile.gettempdir(), "/var/tmp"):
         if not is_in_memory(folder):
-            handle, path = tempfile.mkstemp(prefix="bivalence-", dir=folder)
+            handle, path = tempfile.mkstemp(prefix=temporary_prefix("bivalence-"), dir=folder)
             os.unlink(path)
             return handle
     raise OSError("the temporary folder is in memory")

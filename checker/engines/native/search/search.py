@@ -24,7 +24,15 @@ from checker.engines.native.search.tiered_jit import PendingOptimisation
 from checker.engines.search_engine import Cyclic
 from checker.model import interpreter
 from checker.model.ir import PropertyKind, TransitionSystem
-from checker.results.answer import DECIDED, Limits, Listener, Progress, Unsupported, stop_reason
+from checker.results.answer import (
+    DECIDED,
+    INTERRUPTED,
+    Limits,
+    Listener,
+    Progress,
+    Unsupported,
+    stop_reason,
+)
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -369,6 +377,9 @@ class Search:
 
     def _check_time(self) -> None:
         timeout = self.limits.timeout
+        if budgets.is_interrupted():
+            self.stopped = INTERRUPTED
+            return
         if timeout is not None and time.monotonic() - self.begun > timeout:
             self.stopped = self.limits.no_more_time
 

@@ -31,7 +31,8 @@ from checker.engines.native.search.memory import (
 
 FIRST_SLOTS = 1 << 13
 _NOTED = (
-    Worker.TRANSITIONS, Worker.ENDS, Worker.LONE, Worker.BACK, Worker.FOUND, Worker.TURNED,
+    Worker.TRANSITIONS, Worker.ENDS, Worker.BEYOND, Worker.LONE, Worker.BACK, Worker.FOUND,
+    Worker.TURNED,
 )  # fmt: skip
 """The workers' notes on a level, reset when they are reported."""
 
@@ -429,6 +430,7 @@ class Store:
             turned=bool(self.total(Worker.TURNED)),
             transitions=self.total(Worker.TRANSITIONS),
             ends=self.total(Worker.ENDS),
+            beyond=self.total(Worker.BEYOND),
             marks=marks,
             lone=sum(ctypes.c_int64(crew.get(Worker.LONE)).value for crew in self.workers),
         )

@@ -13,9 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from checker.engines import budgets
 from checker.engines.python_children import safe_start
 
 Item = TypeVar("Item")
@@ -42,7 +45,7 @@ def parallel_map(
             count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
         )
     try:
-        with safe_start():
+        with safe_start(), starting_processes():
             futures = [pool.submit(function, item) for item in items]
         for future in as_completed(futures):
             yield future.result()
@@ -57,9 +60,21 @@ def parallel_map(
         watched.close()
 
 
+@contextmanager
+def starting_processes() -> Iterator[None]:
+    """Within the block, processes that are started block the signals that this one handles."""
+    resource_tracker.ensure_running()  # where it is started later, it unblocks them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, budgets.ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _obey(watched: Connection) -> None:
-    """In a process of the pool: leaves Ctrl-C to the parent process, and ends with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """In a process of the pool: ends with the parent process, which handles signals, and may
+    terminate it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 
