@@ -68,7 +68,7 @@ def crashes(
         "exactly_once/one_process.bcast::log_then_act",
         "exactly_once/two_changes.bcast::plain",
         "links/crash_and_recovery.bcast::deliver_then_log",
-        "commit/two_phase_commit.bcast::crash_any",
+        "exactly_once/winch.bcast::lower_then_log",
     ],
 )
 def test_what_was_done_and_what_was_cut_off_are_one_way_to_go(check: str) -> None:

@@ -200,7 +200,7 @@ def report(
     ("made", "code"),
     [
         (report(("a", Word.HOLDS)), 0),
-        (report(), 0),
+        (report(), 4),
         (report(("a", Word.VIOLATED)), 1),
         (report(("a", Word.ERROR)), 1),
         (report(("a", Word.VACUOUS)), 4),
@@ -214,7 +214,7 @@ def report(
         (report(("a", Word.VIOLATED), ("b", Word.VIOLATED), met={"a": True}), 1),
         (report(met={"states": False}), 1),
         (report(met={"states": False}, exhaustive=False), 3),
-        (report(exhaustive=False), 3),
+        (report(exhaustive=False), 4),
         (report(("a", Word.VIOLATED), met={"a": True}, exhaustive=False), 0),
     ],
 )
