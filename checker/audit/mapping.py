@@ -25,7 +25,7 @@ class Mapping_:
     """Names in a log, and what they stand for.
 
     ``columns``: the names of columns by ours, or ``@row`` or ``@file``; ``kinds``: kinds of events,
-    by their names in the log; ``ignore``: columns that nobody is told of; ``has_attributes``: some
+    by their names in the log; ``ignore``: columns that no warning names; ``has_attributes``: some
     columns may be in an object ``attributes``, or in OTLP's JSON.
     """
 

@@ -273,7 +273,7 @@ def acknowledged_is_read(tables: Tables) -> Findings:
 
 
 def appended_in_order(tables: Tables) -> Findings:
-    """What a process appends is at a smaller offset than what it appended before."""
+    """A process appends at a smaller offset than it did before."""
     _, log = _at_offsets(tables)
     line = _acknowledged(tables).window(
         ("process", *log[1:]), "pos", highest=("greatest_before", "offset")

@@ -35,7 +35,7 @@ MOST = 16
 def noting_events(system: TransitionSystem, marks: list[int]) -> TransitionSystem:
     """Returns ``system`` with a last variable to which each step appends its events of ``marks``:
     a case for each of them, with the mark's arguments, and a last case, without arguments, for each
-    fault that is none of them; without properties and fairness."""
+    other fault; without properties and fairness."""
     cases = tuple(
         Case(
             f"mark {mark}", tuple((str(i), kind) for i, kind in enumerate(system.marks[mark].types))

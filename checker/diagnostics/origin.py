@@ -1,4 +1,4 @@
-"""Where a property comes from."""
+"""The origin of a property: the part of a spec or of the library that declares it."""
 
 from __future__ import annotations
 

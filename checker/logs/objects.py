@@ -19,7 +19,7 @@ DEEPEST = 500
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BEGUN = re.compile(r"\.|[eE][-+]?|-|tr?u?|fa?l?s?|nu?l?|\\u[\da-fA-F]{0,4}|\\|")
-"""What is left of a number, a word or an escape that is cut short."""
+"""The beginning of a number, a word or an escape that is cut short."""
 
 
 class Cut(Unreadable):

@@ -1,4 +1,4 @@
-"""Where the properties of a report come from, as its documents have it."""
+"""The origins of the properties of a report, as its documents have them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def from_where(self) -> str:
-        """Where the property comes from, as a line; empty for anything else."""
+        """The origin of the property, as a line; empty for anything else."""
         return "" if self.origin is None else f"{self.name}: {self.origin.text}"
 
     @property

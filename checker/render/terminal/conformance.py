@@ -27,7 +27,7 @@ COUNTED = {
 MOST_DRAWN = 40
 """The largest number of steps of a run that is drawn."""
 LAST = 8
-"""Of a longer run the last steps are told, and those that a reason cites."""
+"""The number of last steps of a longer run that are listed, with those that a reason cites."""
 MOST_GAPS = 6
 MOST_FREE = 12
 """Of several logs, so many things that equally many do not say are named."""

@@ -163,7 +163,7 @@ class TraceLifter:
         for way, step, stands in self._stuttering(states):
             if step.successor is not None and stands == there:
                 return [*way, step.successor]
-        raise LiftingFailed("a step of a run in normal form is none of the system")
+        raise LiftingFailed("a step of a run in normal form is not a step of the system")
 
     def _to_error(self, states: Sequence[State]) -> list[State]:
         """The stuttering steps from the last of ``states`` to the first state in which a step meets
@@ -175,7 +175,7 @@ class TraceLifter:
         for way, step, _ in self._stuttering(states):
             if step.fault is not None and (step.fault.grows is None or not serious):
                 return way
-        raise LiftingFailed("an error in normal form is none of the system")
+        raise LiftingFailed("an error in normal form is not an error of the system")
 
     def _stuttering(
         self, states: Sequence[State]
