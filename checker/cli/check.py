@@ -203,9 +203,16 @@ def only_asked(asked: list[Target], properties: tuple[str, ...]) -> list[Target]
     return [(narrow[spec], name) for spec, name in asked if name in narrow[spec].names]
 
 
+REMOVING = 8.0
+"""Seconds after a signal in which unfinished tables are removed."""
+
+
 def _with_tables(options: Options, states_out: str | None, checks: int) -> Options:
     if states_out is None:
         return options
     if checks > 1:
         raise click.UsageError("--states-out is about one check: name it, as FILE::CHECK")
+    from checker.cli import last_words
+
+    last_words.end_within(REMOVING)
     return replace(options, states_out=states_out)

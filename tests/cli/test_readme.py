@@ -103,7 +103,10 @@ def test_the_protocol_that_is_shown_does_what_its_check_expects(tmp_path: Path) 
         assert statement in shown and statement in library
 
 
-def test_the_readme_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_readme_shows_what_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     shown, diagram = re.findall(r"^```text\n(.*?)```$", README, re.MULTILINE | re.DOTALL)
     assert main(["check", COMMANDS[0]]) == 0
     printed = capsys.readouterr().out
