@@ -55,6 +55,7 @@ def export_tables(
     left, keep = remaining_time(options, started).limits.timeout, True
     left = None if left is None else max(left, budgets.GRACE)
     over = "" if left is None else options.limits.no_more_time
+    done: WrittenTables | None = None
     try:
         with budgets.within(left, said=over), budgets.raising_when_exhausted():
             done = _write_tables(report, system, options, run, written)
@@ -65,13 +66,18 @@ def export_tables(
     except OSError as error:
         where = "" if error.filename is None else f" ({error.filename})"
         why = f"{error.strerror or error}{where}"
-    else:
-        said = f"{count(done.states, 'state')} and {count(done.transitions, 'transition')}"
-        if _error(report) is not None:
-            said += ", as far as the search went before a run-time error ended it,"
-        return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
-    run.unfinished = keep
-    return replace(report, failed=(*report.failed, f"no tables were written: {why}"))
+    finally:
+        if done is None:  # nothing is raised here by a budget or a second signal
+            from checker.engines.native.tables.tables import remove_tables
+
+            remove_tables(options.states_out)
+    if done is None:
+        run.unfinished = keep
+        return replace(report, failed=(*report.failed, f"no tables were written: {why}"))
+    said = f"{count(done.states, 'state')} and {count(done.transitions, 'transition')}"
+    if _error(report) is not None:
+        said += ", as far as the search went before a run-time error ended it,"
+    return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
 
 
 class _Written:

@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from checker.cli.main import main
 from checker.engines import budgets
+from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.options import Options
 from checker.resources import specs
 from checker.session import state_tables
@@ -171,6 +172,30 @@ def test_the_time_limit_ends_the_tables(
     )
     assert list(out.iterdir()) == [] and list((tmp_path / "tmp").iterdir()) == []
     assert run.exists() == kept == ("--resume" in said.err)
+
+
+def test_a_second_signal_leaves_no_piece_of_a_table(
+    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ends the writing is raised again until it has its effect, but not while it cleans up."""
+    monkeypatch.setattr(budgets, "GRACE", 0.0)
+    monkeypatch.setattr(state_tables, "remaining_time", nearly_over)
+    removed: list[str] = []
+
+    def slowly(place: Storage, name: str = "") -> None:
+        until = time.monotonic() + (0.0 if removed else 1.5 * budgets.RAISED_AGAIN)
+        removed.append(name)
+        while time.monotonic() < until:
+            time.sleep(0.01)
+        delete(place, name)
+
+    delete = Storage.delete_folder
+    monkeypatch.setattr(Storage, "delete_folder", slowly)
+    words = ["--set", "n=6", "--timeout", "3600", "--threads", "1"]
+    assert main(["check", CHECK, *words, "--states-out", str(tmp_path / "out")]) == 2
+    assert "no tables were written" in capsys.readouterr().err
+    assert {"states", "transitions", "depths"} <= set(removed)
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def nearly_over(options: Options, _: float) -> Options:

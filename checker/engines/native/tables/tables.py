@@ -108,8 +108,8 @@ def write_tables(
 
     ``layout``: of the states in ``folder``.  ``map_parts`` distributes the work; ``about`` goes
     into ``tables.json``; ``frontier``: the depth without transitions, because its states were not
-    expanded.  Raises ``OSError`` where a file can't be written.  After any exception,
-    ``KeyboardInterrupt`` included, no table is left behind.
+    expanded.  Raises ``OSError`` where a file can't be written.  What an exception leaves behind
+    is for :func:`remove_tables`, where no second interrupt can come in between.
     """
     place = Storage(out)
     parts = [part for _, level in sorted(folder.parts().items()) for part in level]
@@ -117,21 +117,27 @@ def write_tables(
     maker = TableMaker(system, layout, folder, place, frontier)
     tell = partial(_tell, listener, time.monotonic(), sum(part.rows for part in parts))
     counts: dict[int, Count] = {}
-    try:
+    tell(counts)
+    for found in map_parts(maker, tasks):
+        for count in found:
+            counts[count.depth] = _sum(counts.get(count.depth), count)
         tell(counts)
-        for found in map_parts(maker, tasks):
-            for count in found:
-                counts[count.depth] = _sum(counts.get(count.depth), count)
-            tell(counts)
-        _require_all(place, len(tasks))
-        rows = [counts[depth] for depth in sorted(counts)]
-        _write_depths(place, rows)
-        contents = _contents(system, rows, about or {})
-        place.write(CONTENTS, json_text(contents).encode())
-    except BaseException:
-        _remove(place)
-        raise
+    _require_all(place, len(tasks))
+    rows = [counts[depth] for depth in sorted(counts)]
+    _write_depths(place, rows)
+    contents = _contents(system, rows, about or {})
+    place.write(CONTENTS, json_text(contents).encode())
     return WrittenTables(place.location, contents["states"], contents["transitions"])
+
+
+def remove_tables(out: str) -> None:
+    """Removes the tables in the folder ``out``; keeps the folder, which may have existed before."""
+    place = Storage(out)
+    for name in (STATES, TRANSITIONS, DEPTHS):
+        with contextlib.suppress(OSError):
+            place.delete_folder(name)
+    with contextlib.suppress(OSError):
+        place.delete(CONTENTS)
 
 
 def _tasks(parts: Sequence[Part]) -> Iterator[TableTask]:
@@ -216,12 +222,3 @@ def _contents(
             for p in {p.asked: p for p in system.asked_properties}.values()
         ],
     }
-
-
-def _remove(place: Storage) -> None:
-    """Removes the tables; keeps the folder, which may have existed before."""
-    for name in (STATES, TRANSITIONS, DEPTHS):
-        with contextlib.suppress(OSError):
-            place.delete_folder(name)
-    with contextlib.suppress(OSError):
-        place.delete(CONTENTS)
