@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -27,6 +27,7 @@ from checker.engines.search_engine import Cyclic
 from checker.model import ir
 from checker.model.ir import TransitionSystem
 from checker.model.tree import nodes
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import NOTHING, PlanPart, ReductionPlan
 from checker.reductions.registry import ALL, NONE, REDUCTIONS, admitted

@@ -13,9 +13,10 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from checker.records import fields, is_record
 
 sys.path.insert(0, str(Path.cwd()))
 
@@ -49,7 +50,7 @@ def plain(value: Any) -> Any:
         return ["set", *sorted((plain(one) for one in value), key=repr)]
     if isinstance(value, tuple | list):
         return [plain(one) for one in value]
-    if is_dataclass(value):
+    if is_record(value):
         return [type(value).__name__, *(plain(getattr(value, f.name)) for f in fields(value))]
     return repr(value)
 

@@ -9,7 +9,6 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType
@@ -18,6 +17,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from checker.formats.forms import DOCUMENT_FORMAT, REPORT_FORMAT
 from checker.formats.json_records import Member, bare, form_of, is_union, members
 from checker.formats.kinds import CONFORMANCES_KIND, REPORTS_KIND, VALENCES_KIND
+from checker.records import is_record
 from checker.results import conformance, trace, valence
 from checker.results.conformance import Conformance
 from checker.results.domains import AtLeast, AtMost, Matching, OneOf, Sha256
@@ -99,7 +99,7 @@ class Definitions:
             return {"type": "array", "items": self.schema(get_args(hint)[0])}
         if get_origin(hint) is not None:  # a mapping from texts
             return {"type": "object", "additionalProperties": self.schema(get_args(hint)[1])}
-        if is_dataclass(hint):
+        if is_record(hint):
             return {"$ref": self.reference(hint)}
         if issubclass(hint, Enum):
             return {"enum": [member.value for member in hint]}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from checker.audit.arrow_columns import Columns
 from checker.audit.arrow_windows import order_of
@@ -20,8 +20,7 @@ from checker.audit.restrict import LOTS
 from checker.diagnostics import Diagnostic, SpecError
 
 
-@dataclass
-class Codes:
+class Codes(Struct):
     """What the numbers of a log stand for.
 
     ``runs``, ``partitions``: names.  ``processes``: the number of a run, and a name.  ``messages``:
@@ -69,8 +68,7 @@ class Codes:
         return sender, self.message(int(self.entry_message_of[number]))
 
 
-@dataclass
-class ArrowLog:
+class ArrowLog(Struct):
     """A log: its ``events`` as plans see them, what their numbers stand for, where its rows are.
 
     ``other``: how many rows there are of kinds that no property is about.

@@ -9,10 +9,10 @@ one slice, and what its groups come to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
 
 from checker.audit import relations as rel
 from checker.audit.arrow_joins import Joined
@@ -21,8 +21,7 @@ ROWS = 4_000_000
 """Rows of a slice at least, but for the last one."""
 
 
-@dataclass
-class Pass:
+class Pass(Struct):
     """What is known while the slices of a log are gone through: the number of this ``slice``, the
     other sides of joins (``others``), and of relations that are asked for again the rows on each
     slice so far (``kept``)."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from checker.audit.arrow_engine import ArrowEngine
 from checker.audit.arrow_log import ArrowLog, load
@@ -52,8 +52,7 @@ READING = "reading"
 Progress = Callable[[str, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What is asked: the ``names`` of files and folders, the name of the ``interface``.
 
     ``over``: further questions such as ``exactly_once over effects``; ``only``: properties that are
@@ -71,8 +70,7 @@ class Request:
     restriction: Restriction = field(default_factory=Restriction)
 
 
-@dataclass
-class Audit:
+class Audit(Struct):
     """What an audit found: the report, all findings as a table, and what is strange in the log."""
 
     report: Report
@@ -182,8 +180,7 @@ def _of_refused(refused: list[Refused]) -> tuple[PropertyVerdict, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What was read: ``files``, ``rows``, how many of which kinds; when that ``began``, on the
     clock of ``time.monotonic``, and the seconds that it took."""
 
@@ -194,8 +191,7 @@ class Read:
     seconds: float
 
 
-@dataclass
-class Asked:
+class Asked(Struct):
     """The answers of an engine: of each property, and what could not be asked."""
 
     engine: Engine

@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 Node = Hashable
 TRIED = 2000
 """From how many nodes of cycles a shortest one is looked for."""
 
 
-@dataclass
-class OrderGraph:
+class OrderGraph(Struct):
     """Which entries come before which, and who says so.
 
     ``edges``: of each node those that come after it, each with a process that has both in this

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from checker.audit.engine import Engine
 from checker.audit.processes import ProcessState
@@ -18,8 +18,7 @@ from checker.diagnostics.english import count
 from checker.results.verdict import Word
 
 
-@dataclass
-class Finding:
+class Finding(Struct):
     """A kind of findings about a property: how many of them violate it, are pending or unknown,
     and the first ones as rows."""
 
@@ -42,8 +41,7 @@ class Finding:
         return rows
 
 
-@dataclass
-class Answer:
+class Answer(Struct):
     """What a log says of a property: the verdict, why, and what was found."""
 
     question: Question

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.audit.columns import COLUMNS
 from checker.diagnostics import Diagnostic, SpecError
@@ -20,8 +21,7 @@ OPENTELEMETRY = "opentelemetry"
 """The name of the mapping of messaging attributes of OpenTelemetry's semantic conventions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping_:
+class Mapping_(Struct, frozen=True):
     """Names in a log, and what they stand for.
 
     ``columns``: the names of columns by ours, or ``@row`` or ``@file``; ``kinds``: kinds of events,
@@ -55,8 +55,7 @@ READY: Mapping[str, Mapping_] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a manifest says of a process, or of all.
 
     ``first``, ``last``: the positions between which its log is complete; ``complete``: whether it
@@ -73,8 +72,7 @@ class Told:
     delivers: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What is known of the processes beside their logs.
 
     ``processes``: by name, or by a pattern of names; ``every``: of those that are not named;

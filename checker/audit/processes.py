@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from checker.audit.columns import STATUS, Kind
 from checker.audit.engine import Engine
@@ -24,8 +24,7 @@ NEVER = (1 << 62) - 1
 """A position that no event has."""
 
 
-@dataclass
-class ProcessState:
+class ProcessState(Struct):
     """A process and its log.
 
     ``value``: the engine's value of it; ``rows``, ``first``, ``last``: how many rows its log has,
@@ -55,8 +54,7 @@ class ProcessState:
         return not self.gaps
 
 
-@dataclass(frozen=True, slots=True)
-class Grace:
+class Grace(Struct, frozen=True):
     """How much at the end of a log may be too late: the last ``rows`` of each process, or the last
     ``seconds``, by the clocks of the log."""
 

@@ -8,7 +8,8 @@ report says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.audit import plans_of_counts as counts
 from checker.audit import plans_of_messages as messages
@@ -27,8 +28,7 @@ from checker.language.typecheck.scope import suggestion
 Premise = Callable[[Tables], Relation]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """How a property is asked of a log.
 
     ``premise``: what it is about; where there is none of it, it is vacuous.  ``complete``: that it
@@ -43,8 +43,7 @@ class Rule:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A property by its ``name``, what it means, and how it is asked."""
 
     name: str
@@ -52,8 +51,7 @@ class Question:
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A property by its ``name``, what it means, and why it can't be asked of a log."""
 
     name: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct, field
 
 from checker.audit.columns import COLUMNS, READ, REQUIRED, Holds, Operators
 from checker.audit.files import LogFile
@@ -28,8 +28,7 @@ TYPES = {
 }
 
 
-@dataclass
-class Reader:
+class Reader(Struct):
     """Reads files.
 
     ``operators``: what the arguments of requests and indications are; ``warnings``: what is strange

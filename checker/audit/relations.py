@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 Scalar = bool | int | float | str
 
 
@@ -118,8 +120,7 @@ WindowFunction = tuple[Literal["number", "previous", "greatest_before"], str]
 in all of them; these two are null in the first row."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Relation:
+class Relation(Struct, frozen=True, eq=False):
     """A bag of rows, all with the same columns."""
 
     def where(self, condition: Expr) -> Relation:
@@ -155,31 +156,27 @@ class Relation:
         return Keep(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scan(Relation):
+class Scan(Relation, frozen=True, eq=False):
     """A table that the engine has under this name."""
 
     table: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Where(Relation):
+class Where(Relation, frozen=True, eq=False):
     """Those rows for which ``condition`` is true."""
 
     source: Relation
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Select(Relation):
+class Select(Relation, frozen=True, eq=False):
     """Rows of other columns, each computed from a row of ``source``."""
 
     source: Relation
     columns: Mapping[str, Expr]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Join(Relation):
+class Join(Relation, frozen=True, eq=False):
     """Rows of ``left``, with those of ``right`` that are equal in the columns ``on``."""
 
     left: Relation
@@ -188,8 +185,7 @@ class Join(Relation):
     how: How
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group(Relation):
+class Group(Relation, frozen=True, eq=False):
     """A row for each combination of values in ``by``."""
 
     source: Relation
@@ -197,8 +193,7 @@ class Group(Relation):
     aggregates: Mapping[str, Aggregate]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Window(Relation):
+class Window(Relation, frozen=True, eq=False):
     """The rows of ``source`` with further columns, from the rows that precede them."""
 
     source: Relation
@@ -207,16 +202,14 @@ class Window(Relation):
     computed: Mapping[str, WindowFunction]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Union(Relation):
+class Union(Relation, frozen=True, eq=False):
     """The rows of both."""
 
     one: Relation
     other: Relation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Keep(Relation):
+class Keep(Relation, frozen=True, eq=False):
     """The rows of ``source``, which are asked for more than once: they are computed once."""
 
     source: Relation

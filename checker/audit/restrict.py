@@ -6,7 +6,7 @@ answered as in the whole log.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.audit.engine import Engine
 from checker.audit.processes import EVENTS, require_times
@@ -16,8 +16,7 @@ LOTS = 1 << 20
 """Into how many lots messages are drawn, by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restriction:
+class Restriction(Struct, frozen=True):
     """``since``: messages of which nothing happened before this time of the log's clocks;
     ``sample``: the part of all messages that are looked at, 1 for all."""
 

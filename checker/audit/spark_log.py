@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 TYPES = {Holds.INTEGER: "long", Holds.BOOLEAN: "boolean", Holds.NUMBER: "double"}
 
 
-@dataclass
-class SparkLog:
+class SparkLog(Struct):
     """A log that Spark has read: its ``events``, whether deliveries are ``named`` after senders,
     how many rows there are, in all and of each kind; ``torn``: the processes of files whose last
     line is cut short, and of files that have no whole line (``unnamed``)."""

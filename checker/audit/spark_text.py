@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from checker.audit.arrow_log import going_back
 from checker.audit.columns import COLUMNS, READ, Holds, Operators
@@ -34,8 +34,7 @@ SCHEMA = ", ".join(
 """The columns of what a task returns: rows of the log, and one row of what it has ``said``."""
 
 
-@dataclass
-class TextFile:
+class TextFile(Struct):
     """What a task says of a file beside its rows: why it can't be used (``wrong``), or what is only
     found when all files are read (``back``); its ``processes``, each with its run; whether its last
     line is ``torn``; the ``lines`` of its rows, where these are not their numbers."""

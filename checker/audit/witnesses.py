@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from checker.audit.columns import Kind
 from checker.audit.engine import Engine
@@ -41,8 +41,7 @@ _PLACES = (("", ""), ("", "2"), ("2", "2"))
 """Which process of a finding each of its positions may be of."""
 
 
-@dataclass
-class Witnesses:
+class Witnesses(Struct):
     """Makes traces of the first finding of each kind.
 
     ``file``: what the log is called; ``states``: its processes.

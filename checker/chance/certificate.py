@@ -23,20 +23,21 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
 
 from checker.chance import reference
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.objective import Objective
+from checker.records import replace
 
 
 class WrongCertificateError(ValueError):
     """A certificate does not prove what it is about; the message says where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """The value of each state, and why.
 
     ``final``: the states whose value is given, and what it is; ``values``, ``choices`` (-1: none)

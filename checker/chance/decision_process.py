@@ -7,14 +7,14 @@ chapter 10.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 NO_CONSTRAINT = -1
 """Stands for the fairness constraint of a choice that satisfies none."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionProcess:
+class DecisionProcess(Struct, frozen=True):
     """A finite Markov decision process with fairness constraints.
 
     States are ``0 .. n-1``.  The choices of state ``s`` are ``first_choice[s] ..

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem, VariableKind
@@ -26,8 +27,7 @@ LEFT = "steps left"
 Row = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A state in which a strategy has a choice: its values by name, and the ``step`` chosen."""
 
     values: dict[str, str]
@@ -98,8 +98,7 @@ def _decide(decisions: Sequence[Decision], names: Sequence[str]) -> bool:
     return all(chosen.setdefault(row, step) == step for row, step in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
+class _Condition(Struct, frozen=True):
     """A column has a ``value``, or a number of at least ``low`` and at most ``high``."""
 
     column: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from checker.chance.certificate import Certificate, check_expectation, check_probability
 from checker.chance.expectation import Expectation
@@ -21,8 +22,7 @@ from checker.chance.policies import ExactQuotient, iterate_policies
 from checker.chance.probability import Probability, Scheduler, scheduled
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(Struct, frozen=True):
     """The exact value in the initial state ``state``, in which it is best for the adversary; the
     certificate was checked.
 

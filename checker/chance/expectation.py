@@ -35,10 +35,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Any
+
+from msgspec import Struct
 
 from checker.chance.graph import Closure, EndComponent, Part, ProcessGraph
 from checker.chance.intervals import (
@@ -58,6 +59,7 @@ from checker.chance.policies import ExactQuotient, solved
 from checker.chance.probability import WIDTH, scheduled
 from checker.chance.quotient import Arrays, Quotient, collapse
 from checker.chance.targets import Target, Witness, fair_part, target_of, witness
+from checker.records import replace
 
 VALUE_BITS = 60
 """Values are below ``2**60``, in units that are chosen for that."""
@@ -65,8 +67,7 @@ FIRST_BITS = 16
 """Smallest values are first supposed to be below ``2**16`` times the largest reward, then more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Infinite:
+class Infinite(Struct, frozen=True):
     """Why an expected value is infinite: ``witness`` is the end component, and the way to it.
 
     ``forever``: an adversary may stay there forever, and miss the goal; otherwise only as long as
@@ -77,8 +78,7 @@ class Infinite:
     forever: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """The quotient for a finite expected value; ``ends``: the goal."""
 
     graph: ProcessGraph
@@ -103,8 +103,7 @@ class Problem:
         return all(map(self.reward.__getitem__, self.quotient.origin[:count]))
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """An expected value, for the best or the worst adversary; ``state``: the initial state that it
     picks."""
 
@@ -190,8 +189,7 @@ def _largest(
     return Problem(graph, goal, reward, part, quotient, True)
 
 
-@dataclass(slots=True)
-class _Components:
+class _Components(Struct):
     """Some end components, with the number of each state."""
 
     graph: ProcessGraph

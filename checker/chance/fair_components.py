@@ -13,16 +13,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.chance.graph import EndComponent, Part, ProcessGraph
 from checker.chance.kernels import numbers, octets
 from checker.chance.native_graph import INSIDE, NONE
 
 
-@dataclass(slots=True)
-class FairComponents:
+class FairComponents(Struct):
     """The maximal fair end components of a part, and its ends.
 
     ``states``: all of theirs; ``of``: the component of each state of the process (32 bits, or

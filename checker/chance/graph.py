@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.kernels import kernels, numbers, octets, words
 from checker.chance.native_graph import INSIDE, KEPT, NONE, OUT
@@ -20,8 +22,7 @@ WEIGHTS = 1 << 62
 """The weights of a choice are less, together."""
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """States and choices of a process: a byte for each, not 0 where it is in the part."""
 
     states: array[int]
@@ -32,8 +33,7 @@ class Part:
         return Part(self.states[:], self.choices[:])
 
 
-@dataclass(frozen=True, slots=True)
-class EndComponent:
+class EndComponent(Struct, frozen=True):
     """A set of states, and of choices that each of them has, by which a scheduler can stay there
     forever and visit all of them (an end of the process: no choice)."""
 
@@ -41,8 +41,7 @@ class EndComponent:
     choices: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class Components:
+class Components(Struct):
     """Numbers of components (32 bits for each state; NONE: in none), and ``order``: the states,
     those of each component side by side, components that are reached before those that reach them.
     """
@@ -53,8 +52,7 @@ class Components:
     ordered: int
 
 
-@dataclass(slots=True)
-class Closure:
+class Closure(Struct):
     """The states that can reach a target: ``status`` is KEPT for those, ``how`` the choice of each
     that leads nearer (NONE for the targets), and ``queue`` has them by distance."""
 

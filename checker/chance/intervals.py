@@ -29,9 +29,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
 
 from checker.chance.kernels import kernels, numbers, words
 from checker.chance.quotient import Quotient
@@ -61,8 +62,7 @@ class StiffError(ArithmeticError):
     """Sweeps are not the way to solve these equations: executions stay in them too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """Two rationals that surely have the value between them, the ends included."""
 
     lower: Fraction
@@ -78,8 +78,7 @@ class Interval:
         return Interval(1 - self.upper, 1 - self.lower)
 
 
-@dataclass(slots=True)
-class Sweeps:
+class Sweeps(Struct):
     """Values of the states of a quotient, and how they are improved.
 
     ``reward``: what each choice counts (``None``: nothing), times ``2**shift``; ``constant``: what
@@ -134,8 +133,7 @@ class Sweeps:
         return 0, self.quotient.numbered, self.constant, self.shift
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(Struct, frozen=True):
     """A rank of each state, in steps: see the module."""
 
     values: array[Any]
@@ -165,8 +163,7 @@ def find_rank(quotient: Quotient, progress: Progress = silent) -> Rank:
         limit >>= 1
 
 
-@dataclass(frozen=True, slots=True)
-class Approximation:
+class Approximation(Struct, frozen=True):
     """Values and how wrong they are at most, as multiples of the rank of a state.
 
     ``unit``: what a value of 1 stands for.  ``chosen``: the choice of each state.  ``exact``: the

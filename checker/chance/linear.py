@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+import msgspec
+from msgspec import Struct
+
 T = TypeVar("T", bound=Hashable)
 
 
-@dataclass(slots=True)
-class Equation(Generic[T]):
+class Equation(Struct, Generic[T]):
     """``x = constant + sum coefficient * y``."""
 
     constant: Fraction
-    terms: dict[T, Fraction] = field(default_factory=dict)
+    terms: dict[T, Fraction] = msgspec.field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Kind(Enum):
@@ -24,8 +25,7 @@ _OPPOSITE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Objective:
+class Objective(Struct, frozen=True):
     """``kind`` of a set of ``states``."""
 
     kind: Kind

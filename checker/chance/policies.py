@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
 
 from checker.chance.decision_process import NO_CONSTRAINT, DecisionProcess
 from checker.chance.graph import ProcessGraph
@@ -21,8 +22,7 @@ from checker.chance.linear import Equation, solve
 from checker.chance.quotient import Quotient
 
 
-@dataclass(slots=True)
-class ExactQuotient:
+class ExactQuotient(Struct):
     """A quotient with rational probabilities, and what is counted for each choice."""
 
     process: DecisionProcess

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from checker.chance.graph import ProcessGraph
 from checker.chance.intervals import (
@@ -28,8 +29,7 @@ ANY = -1
 component."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduler:
+class Scheduler(Struct, frozen=True):
     """What the adversary does to reach its target with the largest probability: in each state the
     choice that it takes (``q``), or :data:`ANY`.
 
@@ -41,8 +41,7 @@ class Scheduler:
     target: Target | None
 
 
-@dataclass(frozen=True, slots=True)
-class Probability:
+class Probability(Struct, frozen=True):
     """The probability of an objective, for the best or the worst adversary.
 
     ``state``: the initial state that the adversary picks; ``complemented``: the adversary tries to

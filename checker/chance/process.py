@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import NamedTuple
 
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.graph import ProcessGraph
 from checker.chance.targets import UnfairProcessError, fair_part
 from checker.engines.chance import Steps
+from checker.records import replace
 
 
 class Restricted(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from checker.chance.objective import Kind
 from checker.instantiate.assemble import Instantiated
@@ -17,8 +18,7 @@ from checker.model.types import BOOL
 _DUAL = {"eventually": "always", "always": "eventually"}
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """``kind`` of the states in which ``condition`` holds, and before them only ``until`` holds
     (``None``: anything does)."""
 
@@ -27,8 +27,7 @@ class Goal:
     until: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question in a system: ``goals`` are asked one by one, for each process for example.
 
     ``bound``: what the value is compared with, ``None`` for ``almost surely``; ``steps``: the

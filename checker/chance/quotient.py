@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from checker.chance.graph import Closure, Part, ProcessGraph
 from checker.chance.kernels import kernels, numbers, words
 from checker.chance.native_graph import INSIDE, KEPT, NONE, OUT
 
 
-@dataclass(frozen=True, slots=True)
-class Arrays:
+class Arrays(Struct, frozen=True):
     """Choices and branches in compressed rows, numbers of 32 bits, probabilities of 64
     (:mod:`checker.chance.native_sweeps`)."""
 
@@ -35,8 +35,7 @@ class Arrays:
         return self.first, self.branch_first, self.successor, self.probability
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Struct, frozen=True):
     """States ``0 .. numbered - 1``, a component's (``bounds``) after those that it can reach; then
     ``numbered``, where the target is reached almost surely, and ``numbered + 1``, where it is not.
 

@@ -20,7 +20,8 @@ eventually always G    a fair component of G only          a fair component with
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.chance.fair_components import FairComponents, fair_components
 from checker.chance.graph import EndComponent, Part, ProcessGraph
@@ -36,8 +37,7 @@ class UnfairProcessError(ValueError):
         self.fair = fair
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The largest probability of reaching ``states`` in ``part`` is that of an objective.
 
     ``components``: those where an execution then stays (``None``: it may do anything).
@@ -48,8 +48,7 @@ class Target:
     components: FairComponents | None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of a route: from ``state`` by ``choice``, and by its branch ``branch``."""
 
     state: int
@@ -57,8 +56,7 @@ class Step:
     branch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """How an objective is met, or missed, with positive probability: the steps from an initial
     state to ``state``, and the end component where the execution then stays (``None``: it may do
     anything)."""

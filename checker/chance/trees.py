@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
+
+from msgspec import Struct, field
 
 from checker.chance.decision_table import Decision, rules_of, values_of
 from checker.chance.graph import EndComponent
@@ -49,8 +50,7 @@ def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | 
     return Adversary(kind, states, len(free), told, rules, play.tree())
 
 
-@dataclass
-class _Play:
+class _Play(Struct):
     """The runs of a strategy in a graph."""
 
     graph: ChanceGraph

@@ -11,7 +11,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.objective import Kind, Objective
@@ -20,8 +21,7 @@ OVER = -1
 """Stands for the state of an unfolding in which more choices were taken than the bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unfolding:
+class Unfolding(Struct, frozen=True):
     """``process``, whose state ``i`` stands for ``states[i]`` of the process that was unfolded, or
     for :data:`OVER`, with ``left[i]`` marked choices left; ``choices``: what each of its choices is
     there; ``objective``: to reach the goal."""

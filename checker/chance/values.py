@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
+
+from msgspec import Struct
 
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_expectation, exact_probability
@@ -26,14 +27,14 @@ from checker.engines.chance import STAY, ChanceGraph
 from checker.model import ir
 from checker.model.ir import Action, MarkKind, TransitionSystem
 from checker.model.tree import statements
+from checker.records import replace
 
 _T = TypeVar("_T")
 EXACT = 3_000
 """Up to so many states values are computed exactly without being asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Posed:
+class Posed(Struct, frozen=True):
     """What an adversary plays in: a ``process`` whose state ``i`` stands for ``states[i]`` of the
     state graph (:data:`~checker.chance.unfolding.OVER`: the bound of steps is reached), and whose
     choice ``c`` for ``origin[c]``; what is asked of its executions; ``left``: the steps that a
@@ -53,8 +54,7 @@ class Posed:
         return replace(self, process=kept.process, origin=origin)
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Struct, frozen=True):
     """What the adversary does: ``choices`` has the choice of each state (-1: anything, or it stays
     in one of ``components``).
 
@@ -78,8 +78,7 @@ class Strategy:
         return self.posed.origin[choice]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """Two numbers that surely have the value between them; ``exact``: it is known exactly.
 
     ``upper`` is ``None`` where the value is infinite; ``endless``: then, the states in which the
@@ -94,8 +93,7 @@ class Value:
     forever: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(Struct, frozen=True):
     """How wide an interval may be, and whether the exact value is asked for."""
 
     width: Fraction = Fraction(1, 10**6)

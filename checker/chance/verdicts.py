@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from fractions import Fraction
 
 from checker.chance.digits import certain, decimal, fraction
@@ -14,6 +13,7 @@ from checker.chance.values import Precision, Valuation, Value
 from checker.diagnostics.english import count
 from checker.engines.chance import ChanceGraph
 from checker.model.ir import VariableKind
+from checker.records import replace
 from checker.results.chance import Chance
 from checker.results.show_values import show
 from checker.results.vacuity import UNFAIR

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +29,7 @@ from checker.cli.reporting import (
     run_and_report,
 )
 from checker.cli.settings import LAYOUT, SET, chance_options, engine_options, selection
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter

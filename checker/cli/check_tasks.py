@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.diagnostics import Diagnostic
@@ -14,8 +17,7 @@ if TYPE_CHECKING:
     from checker.sweep.cells import Status
 
 
-@dataclass(frozen=True, slots=True)
-class CheckTask:
+class CheckTask(Struct, frozen=True):
     """The check ``name`` of ``spec``, to be run with ``options``."""
 
     number: int
@@ -43,8 +45,7 @@ class CheckTask:
         return replace(self, options=replace(options, limits=limits))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOutcome:
+class CheckOutcome(Struct, frozen=True):
     """The report on ``what``, or that there is none; ``code``: the exit code, ``said``: what is to
     be said of an error, ``errors``: its diagnostics."""
 

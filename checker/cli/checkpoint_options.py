@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from checker.extensions.tables import AUTO
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.results.verdict import Report

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +24,7 @@ from checker.cli.parallel import JOBS
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION
 from checker.formats.kinds import CONFORMANCES_KIND
+from checker.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.conform.conform_log import Asked
@@ -19,8 +22,7 @@ if TYPE_CHECKING:
     from checker.sweep.cells import Status
 
 
-@dataclass(frozen=True, slots=True)
-class LogTask:
+class LogTask(Struct, frozen=True):
     """Whether logs are those of runs of a check.
 
     ``source``: files, or a folder of them, whose runs are asked of one after the other, or a log
@@ -45,8 +47,7 @@ class LogTask:
         return not isinstance(self.source, tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class LogOutcome:
+class LogOutcome(Struct, frozen=True):
     """The reports on the runs in a task, by name; ``code``: the exit code of an error that has
     ended it, ``said``: what is to be said of that, ``errors``: its diagnostics."""
 

@@ -6,14 +6,15 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
 from checker.cli.cluster_options import CONF, MASTER, conf_of
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.engines.spark.probe import Seen
@@ -30,8 +31,7 @@ PACKAGES = (
 """Packages, and their purposes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One test result; ``needed`` things that are not ``good`` make exit code 1."""
 
     what: str

@@ -8,10 +8,10 @@ import io
 import os
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
 
@@ -41,8 +41,7 @@ def attempt(what: Callable[[], None]) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The exit ``code`` of an error, 0 without one; ``said``: what is printed of it; ``errors``:
     the diagnostics that it holds."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ import click
 from checker.cli import console
 from checker.cli.settings import LAYOUT
 from checker.diagnostics.visible import json_text
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.render.diagram.rows import Layout

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
 from checker.cli.option_groups import quiet_option
@@ -113,8 +113,7 @@ def _specs(files: tuple[str, ...]) -> list[Path]:
     return [file for file in found if file.parent.name not in UNPROTOCOLLED]
 
 
-@dataclass(frozen=True, slots=True)
-class VisitTask:
+class VisitTask(Struct, frozen=True):
     """The visit of ``file``: :func:`visit`, each check with ``options``."""
 
     number: int
@@ -128,8 +127,7 @@ class VisitTask:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """The executions of ``file`` to be shown, and the checks that were left out."""
 
     number: int

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(Struct, frozen=True):
     """A check of a variant, in a ``file`` of the library, and the ``rule`` that it lacks."""
 
     file: str
@@ -16,8 +16,7 @@ class Rung:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     """The rungs of one protocol, under a ``title``, with some sentences on it."""
 
     title: str

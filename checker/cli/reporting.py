@@ -6,11 +6,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from checker.cli import console
 from checker.diagnostics.visible import json_text
@@ -40,8 +40,7 @@ SHOW = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(Struct, frozen=True):
     """How reports are shown.
 
     ``quiet``: without progress and without executions; ``verbose``: with assumptions, reductions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +20,7 @@ from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.reporting import VERBOSE, Display, Files, run_and_report
 from checker.cli.settings import LAYOUT, SET, selection, size
 from checker.extensions.tables import AUTO, DEFAULT, DEFINITION, ON_CLUSTER
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from checker.diagnostics import SpecError
@@ -18,8 +19,7 @@ GONE = " is gone"
 SUFFIX = ".bcast"
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A trace of a document; ``edited``: the document has been changed since it was written."""
 
     path: str

@@ -4,16 +4,16 @@ protocols."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from checker.render.html.gallery import Chapter
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """A chapter: the check that it shows, and the part of its page to begin with."""
 
     title: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline
@@ -28,6 +29,7 @@ from checker.model.interpreter import State
 from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem
 from checker.model.memo import a_run
 from checker.model.tree import statements
+from checker.records import replace
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.trace import Header, Trace
@@ -49,8 +51,7 @@ REPLAYED = 2_000
 asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the

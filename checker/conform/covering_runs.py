@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
@@ -29,8 +30,7 @@ LONGEST = 60
 """The largest number of steps of a run, unless the way to what is to be covered is longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A step from the state ``source`` to the state ``target``, numbers of states; ``label``: its
     handler or kind."""
 
@@ -40,8 +40,7 @@ class Edge:
     transition: Transition
 
 
-@dataclass(slots=True)
-class StateGraph:
+class StateGraph(Struct):
     """The states that were explored, in the order of a breadth-first search; ``complete``: all."""
 
     states: list[State] = field(default_factory=list)
@@ -50,8 +49,7 @@ class StateGraph:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CoveringSet:
+class CoveringSet(Struct, frozen=True):
     """Runs, and what they cover: ``covered`` of ``targets``; ``complete``: all states were
     explored; ``states``: how many."""
 

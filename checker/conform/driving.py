@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from checker.results.trace import Json, Step, Trace
@@ -23,8 +24,7 @@ class Implementation(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """After ``step`` a variable of ``process`` has another value than in the spec."""
 
     step: Step

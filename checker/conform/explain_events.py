@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.conform.lines import EventPattern, Gap, Item, Line, Logged, Timeline
 from checker.conform.patterns import matches, names_in
@@ -39,8 +40,7 @@ _INNER = re.compile(r"^upon |\.")
 BY_MESSAGE = (MarkKind.SEND, MarkKind.RECEIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """The logs of processes, ``timelines``, and which events are in them.
 
     ``logged``: for each process of the system, the kinds of events that its log has, or those of
@@ -91,8 +91,7 @@ class Observation:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Left:
+class _Left(Struct, frozen=True):
     """Events of a step that are not explained yet; ``sent_to``: the receivers of the first one, a
     multicast, that earlier lines have named."""
 

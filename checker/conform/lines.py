@@ -4,9 +4,10 @@ variables after it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+from msgspec import Struct
 
 from checker.conform.mapping import NameMapping
 from checker.conform.patterns import (
@@ -43,8 +44,7 @@ MARKS: Mapping[str, MarkKind] = {
 MESSAGES = (MarkKind.SEND, MarkKind.RECEIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class EventPattern:
+class EventPattern(Struct, frozen=True):
     """An event that a line may be: ``args`` are patterns of its mark's arguments.
 
     ``to``: of a line about sending, the processes of which it says that it is sent to them
@@ -56,8 +56,7 @@ class EventPattern:
     to: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """What a row says.
 
     ``logged``: what kind of event it is, with its name; ``patterns``: the events that it may be;
@@ -70,8 +69,7 @@ class Line:
     state: tuple[tuple[int, Pattern], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """A place in a log where any number of lines may be missing; ``row``: the one behind it."""
 
     row: Row | None = None
@@ -80,8 +78,7 @@ class Gap:
 Item = Line | Gap
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Struct, frozen=True):
     """A kind of event, and the name of the message, handler, request, indication or timer; an empty
     name stands for all of them."""
 
@@ -94,8 +91,7 @@ class Logged:
         return f"{self.kind.value} {self.name}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """What is known of one process: ``items`` in order."""
 
     process: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 
@@ -14,8 +15,7 @@ TABLES = ("fields", "kinds", "processes", "messages", "names", "variables", "val
 LISTS = ("logged", "unlogged", "ignored")
 
 
-@dataclass(frozen=True, slots=True)
-class NameMapping:
+class NameMapping(Struct, frozen=True):
     """Renamings, each from a text of the log to one of the spec.
 
     ``fields``: of the lines' own fields, such as ``node`` for ``process``; ``names``: of handlers,

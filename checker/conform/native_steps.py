@@ -7,8 +7,6 @@ step explains are found by the same code as for the interpreter.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.conform.explain_events import OBSERVABLE, Cursors, EventExplainer
 from checker.conform.lines import Item, Line, passed_marks
 from checker.conform.pattern_bits import Bits, bits_in_state
@@ -23,6 +21,7 @@ from checker.model.interpreter import Event, State
 from checker.model.ir import Apply, Assign, Make, Mark, Op, Read, Target, TransitionSystem
 from checker.model.tree import rewritten
 from checker.model.types import Case, SeqT, VariantT
+from checker.records import replace
 from checker.results.answer import Unsupported
 
 EVENTS = "@events"

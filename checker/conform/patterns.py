@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from checker.model import types as t
 from checker.model.types import Type, Value
@@ -18,35 +19,30 @@ class NoValue(ValueError):
     """What a log says is no value of the spec; the message says what would be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(Struct, frozen=True):
     """Any value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
+class Exactly(Struct, frozen=True):
     """This value only."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A tuple, or a map by the ranks of its keys, each part of which matches."""
 
     parts: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OneCase:
+class OneCase(Struct, frozen=True):
     """A message or another variant of this case, each field of which matches."""
 
     case: int
     fields: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(Struct, frozen=True):
     """An option that has a value, which matches."""
 
     item: Pattern

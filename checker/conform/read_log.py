@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.conform.mapping import NameMapping
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -30,8 +31,7 @@ BEYOND = 1 << 63
 """Positions are smaller than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A line of a log: ``number`` is that of the line in ``file``, counted from 1.
 
     ``data``: what it says, without its position and time; lines that say the same may share it.
@@ -56,8 +56,7 @@ class Row:
         return "" if run is None else str(run)
 
 
-@dataclass(slots=True)
-class Log:
+class Log(Struct):
     """The rows of each process in one run, in the order of their positions.
 
     ``read``: lines that were read; ``ignored``: those that the mapping passes over; ``gaps``: the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from checker.conform.explain_events import Cursors, EventExplainer, Observation
 from checker.conform.reference_steps import ReferenceSteps
@@ -17,8 +18,7 @@ from checker.results.trace import Trace
 from checker.simulate.prepared_check import PreparedCheck
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedRun:
+class ReplayedRun(Struct, frozen=True):
     """``states``: of the run, the initial one first; ``trace``: the run as a trace of the check."""
 
     states: tuple[State, ...]

@@ -13,8 +13,9 @@ shortest-path forest with topological ordering, 1969), so that no invented fault
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from checker.conform.explain_events import Cursors, Observation
 from checker.model.interpreter import State
@@ -54,8 +55,7 @@ class Steps(Protocol[S]):
         ...
 
 
-@dataclass(eq=False, slots=True)
-class Node(Generic[S]):
+class Node(Struct, Generic[S], eq=False):
     """A node on the way from ``before``; ``explained``: how many lines the way to it explains."""
 
     state: S
@@ -73,8 +73,7 @@ class Node(Generic[S]):
         return found[::-1]
 
 
-@dataclass(slots=True)
-class Found(Generic[S]):
+class Found(Struct, Generic[S]):
     """What a search has found.
 
     ``complete``: all lines are explained, by the way to the first of ``furthest``: the nodes that

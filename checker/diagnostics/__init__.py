@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A range of a source file; lines and columns count from 1, ``end`` is just behind it.
 
     Line 0: ``file`` is no file but an option of the command line, in whose text the columns are.
@@ -37,8 +38,7 @@ def option_span(option: str, name: str, value: str) -> Span:
     return Span(text, 0, len(option) + 2, 0, len(text) + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One error or warning: a stable ``code``, where, what, and what would be right.
 
     ``expected`` and ``hint`` are empty or a sentence each.  ``severity`` is ``error``, or

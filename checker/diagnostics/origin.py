@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import Span
 
@@ -10,8 +10,7 @@ INTERFACE, PROTOCOL, CHECK, LANGUAGE = "interface", "protocol", "check", "langua
 KINDS = (INTERFACE, PROTOCOL, CHECK, LANGUAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The ``interface``, ``protocol`` or ``check`` (``kind``) called ``name`` that declares a
     property, or the ``language``.
 

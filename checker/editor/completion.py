@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.editor.declarations import Declaration, Names
 from checker.editor.document import Document, Position
@@ -110,8 +111,7 @@ FORMULA = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """Something that may be written: ``kind`` is that of a declaration, ``word`` or ``snippet``
     (then ``insert`` has places to fill in, as of the Language Server Protocol)."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 from checker import resources
 from checker.diagnostics import Span
@@ -12,10 +13,10 @@ from checker.language.library import Library, read
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, ast_objects
 from checker.language.typecheck.interfaces import find_shared_property
+from checker.records import fields, is_record
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """A name that is declared: ``kind``, such as ``state`` or ``message``; ``span``: of the name;
     ``whole``: of all that declares it; ``document``: the sentence that belongs to it."""
 
@@ -26,8 +27,7 @@ class Declaration:
     document: str = ""
 
 
-@dataclass
-class Names:
+class Names(Struct):
     """The names of a module or role: ``of``: what each declares; ``roles``: the roles in it;
     ``behind``: those of the original of a variant and of the interface of a protocol."""
 
@@ -212,8 +212,8 @@ def _labels(node: object) -> Iterator[ast.Name]:
     elif isinstance(node, tuple):
         for part in node:
             yield from _labels(part)
-    elif hasattr(type(node), "__dataclass_fields__") and not isinstance(node, Span):
-        for name in type(node).__dataclass_fields__:  # type: ignore[attr-defined]
+    elif is_record(node) and not isinstance(node, Span | type):
+        for name, *_ in fields(node):
             yield from _labels(getattr(node, name))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from checker.diagnostics import Span, SpecError
 from checker.editor.declarations import Declaration, Visible
@@ -18,8 +19,7 @@ NEIGHBOURS = 500
 """The largest number of files of a folder that are searched for references."""
 
 
-@dataclass(frozen=True)
-class Position:
+class Position(Struct, frozen=True):
     """A place in a text: line and column count from 1, columns in characters."""
 
     line: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
 from checker.editor.document import Desk, Document
@@ -14,8 +15,7 @@ TRIED = 6
 _CODE = re.compile(r"`([^`…]+)`")
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """``text`` in place of what is at ``span``; ``title``: what that does."""
 
     title: str

@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.editor.declarations import Declaration, Names, Visible, of_item
 from checker.language.syntax import ast, ast_clauses, ast_draws, ast_items, ast_objects
 from checker.language.typecheck.clients import verbs
 from checker.language.typecheck.histories import history_name
+from checker.records import fields, is_record, replace
 
 _WORD = re.compile(r"[A-Za-z_]\w*'*")
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """A name in a text, at ``span``; ``is_declaration``: it stands where it is declared;
     ``renames``: its text is the name itself, and not a form of it (``broadcasts``)."""
 
@@ -287,7 +288,7 @@ class _Index:
             special(self, node)
         elif isinstance(node, tuple):
             self._all(node)
-        elif is_dataclass(node) and not isinstance(node, Span):
+        elif is_record(node) and not isinstance(node, Span):
             self._all(getattr(node, each.name) for each in fields(node))
 
     def _use(self, node: ast.Name) -> None:

@@ -7,9 +7,10 @@ import contextlib
 import os
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.engines.python_children import command
 from checker.formats.json_format import reports_of
@@ -21,8 +22,7 @@ COMMANDS = {"check": "check", "prove": "prove", "coverage": "check"}
 _OPTIONS: dict[str, tuple[str, ...]] = {"coverage": ("--coverage",)}
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What is known of a check, or that it runs; ``report``: the JSON object that the command has
     written; ``said``: why there is none."""
 

@@ -7,16 +7,16 @@ system.  States and steps are the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.interpreter import Constraint
 from checker.model.ir import Action, Apply, Const, Expr, Fairness, Op, TransitionSystem, fairness_of
 from checker.model.types import Value, default
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Attributed:
+class Attributed(Struct, frozen=True):
     """``system``: the attributed one; ``groups``: for each group of its constraints, whether its
     key begins with a process, and the fairness of the original (``None``: there never is any)."""
 

@@ -34,9 +34,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from checker.engines.asynchronous import AGAIN, NOT_IN, may_raise_in, raise_in
 
@@ -60,8 +61,7 @@ class BudgetExhausted(KeyboardInterrupt):
     """A budget is used up; the message says which, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """A limit on time and memory; ``None``: without limit.
 
     ``begun``, ``until``: on the clock of ``time.monotonic``; ``most``: bytes of memory of the
@@ -75,8 +75,7 @@ class Budget:
     no_more_memory: str
 
 
-@dataclass(eq=False, slots=True)
-class _Part:
+class _Part(Struct, eq=False):
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: it ends only after what was found in time has had time to be reported; ``raises``: it
@@ -156,8 +155,7 @@ class Stop:
         self._word.value = 0
 
 
-@dataclass
-class _Interrupt:
+class _Interrupt(Struct):
     """``at``: when it came; ``for_good``: whether nothing is done after it any more."""
 
     at: float = math.inf

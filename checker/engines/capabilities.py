@@ -4,8 +4,9 @@ refused, reported as ignored and put into tables by :mod:`checker.engines.regist
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Feature(Enum):
@@ -38,8 +39,7 @@ class Can(Enum):
     NO = "no"  # refused, or a question of a check left unknown, before any work is done
 
 
-@dataclass(frozen=True)
-class Ability:
+class Ability(Struct, frozen=True):
     """The support of a feature.  ``note``: what the limits are, what is done instead, or why it is
     refused: the text behind the name of the engine; ``code``: of the diagnostic that refuses it.
     """

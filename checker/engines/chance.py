@@ -17,7 +17,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.engines.engine import Problem
 from checker.model.ir import Expr, TransitionSystem
@@ -37,15 +38,13 @@ class TooFine(Exception):
     """Raised where the weights of a choice have no room."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceProblem(Problem):
+class ChanceProblem(Problem, frozen=True):
     """A system, and the closed conditions of which it matters where they hold."""
 
     conditions: tuple[Expr, ...] = ()
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(Struct):
     """The arrays of a Markov decision process, as :class:`checker.chance.DecisionProcess` has them,
     with the number of each choice's action in its system, or ``STAY``."""
 

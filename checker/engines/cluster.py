@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 HERE = "local[*]"
 """The master where none is given: all cores of this machine."""
@@ -18,8 +19,7 @@ class Exchange(Enum):
     BARRIER = "barrier"
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """A cluster: ``master``: as for ``spark-submit``, or ``sc://HOST`` for Connect; ``conf``:
     Spark's own settings; ``shards``: into how many parts the states are divided (``None``: one for
     each slot).

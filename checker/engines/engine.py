@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
 
 from checker.engines.capabilities import Ability, Feature, undeclared
 from checker.engines.options import Options
@@ -26,8 +27,7 @@ class ClusterUse(Enum):
     REQUIRED = "it runs on a cluster, and on a local one where none is given"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A ``system`` to explore; ``options.limits`` is the budget."""
 
     system: TransitionSystem

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 
 from checker.engines import budgets
 from checker.engines.capabilities import Can, Feature
@@ -17,6 +16,7 @@ from checker.extensions.registry import Origin
 from checker.extensions.tables import ENGINES
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
+from checker.records import replace
 from checker.results.answer import Answer, Listener, Path, Unsupported
 from checker.results.rerun import ReplayMismatch
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from checker.engines.cluster import Cluster
 from checker.extensions.tables import AUTO
@@ -20,8 +21,7 @@ CHECKPOINT_EVERY = 30.0
 """Seconds between two checkpoints."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How a check is run; ``settings`` replace the check's own parameters.
 
     ``engine``: ``auto`` is native, and switches to Spark where there is a ``cluster`` and the

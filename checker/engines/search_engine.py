@@ -4,7 +4,6 @@ system, and makes tables."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,8 +41,7 @@ class HandedOver(Exception):
         self.seconds = seconds
 
 
-@dataclass(frozen=True, slots=True)
-class SearchProblem(Problem):
+class SearchProblem(Problem, frozen=True):
     """A problem with the means of a search.
 
     ``plan``: the reductions to use; ``run``: where states are kept (``None``: nowhere); ``carry``:

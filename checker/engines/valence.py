@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.engine import Problem
 from checker.model.ir import Expr
@@ -27,8 +28,7 @@ USUAL = "decide"
 """The indication that is meant where the user names none."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordLayout:
+class WordLayout(Struct, frozen=True):
     """The bits of words for so many ``values`` and ``processes``."""
 
     values: int
@@ -82,8 +82,7 @@ class ValenceUnknown(Exception):
     """A query about a graph is undecided; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValenceProblem(Problem):
+class ValenceProblem(Problem, frozen=True):
     """A system, and the closed conditions that say, for each value, that it is decided."""
 
     decided: tuple[Expr, ...] = ()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.results.answer import Path, State
 
 
-@dataclass(frozen=True, slots=True)
-class WalkTask:
+class WalkTask(Struct, frozen=True):
     """Walks of ``seed`` with the numbers from ``first`` up to, not including, ``last``, each of
     ``steps`` steps at most, from one of ``starts``.
     """
@@ -21,8 +21,7 @@ class WalkTask:
     starts: tuple[State, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedWalk:
+class CompletedWalk(Struct, frozen=True):
     """A walk that is over: its states, and which of them it might stay in, ascending."""
 
     number: int
@@ -30,8 +29,7 @@ class CompletedWalk:
     ends: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundWalk:
+class FoundWalk(Struct, frozen=True):
     """A walk in which something was found.
 
     ``path``: the execution that violates ``property``; otherwise (``None``) there is something in
@@ -45,8 +43,7 @@ class FoundWalk:
     property: str = ""
 
 
-@dataclass(slots=True)
-class WalkBlock:
+class WalkBlock(Struct):
     """What was seen in a range of walks, up to ``found``.
 
     ``ends``: how often a walk might have stayed where it was; ``taken``: how often each action was
@@ -78,8 +75,7 @@ class WalkBlock:
         self.premises |= other.premises
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(Struct, frozen=True):
     """Which completed walks are looked at by ``judge``, in addition to what every walk is judged
     by.
 

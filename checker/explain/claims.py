@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
 
 from checker.explain.realisation import Voice
 from checker.explain.truth import (
@@ -20,6 +21,7 @@ from checker.explain.truth import (
 )
 from checker.model.ir import TRUE, Property, PropertyKind, TransitionSystem
 from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
+from checker.records import replace
 from checker.results.rerun import Run
 from checker.results.trace import Claim, Obligation, Trace
 
@@ -93,8 +95,7 @@ def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
 # ---- obligations ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Demand:
+class _Demand(Struct, frozen=True):
     """``premise ~> goal`` (``None``: from the start) for one assignment of the surrounding
     quantifiers."""
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from checker.engines.native import engine as native
 from checker.instantiate.faults.budgeted import Budget, Budgeted, add_budgets
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem
+from checker.records import replace
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
 from checker.results.rerun import ReplayMismatch, Run, rerun
 
@@ -75,8 +78,7 @@ class ExplainingBudget:
             self.whole.stop(why)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The answer to a query; ``path``: a shortest execution, without what instruments the system;
     ``run``: the same, replayed in the original system.
 
@@ -91,8 +93,7 @@ class Reply:
     fair: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Inquiry:
+class Inquiry(Struct, frozen=True):
     """Queries about a property of a system, by means of an instrumented copy of the system."""
 
     prop: Property
@@ -150,8 +151,7 @@ class Inquiry:
         return Reply(path, None, True, fair=True)
 
 
-@dataclass(frozen=True, slots=True)
-class InquiryOfParts:
+class InquiryOfParts(Struct, frozen=True):
     """Queries about a whole property: a conjunction is violated where one of its parts is."""
 
     inquiries: tuple[Inquiry, ...]

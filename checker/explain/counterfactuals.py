@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.explain.costs import loop_of
 from checker.explain.counterfactual_queries import ExplainingBudget, InquiryOfParts, Reply
@@ -45,8 +46,7 @@ IF_LOST = "the property holds where it is not received, and is violated where th
 COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
+class _Taken(Struct, frozen=True):
     """What is taken out: where it first occurs in the execution, and the limits that take it
     out; ``copy``: of a message, the name of its budget."""
 

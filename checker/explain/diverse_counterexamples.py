@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry
 from checker.explain.explain import narrate_with_words
@@ -47,8 +48,7 @@ ALL = "every other run that violates it has all the events that matter in a run 
 STOPPED = "interrupted; there may be more"
 
 
-@dataclass(frozen=True, slots=True)
-class DiverseRuns:
+class DiverseRuns(Struct, frozen=True):
     """Executions not equivalent to a known one; ``note``: whether there may be more."""
 
     traces: tuple[Trace, ...]
@@ -93,8 +93,7 @@ def find_diverse(
     return search.finish(search.gaps or ALL)
 
 
-@dataclass
-class _Tree:
+class _Tree(Struct):
     """The tree of sets of events.
 
     ``found``: by equivalence class, the known one first; ``events``: those that may be taken out;

@@ -7,7 +7,6 @@ note that says why; the trace that was given is the answer where there is no bet
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from checker.explain import claims, leave_out, slice, verdict_sentences
@@ -18,6 +17,7 @@ from checker.explain.goals import goal
 from checker.explain.minimisation import MinimisedRun, minimise, shortest
 from checker.explain.no_return import point_of_no_return
 from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
+from checker.records import replace
 from checker.results.answer import stop_reason
 from checker.results.narrate import narrate
 from checker.results.replay import path_of

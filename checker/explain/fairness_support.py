@@ -10,13 +10,15 @@ the goal reads, and sends nothing; such handlers come first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.explain.counterfactual_queries import ExplainingBudget, explore_in_time
 from checker.model import ir
 from checker.model.ir import Action, ActionKind, MarkKind, Property, TransitionSystem, VariableKind
 from checker.model.transforms.drop_fairness import drop_fairness
 from checker.model.tree import nodes
+from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.rerun import rerun
@@ -27,8 +29,7 @@ _OWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
 _HEARD = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.REQUEST)
 
 
-@dataclass(frozen=True, slots=True)
-class _Handler:
+class _Handler(Struct, frozen=True):
     """The actions of one handler, those of all instances of a layer."""
 
     text: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any, assert_never
 
 from checker.model import build, ir
 from checker.model.ir import Expr
 from checker.model.reading import Atom, Join, Node, Range, Timed
 from checker.model.types import BOOL, Value
+from checker.records import fields, is_record, replace
 
 
 def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:
@@ -71,7 +71,7 @@ def _substitute_constants(node: Any, names: Mapping[str, Value]) -> Any:
             return node
         case tuple():
             return tuple(_substitute_constants(part, names) for part in node)
-        case _ if is_dataclass(node) and not isinstance(node, type | ir.SourceLocation):
+        case _ if is_record(node) and not isinstance(node, type | ir.SourceLocation):
             parts = {
                 f.name: _substitute_constants(getattr(node, f.name), names) for f in fields(node)
             }

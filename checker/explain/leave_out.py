@@ -7,7 +7,8 @@ properties, guards, budgets and fairness constraints on ghosts, histories, acts 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.explain.costs import cost_of
 from checker.instantiate.faults.fault_marks import fault_kind, faults_of
@@ -27,8 +28,7 @@ OPENING = (MarkKind.HANDLER, MarkKind.RECEIVE, MarkKind.REQUEST, MarkKind.TIMEOU
 """The events with which a step begins that may end in a fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remainder:
+class Remainder(Struct, frozen=True):
     """The steps of an execution that are left: its states, the number of the state to which they
     return (``None``: it is finite), and the numbers of the steps that were left out."""
 
@@ -68,8 +68,7 @@ def remove_unneeded(
     return path, run
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """Leaves out the step ``number``, or, where ``fault_only``, the fault at the end of it."""
 
     number: int

@@ -15,7 +15,8 @@ their number is left as it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.explain.costs import cost_of, faults, messages
@@ -41,8 +42,7 @@ Count = Callable[[TransitionSystem, Run], tuple[int, int]]
 """How much of something an execution has: before its loop, and in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class MinimisedRun:
+class MinimisedRun(Struct, frozen=True):
     """A minimised execution; ``notes``: what is not known of it; ``fewest``: no violation has fewer
     faults, or as many and fewer messages; ``shortest``: none of as many has fewer steps, as far as
     finite executions are concerned."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
 from checker.explain.truth import Fact
+from checker.records import replace
 from checker.results.causality import NOBODY, CopyOutcome, causality, claimed_sender, lane_of
 from checker.results.trace import Copies, Event, Step, Trace
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.explain.counterfactual_queries import ExplainingBudget, explore_in_time
 from checker.model import interpreter, ir
 from checker.model.interpreter import State
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.records import replace
 from checker.results.rerun import Run
 
 GOAL = "goal"

@@ -7,7 +7,8 @@ those that are left are told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.model.ir import Property, TransitionSystem
@@ -62,8 +63,7 @@ def _numbers(of: Specification, found: Iterable[Performed]) -> list[int | None]:
     return numbers
 
 
-@dataclass(frozen=True)
-class _Telling:
+class _Telling(Struct, frozen=True):
     system: TransitionSystem
     of: Specification
     found: tuple[Performed, ...]

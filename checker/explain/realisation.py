@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import cast
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.explain.truth import Fact, LassoWord
@@ -15,6 +16,7 @@ from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr
 from checker.model.reading import Phrase
 from checker.model.types import Value
+from checker.records import fields, is_record, replace
 from checker.results.show_values import show
 from checker.results.trace import Trace
 
@@ -37,8 +39,7 @@ SHORTEST = 8
 ACRONYMS = frozenset({"fifo", "nbac"})
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """``subject`` and its predicate: a verb and its ``objects``, of ``fact``."""
 
     subject: str
@@ -69,13 +70,12 @@ def mentions(expr: object, names: Iterable[str]) -> str | None:
             return node.name
         if isinstance(node, tuple):
             waiting.extend(node)
-        elif hasattr(node, "__dataclass_fields__"):
-            waiting.extend(getattr(node, f) for f in node.__dataclass_fields__)
+        elif is_record(node):
+            waiting.extend(getattr(node, field.name) for field in fields(node))
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(Struct, frozen=True):
     """Puts the facts of an execution, in the states of ``word``, into words."""
 
     word: LassoWord

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from checker.engines import budgets
 from checker.engines.options import Options
@@ -13,6 +12,7 @@ from checker.explain.diverse_counterexamples import find_diverse
 from checker.explain.explain import explain
 from checker.explain.fairness_support import with_supports
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import Listener, Progress
 from checker.results.judge import reason_of_violation
 from checker.results.verdict import PropertyVerdict, Report, Word

@@ -9,15 +9,17 @@ number of steps is not said to be impossible.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
+
+from msgspec import Struct, field
 
 from checker.engines.valence import MOST_VALUES, USUAL
 from checker.model import interpreter
 from checker.model.interpreter import Event, State
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.model.types import TupleT, Type, Value, sort_key, universe
+from checker.records import replace
 from checker.results.replay import path_of
 from checker.results.rerun import run_from_start
 from checker.results.show_values import show
@@ -73,8 +75,7 @@ def with_strip(system: TransitionSystem, trace: Trace) -> Trace:
     return trace if search is None else search.with_strip(trace)
 
 
-@dataclass
-class DecisionSearch:
+class DecisionSearch(Struct):
     """Looks for decisions that follow states of ``system``, at ``left`` more steps at most.
 
     ``marks``: those that say that a value is decided; ``values``: all of their types, which the

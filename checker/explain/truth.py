@@ -7,8 +7,9 @@ Logic of Programs, 1977); a finite execution counts as one that stays in its las
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, elements, evaluate
@@ -16,6 +17,7 @@ from checker.model.interpreter import name_values
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
 from checker.model.reading import Atom, Join, Node, Range, Reading, Timed
 from checker.model.types import Value
+from checker.records import replace
 from checker.results.rerun import Run
 
 Names = Mapping[str, Value]
@@ -24,8 +26,7 @@ FEW = 3
 """With up to so many candidates each is named when none of them will do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """An atom that is true or false of ``names`` at position ``at`` of the word.
 
     ``mode``: ``now``; ``never`` (false from there on forever); ``always`` (true from there on);
@@ -46,8 +47,7 @@ class Fact:
     range: Range | None = None
 
 
-@dataclass
-class LassoWord:
+class LassoWord(Struct):
     """The states that a property observes, from the last one back to number ``loop`` forever.
 
     ``hints``: values that the author's names have in the violation, where these are known.

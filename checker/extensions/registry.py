@@ -10,7 +10,8 @@ import importlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 
@@ -18,8 +19,7 @@ NAME = re.compile(r"[a-z][a-z0-9_-]*")
 """What an extension can be called."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where an extension is from: a ``reference`` (``module:attribute``) of a ``distribution`` and
     its version (empty: the tool's own)."""
 
@@ -31,8 +31,7 @@ class Origin:
         return f"{self.distribution or 'bivalence'} ({self.reference})"
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Struct, frozen=True):
     """The extensions of a ``kind`` (``engine``): ``built_in`` ones by name, and the entry points of
     ``group``; ``reserved``: names that none may have.
     """

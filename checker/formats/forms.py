@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
@@ -30,8 +31,7 @@ PAIR = ("name", "value")
 """The keys of a pair in a tuple of pairs, where a form names no others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The differences between a record and its JSON object.
 
     ``constants`` are keys that precede all others, with their values.  ``first``: fields that

@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+
+from msgspec import Struct
 
 from checker.formats.forms import FORMS, PAIR, PLAIN, Form
 
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A field of a record: its name and its key, its type with annotations, and for a tuple of
     tuples the keys of these."""
 

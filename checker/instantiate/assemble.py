@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.instantiate import world
 from checker.instantiate.bounds import asked_of_states, within_bounds
@@ -42,8 +43,7 @@ Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
 """Compiles properties, declaring the histories they need; see :mod:`checker.properties`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instantiated:
+class Instantiated(Struct, frozen=True):
     """A system with its sizes and the capacities that were guessed for it.
 
     ``at_once``: names of the messages that are received as soon as they are sent.

@@ -13,13 +13,12 @@ end in a state beyond a bound, too.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.world import PENDING, World
 from checker.language.syntax import typed
 from checker.model import ir
 from checker.model.build import conj, disj, negation
 from checker.model.ir import BEYOND, Action, ActionKind, Expr, Justice, Property, TransitionSystem
+from checker.records import replace
 
 STAYS = "runs that leave the bound are not followed: each stays within {0}"
 

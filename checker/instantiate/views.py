@@ -9,7 +9,6 @@ property that reads what the view hides, whether it is violated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.instantiate.faults.stable_storage import LEFT
@@ -23,6 +22,7 @@ from checker.model.ir import Expr, PropertyKind, TransitionSystem, Variable, Var
 from checker.model.tree import nodes
 from checker.model.types import MapT, default
 from checker.model.views import View
+from checker.records import replace
 
 
 def with_view(world: World, system: TransitionSystem) -> TransitionSystem:

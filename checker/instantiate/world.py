@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import Sizes, evaluate_size, refuse
@@ -38,6 +39,7 @@ from checker.model.types import (
     Value,
     VariantT,
 )
+from checker.records import replace
 
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
@@ -57,8 +59,7 @@ ORACLE = "oracle"
 """Marks the instance of a layer that is the most general automaton of its interface."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """One protocol in the stack; ``path`` is empty for the top, e.g. ``rb.beb.`` below.
 
     ``above`` is the instance that uses it, ``payload`` the meaning of ``Msg`` in it, ``messages``
@@ -77,8 +78,7 @@ class Instance:
     oracle: str = ""
 
 
-@dataclass
-class Draft:
+class Draft(Struct):
     """An action whose effects are still :class:`ir.Emit`; ``process`` is the acting process, if
     any."""
 
@@ -90,8 +90,7 @@ class Draft:
         return replace(self.action, body=body, actor=self.process)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """The links between some pairs of processes, which are of one kind (or of several combined).
 
     ``variable``: the messages in flight on them; ``where``: the pairs (sets of senders and of
@@ -108,8 +107,7 @@ class Link:
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Struct, frozen=True):
     """The continuation of a ``yield``: ``rest`` of ``handler``, and the names that it uses, saved
     in ``variable`` (where there are any)."""
 
@@ -129,8 +127,7 @@ class Observed(NamedTuple):
     of: Specification
 
 
-@dataclass
-class World:
+class World(Struct):
     """The state of an instantiation.
 
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:

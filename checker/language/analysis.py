@@ -10,8 +10,9 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.library import Library, Source, prelude, read
@@ -26,8 +27,7 @@ _UNKNOWN = ("N013", "C001")
 """The codes of modules that no file declares."""
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(Struct, frozen=True):
     """What is known of one text: its declarations, typed as far as they can be, and what is wrong
     with it, sorted by location.
 
@@ -44,8 +44,7 @@ class Analysis:
     library: Library | None = None
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct):
     """What is collected while a file and its imports are read."""
 
     done: dict[str, Source] = field(default_factory=dict)

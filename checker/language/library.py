@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -18,6 +19,7 @@ from checker.language.typecheck.objects import check_object
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.variants import expand
+from checker.records import replace
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
@@ -29,8 +31,7 @@ LARGEST = 4_000_000
 Declared = ast_items.Protocol | ast_items.Variant
 
 
-@dataclass
-class Source:
+class Source(Struct):
     """A file, followed by its imports."""
 
     spec: ast_items.Spec
@@ -374,8 +375,7 @@ def _import_or_suggestion(name: ast.Name, known: list[str]) -> str:
     return found.replace("and more", "and more, which `bivalence list` names")
 
 
-@dataclass(frozen=True)
-class Prelude:
+class Prelude(Struct, frozen=True):
     """The typed library of the tool."""
 
     bases: dict[str, typed.Interface]

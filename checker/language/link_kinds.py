@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from enum import Enum
 from functools import reduce
 from typing import Any
+
+from msgspec import Struct
+
+from checker.records import fields
 
 
 class Delivery(Enum):
@@ -27,8 +30,7 @@ class Delivery(Enum):
     NO_PROMISE = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkKind:
+class LinkKind(Struct, frozen=True):
     """A kind of link, or several combined; ``ValueError`` says why no link can have its traits.
 
     ``name``: as a check writes it; ``meaning``: as ``docs/language.md`` says it; ``exactly_once``:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -17,6 +16,7 @@ from checker.language.typecheck.scope import Reporter
 from checker.language.typecheck.unasked import unasked, with_unasked
 from checker.language.typecheck.world_settings import in_world
 from checker.language.variant_text import difference
+from checker.records import replace
 
 
 class Spec:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.language.foreign import (
     CGR,
@@ -29,8 +30,7 @@ TABLE = {
 """The notations of each language, in the order in which they are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A notation of ``language`` in a text: the offset at which it begins, what is written there,
     and the hint what to write instead."""
 

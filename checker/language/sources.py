@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from checker.language.library import data_of, open_source, read
 from checker.resources import interfaces
@@ -13,8 +14,7 @@ from checker.resources import interfaces
 SHIPPED = "what comes with the tool"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(Struct, frozen=True):
     """A file as it was read; ``shipped``: it is part of the tool's library."""
 
     file: str

@@ -8,11 +8,11 @@ types that are enumerated have to be equal.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from checker.model import ir
 from checker.model.types import BagT, IntT, MapT, SeqT
+from checker.records import fields, is_record
 
 Pairs = dict[tuple[int, int], bool]
 """What is known of pairs of objects, by their identities."""
@@ -32,7 +32,7 @@ def _same_up_to_bounds(one: Any, other: Any, known: Pairs) -> bool:
     if isinstance(one, tuple):
         pairs = zip(one, other, strict=False)
         return len(one) == len(other) and all(_same_up_to_bounds(a, b, known) for a, b in pairs)
-    if not is_dataclass(one):
+    if not is_record(one):
         return bool(one == other)
     key = id(one), id(other)
     if key not in known:

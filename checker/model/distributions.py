@@ -9,9 +9,10 @@ with a rule for all of that, and leads to a distribution over successors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+
+from msgspec import Struct
 
 from checker.model import interpreter, ir
 from checker.model.evaluate import RunFault
@@ -24,8 +25,7 @@ RULES = 4096
 """The largest number of choices that one instance of an action gives the adversary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """What chance may do with a choice: its probability, the state it leads to, and the marks that
     are passed."""
 
@@ -34,8 +34,7 @@ class Branch:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A choice of the adversary in a state; ``constraint``: the fairness constraint that it
     takes."""
 

@@ -7,29 +7,29 @@ statement by statement with an explicit continuation, and every choice makes a c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
 from checker.model.ir import Action, Block, Stmt, TransitionSystem
 from checker.model.tree import loop_carried
 from checker.model.types import Value
+from checker.records import replace
 
 State = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A mark that was passed, with its arguments' values."""
 
     mark: int
     args: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """An outcome of an action; ``successor`` is ``None`` where ``fault`` is a runtime error.
 
     ``params`` are the values of the action's parameters, in order.
@@ -42,16 +42,14 @@ class Transition:
     fault: RunFault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Struct, frozen=True):
     """A fairness constraint: a group and the values of its key (:class:`ir.Fairness`)."""
 
     group: str
     key: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
+class Moves(Struct, frozen=True):
     """The outgoing steps of a state and the fairness constraints enabled there.
 
     ``steps``: the successors in canonical order, each with the constraints that the step takes; the
@@ -66,8 +64,7 @@ class Moves:
     ways: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Rounds:
+class _Rounds(Struct, frozen=True):
     """A ``For`` being executed: the members still to come."""
 
     loop: ir.For
@@ -77,8 +74,7 @@ class _Rounds:
 _NOTHING = frozenset[str]()
 
 
-@dataclass(frozen=True, slots=True)
-class _Again:
+class _Again(Struct, frozen=True):
     """A ``While`` being executed: the valuations with which its iterations so far began."""
 
     loop: ir.While
@@ -100,8 +96,7 @@ class _Again:
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """The ``number`` of what was chosen, its weight (``None``: the adversary's), and its place."""
 
     number: int
@@ -113,8 +108,7 @@ _Path = tuple[Scope, "_Todo | None", tuple[Event, ...], tuple[Pick, ...]]
 """A partial execution of a block: scope, continuation, the marks passed, and its choices."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """An execution of a block with the choices that lead to it: its ``scope`` at the end, or its
     runtime error; neither where it was removed."""
 

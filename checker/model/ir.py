@@ -34,6 +34,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
+from msgspec import Struct
+
 from checker.model.node import Node
 from checker.model.types import BOOL, Type, Value
 from checker.model.views import View
@@ -43,8 +45,7 @@ if TYPE_CHECKING:
     from checker.model.reading import Reading
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLocation:
+class SourceLocation(Struct, frozen=True):
     """A position in a source file; lines and columns count from 1.
 
     ``called``: of what stands in a definition or a procedure, where that is called.
@@ -453,8 +454,7 @@ class VariableKind(StrEnum):
     GHOST = "ghost"  # the same, as the spec declares it; nothing but ghosts depends on it
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A state variable.  ``title`` is its name in traces, e.g. ``seen`` for ``rb.seen``."""
 
     name: str
@@ -490,8 +490,7 @@ class FairnessKind(StrEnum):
     STRONG = "strong"
 
 
-@dataclass(frozen=True, slots=True)
-class Fairness:
+class Fairness(Struct, frozen=True):
     """The constraint to which the instances of an action that are subject to fairness belong.
 
     ``key`` mentions the action's parameters and the state before the step; constraints with the
@@ -506,8 +505,7 @@ class Fairness:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A conjunct of an action's guard as its spec has it: ``text``, which is true where ``holds``.
 
     ``terms``: the parts of it whose values explain why it is false, each with its text.
@@ -554,23 +552,20 @@ class PropertyKind(StrEnum):
     LIVENESS = "liveness"  # violated by any fair execution that ``automaton`` accepts
 
 
-@dataclass(frozen=True, slots=True)
-class Holds:
+class Holds(Struct, frozen=True):
     """Proposition number ``index`` of the property is true now."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Connective:
+class Connective(Struct, frozen=True):
     """``op`` is ``not`` (one part), ``and`` or ``or``."""
 
     op: str
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Modal:
+class Modal(Struct, frozen=True):
     """``op`` is ``always`` or ``eventually``, from now on."""
 
     op: str
@@ -581,8 +576,7 @@ Formula = Holds | Connective | Modal
 """Linear temporal logic (Pnueli 1977) over a property's propositions."""
 
 
-@dataclass(frozen=True, slots=True)
-class AutomatonEdge:
+class AutomatonEdge(Struct, frozen=True):
     """Taken by reading a state in which every proposition of ``yes`` holds and none of ``no``."""
 
     source: int
@@ -591,8 +585,7 @@ class AutomatonEdge:
     no: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Automaton:
+class Automaton(Struct, frozen=True):
     """A generalised Büchi automaton; state 0 is initial and has read nothing yet.
 
     An execution s0 s1 … is accepted when some path q0 = 0, q1, q2 …, with an edge from qi to qi+1
@@ -604,8 +597,7 @@ class Automaton:
     accepting: tuple[frozenset[int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """A property's premise about whole executions: ``automaton``, over the property's propositions,
     accepts the executions that satisfy it for the parameters; ``text``: in words."""
 
@@ -613,8 +605,7 @@ class Given:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """One of several alternatives of a goal that must hold eventually: ``text``, where ``holds``,
     for some values of the names around it; ``besides``: the others, in words.  ``wanted``: it is
     more than a negation."""
@@ -664,8 +655,7 @@ class Property:
         return self.name.startswith(BEYOND)
 
 
-@dataclass(frozen=True, slots=True)
-class Justice:
+class Justice(Struct, frozen=True):
     """``holds`` is true infinitely often in every admitted execution; ``text``: in words."""
 
     holds: Expr
@@ -700,8 +690,7 @@ FLIP = "flip()"
 """The text of the mark of a coin without a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkInfo:
+class MarkInfo(Struct, frozen=True):
     """The meaning of a mark; ``names`` and ``types`` are of its arguments.
 
     ``required``: never reached means vacuous; ``returns``: by which indication a request returns.
@@ -724,8 +713,7 @@ class EffectKind(StrEnum):
     VISIBLE = "visible"  # a delivery to the application: visible to properties
 
 
-@dataclass(frozen=True, slots=True)
-class EffectDef:
+class EffectDef(Struct, frozen=True):
     """The definition of an effect.  The first parameter of every effect is the acting process.
 
     For ``SEND`` the second parameter is the set of receivers, and ``body`` sends to all of them.
@@ -737,8 +725,7 @@ class EffectDef:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionSystem:
+class TransitionSystem(Struct, frozen=True):
     """The complete model of one check: finite, closed, verified."""
 
     name: str

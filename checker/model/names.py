@@ -5,10 +5,11 @@ and binds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import or_
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.memo import in_an_analysis
@@ -18,8 +19,7 @@ from checker.model.tree import branches, parts, values_below
 Names = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class NameRoles:
+class NameRoles(Struct, frozen=True):
     """The fields of a kind of node that hold names, each empty where there is none.
 
     ``reads``: of a state variable; ``refers``: of a local.  ``writes``: of what is given a value.

@@ -7,8 +7,9 @@ enclosing quantifiers bind.  No search uses a reading; it explains single execut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from checker.model.types import Value
 
@@ -19,8 +20,7 @@ Phrase = tuple["str | Expr", ...]
 """Text with expressions in between, which stand for their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Struct, frozen=True):
     """A sequential object, with respect to which an execution is asked to be ``kind``.
 
     ``calls``: the operations of the clients, each with its process and arguments; ``outcomes``: for
@@ -39,8 +39,7 @@ class Specification:
         return f"{self.kind} as {self.object}"
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Struct, frozen=True):
     """A statement about one state: ``subject``, then one of the verbs, then ``objects``.
 
     ``kind`` is its subject matter: ``history`` (``op``: which), ``order``, ``twice``, ``standing``
@@ -67,16 +66,14 @@ class Atom:
     of: Specification | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """``op`` is ``not``, ``and``, ``or``, ``=>`` or ``==`` (both sides are true, or none is)."""
 
     op: str
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """``kind`` (``forall`` or ``exists``) ``name in domain``, restricted to ``condition`` and
     ``where``. ``among``: that a value is in the domain, where the state decides that; ``noun``: the
     noun for such a value; ``author``: its name in the spec, empty for a pattern."""
@@ -93,8 +90,7 @@ class Range:
     formula: Phrase
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Struct, frozen=True):
     """``op`` is ``always``, ``eventually`` (one part) or ``~>`` (two)."""
 
     op: str
@@ -104,8 +100,7 @@ class Timed:
 Node = Atom | Join | Range | Timed
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A property's reading; ``looking``: it is evaluated only in states in which all of these
     hold; ``of_runs``: what a finite execution violates is not a matter of its last state alone."""
 

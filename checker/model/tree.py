@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
 from operator import is_
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.model import ir, types
 from checker.model.memo import analysis_table, in_an_analysis, is_in_analysis
 from checker.model.node import Node, values_of
+from checker.records import fields, is_record
 
 R = TypeVar("R")
 
@@ -30,8 +32,7 @@ contain expressions: the bounds of a range."""
 Values = Callable[[Any], tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """Where the fields of a kind of node are: ``branches`` may contain nodes; ``numbers``: their
     positions among all fields, ``first`` that of the first one.  ``below`` and ``backwards`` get
     their values, in order and the last one first; ``every`` gets those of all fields."""
@@ -51,9 +52,7 @@ class _Layouts(dict[type, _Layout | None]):
 
     def __missing__(self, kind: Any) -> _Layout | None:
         is_node = (
-            is_dataclass(kind)
-            and kind is not ir.SourceLocation
-            and kind.__module__ != types.__name__
+            is_record(kind) and kind is not ir.SourceLocation and kind.__module__ != types.__name__
         )
         self[kind] = _layout(kind) if is_node else None
         return self[kind]

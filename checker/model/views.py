@@ -7,16 +7,16 @@ they behave alike, so what is explored is a part of what is reachable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from checker.model.interpreter import State
     from checker.model.ir import SourceLocation, TransitionSystem
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """States that differ in the variables ``hidden`` alone are taken for one; ``text``: what of
     them is compared, as the check says it."""
 

@@ -6,7 +6,7 @@ idempotent are recognised: the same act performed plainly, before or after, has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import histories_in, nodes
@@ -22,8 +22,7 @@ RECOGNISED = "@recognised"
 well."""
 
 
-@dataclass
-class Acts:
+class Acts(Struct):
     """Collects which histories of acts a check's properties read: ``performed`` or ``effects``."""
 
     world: World

@@ -10,7 +10,8 @@ it is made deterministic and minimal.  Propositions count as independent of one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model.ir import Automaton, Connective, Formula, Holds, Modal
 from checker.properties.buchi_automaton import (
@@ -30,8 +31,7 @@ BAD = -1
 """The state after a bad prefix."""
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """The next state is ``yes`` or ``no``, by the truth of a proposition."""
 
     proposition: int
@@ -44,8 +44,7 @@ Tree = int | Split
 numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixAutomaton:
+class PrefixAutomaton(Struct, frozen=True):
     """A deterministic automaton of prefixes; ``moves``: of each state the next one.  State 0 is
     initial and has read nothing yet.  ``BAD`` is never left."""
 

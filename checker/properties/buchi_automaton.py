@@ -9,7 +9,8 @@ and states with the same future are merged.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
 
@@ -102,8 +103,7 @@ def _merge_modals(op: str, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     return tuple(others)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rounds:
+class _Rounds(Struct, frozen=True):
     """Each of ``parts`` infinitely often, waited for in turn, so that one accepting set suffices
     (the degeneralisation of Büchi automata, after Emerson and Sistla)."""
 
@@ -181,8 +181,7 @@ def accepting(formula: Formula) -> Automaton:
 # ---- the tableau ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     yes: frozenset[int]
     no: frozenset[int]
     later: frozenset[_Owed]
@@ -278,8 +277,7 @@ def _least(states: list[_State]) -> list[_State]:
 _Edge = tuple[int, frozenset[int], frozenset[int]]
 
 
-@dataclass
-class _Draft:
+class _Draft(Struct):
     """A mutable automaton with edges by source; state 0 has read nothing yet, so its membership in
     accepting sets is irrelevant."""
 

@@ -7,8 +7,6 @@ conjunction of both becomes two properties of one name: its safety part is judge
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.protocol.expressions import Env, exists, lower
 from checker.instantiate.world import World
 from checker.language.syntax import typed
@@ -24,6 +22,7 @@ from checker.properties.premises import ways
 from checker.properties.property_wording import reading
 from checker.properties.reader import Reader
 from checker.properties.safety_parts import PremiseGoal, invariants, split_conjunction
+from checker.records import replace
 
 
 def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Property, ...]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from checker.diagnostics import SpecError
 from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain, exists, lower
@@ -43,6 +44,7 @@ from checker.properties.merging import Merging, renumber_propositions
 from checker.properties.polarity import may_be_correct, stands_in_premise_only
 from checker.properties.premises import is_temporal, premise_of, spec_text
 from checker.properties.reader import Reader
+from checker.records import replace
 
 INSTANCES = 4096
 """The largest number of values for which a formula is expanded."""
@@ -50,8 +52,7 @@ INSTANCES = 4096
 Binders = tuple[typed.Binder, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LivenessParts:
+class LivenessParts(Struct, frozen=True):
     """The parts of a ``LIVENESS`` property."""
 
     premise: Expr
@@ -87,8 +88,7 @@ def too_large(formula: typed.Expr) -> SpecError:
     return refuse("N213", message, formula.span, hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(Struct, frozen=True):
     """A formula, for all values of ``params``; ``given``: its premise over executions;
     ``correct``: the first parameter, where it is the set of the correct processes."""
 
@@ -159,8 +159,7 @@ class _Odd(Exception):
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _LeadsTo:
+class _LeadsTo(Struct, frozen=True):
     """``premise ~> goal``; ``premise`` ``None``: `true`."""
 
     premise: typed.Expr | None
@@ -259,8 +258,7 @@ def _observable(given: typed.Expr) -> typed.Expr:
 # ---- translation ------------------------------------------------------------------------------
 
 
-@dataclass
-class _Asked:
+class _Asked(Struct):
     """Collects the propositions of a formula.  ``correct_set``: the expression for the set of
     correct processes, where that is fixed; ``shortens``: what can be asked for all values in one
     proposition is."""

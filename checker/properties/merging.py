@@ -7,7 +7,7 @@ both distribute over both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.instantiate.protocol.walk import nodes
 from checker.model import build, ir
@@ -16,8 +16,7 @@ from checker.model.ir import Connective, Expr, Formula, Holds, Modal
 from checker.properties.buchi_automaton import always, both, either, eventually
 
 
-@dataclass(frozen=True, slots=True)
-class Merging:
+class Merging(Struct, frozen=True):
     """Merges propositions; ``known`` maps propositions to numbers and receives the merged ones."""
 
     known: dict[Expr, int]

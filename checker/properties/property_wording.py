@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.instantiate.protocol.expressions import Env, as_domain, lower
 from checker.instantiate.protocol.patterns import match_pattern
@@ -19,6 +19,7 @@ from checker.model.types import AtomT, TupleT, Type
 from checker.properties.consistency.observation import variable_of
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
+from checker.records import replace
 
 PAST = {"write": "wrote", "begin": "began", "choose": "chose", "take": "took", "give": "gave"}
 """Irregular past tenses, where the past tense is not the name of the history."""
@@ -86,8 +87,7 @@ def _said_of_the_start(node: Node) -> Node:
             return node
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(Struct, frozen=True):
     world: World
 
     # ---- the tree -----------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import refuse
@@ -16,8 +17,7 @@ from checker.model.types import BOOL, IntT, MapT, SeqT, TupleT
 from checker.properties.consistency.observation import reads
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Lowers the expressions that only properties may use.
 
     ``correct`` gives the meaning of `correct(p)` in the state where it is evaluated.

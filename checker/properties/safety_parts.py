@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.properties.polarity import stands_in_premise_only
 from checker.properties.premises import is_temporal
+from checker.records import replace
 
 Halves = tuple[typed.Expr | None, typed.Expr | None]
 """The part of a formula about single states, and the rest; ``None`` where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PremiseGoal:
+class PremiseGoal(Struct, frozen=True):
     """``always forall binders: premise => goal``."""
 
     binders: tuple[typed.Binder, ...]

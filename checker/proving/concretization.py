@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
@@ -17,6 +18,7 @@ from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import holds
 from checker.parametric.automaton.automaton import AcceleratedRun, Automaton, Question
 from checker.parametric.automaton.concretize import ConcretizationFailed, concretize
+from checker.records import replace
 from checker.results.answer import Answer, Limits, Listener, Path
 from checker.results.judge import judge
 from checker.results.trace import Trace
@@ -44,8 +46,7 @@ def sizes_text(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={value}" for name, value in numbers.items())
 
 
-@dataclass
-class Finite:
+class Finite(Struct):
     """The finite systems of a check about all sizes: ``written`` as the user has it, ``check``
     about all sizes."""
 
@@ -124,8 +125,7 @@ def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Refuted:
+class Refuted(Struct, frozen=True):
     """The outcome of concretizing an execution: its ``trace``, or, without one, why there is none.
 
     ``holds``: the property holds at the execution's numbers, for their system was explored;

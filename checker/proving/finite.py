@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
@@ -27,6 +28,7 @@ from checker.instantiate.capacity_estimation import (
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.proving.provable import require_provable
+from checker.records import replace
 from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.results.proof import Proof
@@ -271,8 +273,7 @@ def _answer(made: Instantiated, found: ProofResult) -> Answer:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Saying:
+class _Saying(Struct, frozen=True):
     """Gives the verdicts on what is neither violated nor in error."""
 
     check: typed.Check

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,6 +42,7 @@ from checker.proving.size_conditions import (
     thresholds,
     weaken_assumptions,
 )
+from checker.records import replace
 from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
 from checker.results.assumptions import assumptions_of

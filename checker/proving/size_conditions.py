@@ -7,7 +7,6 @@ What z3 refutes is concretized before it is reported to fail, as everywhere else
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.language.syntax import typed
@@ -24,6 +23,7 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.automaton.wording import Words
 from checker.proving.concretization import Refuted, numbers_of, sizes_text
+from checker.records import replace
 from checker.results.proof import Weakened
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ decides what may be used when.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.ir import Block, PropertyKind, TransitionSystem
@@ -13,14 +14,14 @@ from checker.model.large_sets import adds_to_itself
 from checker.model.memo import an_analysis
 from checker.model.tree import nodes, placeless
 from checker.properties.persistence import needs_automaton
+from checker.records import replace
 from checker.reductions.contract import Ask
 from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Unused
 from checker.reductions.registry import REDUCTIONS, admitted
 from checker.reductions.table import against
 
 
-@dataclass(frozen=True, slots=True)
-class SideQuestions:
+class SideQuestions(Struct, frozen=True):
     """The queries besides the system's properties.
 
     ``states``: how many there are (or all of them, or what was reached in them); ``lengths``: of

@@ -12,8 +12,9 @@ states whose dead parts are reset (dead parts), the same states with fewer steps
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import PlanPart
@@ -48,8 +49,7 @@ class Use(Enum):
     NO = "no"
 
 
-@dataclass(frozen=True, slots=True)
-class TableEntry:
+class TableEntry(Struct, frozen=True):
     """``why``: the reason given where it is not used, or where there is a cycle; ``proof``: a
     sketch, or the argument that fails; ``where``: a further condition that is decided for each
     system; ``test``: what checks the cell, as ``file::function`` below ``tests/``.
@@ -75,8 +75,7 @@ or why it is less than it could be.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """A way to explore less.
 
     ``name``: in documents; ``title``: in reports and tables; ``mode``: the choice of ``--reduce``

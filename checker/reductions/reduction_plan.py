@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
+
+from msgspec import Struct
 
 from checker.model.ir import Block, Expr
 from checker.model.types import AtomT
@@ -17,8 +18,7 @@ Atom = tuple[int, int]
 """The number of a sort, and of an atom in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sorts:
+class Sorts(Struct, frozen=True):
     """The finite types without arithmetic of a system, by their labels; processes come first.
 
     A type whose labels are consecutive labels of processes is of the first sort, too.
@@ -41,8 +41,7 @@ class Sorts:
         return tuple(tuple(range(len(labels))) for labels in self.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(Struct, frozen=True):
     """Blocks of atoms that are interchangeable, in any order.
 
     All blocks have as many atoms, of the same sorts in the same order: where two blocks change
@@ -52,8 +51,7 @@ class Class:
     blocks: tuple[tuple[Atom, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Symmetry:
+class Symmetry(Struct, frozen=True):
     """A group of renamings that are automorphisms of the system: all that permute the blocks of
     each of ``classes``.  No atom is in two blocks.  ``text``: in words what may be interchanged.
     """
@@ -97,8 +95,7 @@ def after(second: Permutation, first: Permutation) -> Permutation:
     return tuple(tuple(s[x] for x in f) for s, f in zip(second, first, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class AmpleAction:
+class AmpleAction(Struct, frozen=True):
     """Instances of action number ``action`` that may precede all other steps.
 
     ``when``: over the action's parameters and the state before the step; an enabled instance for
@@ -111,16 +108,14 @@ class AmpleAction:
     adds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unused:
+class Unused(Struct, frozen=True):
     """A reduction, by its name, that is not used, or not fully, and why, in words."""
 
     kind: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanPart:
+class PlanPart(Struct, frozen=True):
     """What one reduction does to an exploration, in any of the three ways that engines know.
 
     ``reduction``: its name.  ``symmetry``: one state of each orbit is explored.  ``resets``:
@@ -136,8 +131,7 @@ class PlanPart:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReductionPlan:
+class ReductionPlan(Struct, frozen=True):
     """The reductions of an exploration; at most one of them is a symmetry.
 
     ``parts``: what is done, in this order.  ``acyclic``: something in it is proven only for systems

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from checker.results.chance import ChanceBranch, Visit
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """A visit with its ``number``, and what follows on each of its branches."""
 
     number: int
@@ -20,8 +20,7 @@ class Node:
     branches: list[Edge] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A branch, the probability of the run ``so_far``, and what follows (``None``: it is drawn
     elsewhere)."""
 

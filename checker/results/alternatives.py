@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model.ir import MarkKind
 from checker.results.trace import Step
@@ -12,8 +13,7 @@ UNTOLD = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT, MarkKind.MESSAGE)
 """Kinds of events that say nothing of what a step brings about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """A step that was enabled where another one was taken.
 
     ``text``: its phrase, by which stepping takes it; ``step``: what it does, with the number of the
@@ -25,8 +25,7 @@ class Alternative:
     same: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Alternatives:
+class Alternatives(Struct, frozen=True):
     """The alternatives to one step; ``more``: the number of those that are left out."""
 
     ways: tuple[Alternative, ...] = ()

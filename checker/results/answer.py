@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Annotated
+
+from msgspec import Struct, field
 
 from checker.model.types import Value
 from checker.results.domains import Amount, AtLeast, Natural, Positive, Text
@@ -33,8 +34,7 @@ def without_run(error: KeyboardInterrupt) -> str:
     return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Budgets of one exploration; ``None`` is unlimited.
 
     ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory`` in
@@ -66,8 +66,7 @@ class Limits:
         return f"the time limit of {self.timeout:g} s was reached"
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """An estimate of the rest of an exploration that is not over.
 
     From ``low`` to ``high`` states in all, in ``soonest`` to ``latest`` further seconds;
@@ -81,8 +80,7 @@ class Forecast:
     memory: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
 
     ``phase``: what is done after the search is over, such as ``liveness: total_order``;
@@ -103,8 +101,7 @@ class Progress:
 Listener = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """An execution: consecutive states, the first one initial.
 
     ``then_fault``: an action of the last state meets an error of the execution.  ``loop``: the
@@ -119,16 +116,14 @@ class Path:
     values: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """Something in which states differ; without it there would be ``factor`` times fewer."""
 
     name: str
     factor: Annotated[float, AtLeast(1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Variety:
+class Variety(Struct, frozen=True):
     """The number of different values that the variable ``name`` has in a sample of the states."""
 
     name: str
@@ -136,8 +131,7 @@ class Variety:
     states: Positive
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(Struct, frozen=True):
     """The reductions of an exploration.
 
     ``used``: the names of the reductions; ``unused``: reductions that are not used, or less than
@@ -163,8 +157,7 @@ class Reduced:
         return dict(self.titles).get(name, name)
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(Struct, frozen=True):
     """An exploration that found guessed capacities too small, and was followed by another.
 
     ``grown``: their names, with their old and new sizes; ``states``, ``depth``: how far it had
@@ -177,8 +170,7 @@ class Restart:
     kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The result of an exploration; the same for every engine and any number of threads.
 
     * ``distinct_states``: reachable states found, initial ones included.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics.english import count
 from checker.results.answer import Answer
@@ -14,8 +15,7 @@ class Disagreement(Exception):
     """Reductions have changed what was found: an internal error."""
 
 
-@dataclass(frozen=True)
-class ExplorationResult:
+class ExplorationResult(Struct, frozen=True):
     """The answer of an engine, and the verdicts on it."""
 
     answer: Answer

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct
+
+from checker.records import replace
 from checker.results.trace import RECORD, Event, Step, Trace
 
 NOBODY = ""
@@ -31,8 +34,7 @@ class CopyOutcome(StrEnum):
     COUNTED = "counted"  # received as it was sent, and its receiver took no step after that
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """A copy of a message: from step ``sent`` of ``sender`` to step ``ended`` of ``receiver``.
 
     ``sent`` is ``None`` where nothing in the execution sends it (``FORGED``: it is the step

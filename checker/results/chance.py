@@ -3,8 +3,9 @@ the adversary that attains it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
+
+from msgspec import Struct
 
 from checker.results.domains import Amount, Natural, OneOf
 
@@ -13,8 +14,7 @@ RESTS = "nothing more happens"
 ENDS = ("", "reached", "never", "more")
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceBranch:
+class ChanceBranch(Struct, frozen=True):
     """What chance does: its ``probability``, what it changes, and the number of the visit that
     follows."""
 
@@ -23,8 +23,7 @@ class ChanceBranch:
     then: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """A state in a tree of runs: what the adversary lets happen from there on.
 
     ``steps``: one after the other, up to the first that chance has a part in, that one included;
@@ -39,8 +38,7 @@ class Visit:
     again: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Where variables have certain values (``when``: names with conditions such as ``<= 3``) a
     strategy lets ``step`` happen; ``states``: in how many of those in which it has a choice that no
     rule found before it tells of.
@@ -51,8 +49,7 @@ class Rule:
     states: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Adversary:
+class Adversary(Struct, frozen=True):
     """A strategy that attains the value, and the tree of its runs.
 
     ``rules``: what it chooses where there are others; each is true of all states that the strategy
@@ -68,8 +65,7 @@ class Adversary:
     tree: tuple[Visit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(Struct, frozen=True):
     """The value that a question is about.
 
     ``lower`` and ``upper``: decimal fractions that surely have it between them; ``exact``: a

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.resources import version
 from checker.results.answer import INTERRUPTED
@@ -15,8 +16,7 @@ FORMAT = 1
 """Version of the document."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedLine:
+class LoggedLine(Struct, frozen=True):
     """A line of a log: ``number`` counts from 1 in ``file``; ``text``: what it says, in words, and
     ``said``: as JSON, without its time."""
 
@@ -27,8 +27,7 @@ class LoggedLine:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LogOfProcess:
+class LogOfProcess(Struct, frozen=True):
     """The log of one process: ``explained`` of its ``lines`` that say that something happened."""
 
     process: str
@@ -36,8 +35,7 @@ class LogOfProcess:
     explained: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """A line that is next where the longest explained prefix ends, and for each step that could be
     it, why it can't be taken (``reasons``); ``steps``: numbers of the steps that these cite."""
 
@@ -46,8 +44,7 @@ class Obstacle:
     steps: tuple[Natural, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Conformance:
+class Conformance(Struct, frozen=True):
     """Whether a log is a log of a run of the check.
 
     ``word``: ``holds``, ``violated``, ``vacuous`` or ``unknown``; ``sentence``: that in words.

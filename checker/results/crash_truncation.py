@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
 from checker.model.types import Value
+from checker.records import replace
 from checker.results.events import trace_events
 from checker.results.rerun import Moment
 from checker.results.trace import Event

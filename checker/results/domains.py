@@ -10,16 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class AtLeast:
+
+class AtLeast(Struct, frozen=True):
     """A lower bound: of a number, or of how many items a tuple has."""
 
     least: int
 
 
-@dataclass(frozen=True, slots=True)
-class AtMost:
+class AtMost(Struct, frozen=True):
     """An upper bound of a number."""
 
     most: int
@@ -35,8 +35,7 @@ class OneOf:
         object.__setattr__(self, "values", tuple(values))
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """Texts that a regular expression matches, of the kind that JSON Schema has."""
 
     pattern: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import assert_never
 
 from checker.model import interpreter
 from checker.model.ir import FLIP, MarkInfo, MarkKind, SourceLocation, TransitionSystem
 from checker.model.types import SetT, Value
+from checker.records import replace
 from checker.resources import display_name
 from checker.results.phrases import detector_output_text
 from checker.results.show_values import show

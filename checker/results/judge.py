@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.diagnostics.english import count
 from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.records import replace
 from checker.results.answer import Answer, Path, stop_reason, without_run
 from checker.results.assumptions import assumptions_of
 from checker.results.bounds import limits_met, where_it_holds
@@ -79,8 +81,7 @@ def judge(
     return tuple(verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     """What is found of one part of a property."""
 
     word: Word

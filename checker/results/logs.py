@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.results.domains import Natural, Text
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedProcess:
+class LoggedProcess(Struct, frozen=True):
     """A process and its log: how many ``rows`` it has, whether the process is ``correct`` for all
     that is known, and why the log is not complete, if so (``gaps``)."""
 
@@ -19,8 +18,7 @@ class LoggedProcess:
     gaps: tuple[Text, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LogSummary:
+class LogSummary(Struct, frozen=True):
     """A log: its ``files`` and ``rows``, of which kinds these are, and the processes of all runs.
 
     ``scope``: what was left out on demand, in words; ``seconds`` for reading it are ``reading``;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model.interpreter import Event
 from checker.model.ir import MarkKind, TransitionSystem
@@ -13,8 +14,7 @@ from checker.results.show_values import show
 from checker.results.trace import Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(Struct, frozen=True):
     """An operation that ``process`` called in step ``called`` with ``args``, in the words
     ``call``; ``returned``: the step in which it returned ``result`` (``shown``: in words) by the
     indication ``answer``, ``None`` while it is outstanding.  ``begin`` and ``end`` order all calls

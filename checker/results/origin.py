@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Struct
+
 from checker.diagnostics import origin
+from checker.records import replace
 from checker.resources import display_name
 from checker.results.domains import OneOf, Positive
 
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from checker.results.verdict import PropertyVerdict
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a property comes from: the ``interface``, ``protocol`` or ``check`` called ``name``
     that declares it in ``line`` of ``file``, or the ``language``, which has no file.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, cast
+
+from msgspec import Struct, field
 
 from checker.instantiate.oracles.crash_prophecy import TITLE as FORESEEN
 from checker.model import interpreter
@@ -97,8 +98,7 @@ def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str
                 yield from (show(item, v) for v in cast(frozenset[Value], value))
 
 
-@dataclass
-class _Sent:
+class _Sent(Struct):
     """A multicast: the copies that no process is known to have received yet, and those received."""
 
     step: int

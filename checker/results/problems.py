@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic
 from checker.results.domains import Natural, OneOf
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A diagnostic: its stable ``code``, the place from ``line`` and ``column`` to just before
     ``end_line`` and ``end_column``, what was ``expected``, and a ``hint``, both perhaps empty.
 

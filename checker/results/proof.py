@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.results.domains import Amount, Natural
 
 
-@dataclass(frozen=True, slots=True)
-class AutomatonSize:
+class AutomatonSize(Struct, frozen=True):
     """The size of a threshold automaton; ``guards``: different ones, as conditions."""
 
     locations: Natural
@@ -17,8 +17,7 @@ class AutomatonSize:
     guards: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Weakened:
+class Weakened(Struct, frozen=True):
     """The outcome for the properties where less is assumed of the sizes.
 
     ``condition``: what is assumed then, as shown.  ``property``: one that fails then, and
@@ -32,8 +31,7 @@ class Weakened:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """The part of a report beside the verdicts that were proved, or were to be.
 
     ``scope``: what they are about, such as ``every n, T, f with n > 3 * T and f <= T``; empty: the

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.instantiate.faults.budgeted import is_message
 from checker.instantiate.faults.fault_marks import faults_of
@@ -21,8 +22,7 @@ class ReplayMismatch(Exception):
     """An engine's execution is none of the system's: a bug of the tool, never a trace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A state of an execution; ``transition`` led to it (``None`` for the first one)."""
 
     state: State
@@ -30,8 +30,7 @@ class Moment:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A replayed execution; ``fault``: the transition with which it fails at its end.
 
     ``loop``: the execution is infinite, from its last moment back to number ``loop``, by the

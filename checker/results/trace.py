@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated
+
+from msgspec import Struct, field
 
 from checker.diagnostics.english import count, listing
 from checker.model.ir import ActionKind, FairnessKind, MarkKind, VariableKind
@@ -52,8 +53,7 @@ FAULTY = {
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Struct, frozen=True):
     """A source location in one of the header's sources; lines and columns count from 1."""
 
     file: str
@@ -61,8 +61,7 @@ class At:
     column: Positive
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file of the spec as it was: ``digest`` is the SHA-256 of ``text`` in hexadecimal.
 
     ``file`` is the name that source locations use; ``shipped``: it comes with the tool.
@@ -74,8 +73,7 @@ class Source:
     shipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The provenance of a trace: what is needed to replay it.
 
     ``sources``: the spec and what it imports, then those of the tool's own files to which the
@@ -91,8 +89,7 @@ class Header:
     sources: tuple[Source, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """An event of a step.
 
     ``kind`` is a :class:`checker.model.ir.MarkKind`; ``sentence``: in words; ``process``: the one
@@ -116,8 +113,7 @@ class Event:
         return "." not in self.name.partition("(")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
     ``kind`` is a :class:`checker.model.ir.VariableKind`; ``quiet`` changes are reported by events
@@ -134,8 +130,7 @@ class Change:
     quiet: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One state of the execution, and what happened on the way to it (step 0 is the start).
 
     ``state``: the values of the variables in the encoding of the Informal Trace Format.
@@ -171,8 +166,7 @@ class Step:
         return event.process if event.kind == "receive" else event.peers[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessOutcome:
+class ProcessOutcome(Struct, frozen=True):
     """The outcome of a process: what it indicated and performed, in order.
 
     ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``: a key
@@ -188,8 +182,7 @@ class ProcessOutcome:
     again: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """An operation of a process: ``call``, in words, in the step ``called``; it returned ``result``
     (empty: nothing) in the step ``returned``, ``None`` where it has not returned, by the indication
     ``answer``."""
@@ -202,8 +195,7 @@ class Interval:
     returned: Natural | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Struct, frozen=True):
     """The outcome of a message that a process sent before it crashed."""
 
     step: Natural
@@ -213,16 +205,14 @@ class Copies:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InFlight:
+class InFlight(Struct, frozen=True):
     """A message that is still in flight when the execution ends."""
 
     link: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FairnessJustification:
+class FairnessJustification(Struct, frozen=True):
     """Why an infinite execution is fair to one constraint.
 
     ``text``: the fairness constraint in words.  ``kind`` is ``weak``, ``strong`` or ``justice``.
@@ -239,8 +229,7 @@ class FairnessJustification:
     steps: tuple[Natural, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The error of the execution with which a trace ends; ``during``: the action that met it."""
 
     code: str
@@ -251,8 +240,7 @@ class Failure:
     column: Natural = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A part of the property with this execution's values substituted, and when it is true.
 
     ``text``: in words (``p3 delivered a from p1``); ``formula``: as the spec has it (``(p1, a) in
@@ -266,8 +254,7 @@ class Claim:
     role: Annotated[str, OneOf(ROLES)] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Obligation:
+class Obligation(Struct, frozen=True):
     """Something that a property requires eventually: the step that opened it, the one that met it,
     and the first one after which nothing can meet it any more; ``None`` where there is none (or it
     is not known)."""
@@ -278,8 +265,7 @@ class Obligation:
     impossible: Natural | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """The cost of an execution: its faults, its messages (a multicast is one), its transitions."""
 
     faults: Natural
@@ -292,8 +278,7 @@ class Cost:
         return listing(count(number, noun) for number, noun in parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
+class Counterfactual(Struct, frozen=True):
     """The outcome of the same check without one fault, timeout or message of the execution, and
     with no other faults than the execution's.
 
@@ -311,8 +296,7 @@ class Counterfactual:
     steps: Natural | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Why the execution violates its property.
 
     ``sentences``: what is violated, by which processes, and how it came about, in words;
@@ -333,8 +317,7 @@ class Explanation:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StillOpen:
+class StillOpen(Struct, frozen=True):
     """The values that some run from a state on decides, or has decided.
 
     ``perhaps_more``: perhaps others, too, as not all that follows was looked at.
@@ -348,8 +331,7 @@ class StillOpen:
         return "{" + ",".join((*self.values, "?") if self.perhaps_more else self.values) + "}"
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """One execution that an independent replay accepted.
 
     ``word`` is the verdict (``violated`` or ``error``; ``run`` where nothing was asked),

@@ -10,7 +10,8 @@ is equal.  Where that comes to an end without a difference the view is sound.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics.english import count, listing
 from checker.model import interpreter
@@ -25,8 +26,7 @@ MOST = 4000
 """The number of steps that are computed at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unseparated:
+class Unseparated(Struct, frozen=True):
     """Two states in which the view is equal; ``steps``: how far they are from where runs start;
     ``told``: what is possible in the first only, or else in the second only."""
 
@@ -36,8 +36,7 @@ class Unseparated:
     first_only: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """``found``: two states that the view should not take for one; ``states``: how many were
     compared; ``all``: there are no others."""
 

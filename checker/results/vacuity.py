@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from checker.diagnostics.english import listing
 from checker.model.ir import (
@@ -16,6 +15,7 @@ from checker.model.ir import (
     TransitionSystem,
 )
 from checker.model.transforms.simplify_liveness import never
+from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.bounds import named_limits

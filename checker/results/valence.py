@@ -7,8 +7,9 @@ one value can still be decided, *univalent* where one can, and *silent* where no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
+
+from msgspec import Struct
 
 from checker.results.domains import Amount, Natural, OneOf
 from checker.results.trace import Trace
@@ -22,16 +23,14 @@ KEPT = ("kept", "given up", "unknown")
 LOOPS = ("bivalent", "undecided")
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
+class Without(Struct, frozen=True):
     """What can still be decided where ``process`` takes no further step (Völzer 2004)."""
 
     process: str
     open: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Initial states with the same ``inputs`` (pairs of a process and a value): what can be decided
     from them, and without each process.  ``states``: how many there are."""
 
@@ -41,8 +40,7 @@ class Start:
     states: Natural = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Adjacent:
+class Adjacent(Struct, frozen=True):
     """Two inputs, numbers of ``Valence.starts``, that differ in one process, and not both are
     univalent for the same value (lemma 2).  ``without``: what each of them can still decide where
     that process takes no step; the same, as both are the same then."""
@@ -53,8 +51,7 @@ class Adjacent:
     without: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """The states at one distance from the start, by valence; ``univalent``: for each value.
 
     ``split``: those in which several values are decided already; they are none of ``bivalent``.
@@ -72,8 +69,7 @@ class Level:
         return self.silent + sum(self.univalent) + self.bivalent + self.split
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A step from a critical state: what happens, whose step it is (empty: nobody's), and what can
     be decided after it."""
 
@@ -82,8 +78,7 @@ class Branch:
     open: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Critical:
+class Critical(Struct, frozen=True):
     """A critical state: bivalent, undecided, and each step to another state decides what will be.
 
     ``trace``: a shortest run to it; ``holder``: the process whose steps lead to different values
@@ -97,8 +92,7 @@ class Critical:
     without_holder: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(Struct, frozen=True):
     """A shortest run to a state in which just ``open`` can be decided; where these are several: to
     any bivalent state."""
 
@@ -106,8 +100,7 @@ class Nearest:
     trace: Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Blocking:
+class Blocking(Struct, frozen=True):
     """In so many ``states`` something can still be decided, but nothing is where ``process`` takes
     no further step; ``initial``: of them, initial ones."""
 
@@ -116,8 +109,7 @@ class Blocking:
     initial: Natural
 
 
-@dataclass(frozen=True, slots=True)
-class Corner:
+class Corner(Struct, frozen=True):
     """A corner of the triangle: whether the protocol keeps it, and why that is known."""
 
     name: Annotated[str, OneOf(CORNERS)]
@@ -125,8 +117,7 @@ class Corner:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndecidedRun:
+class UndecidedRun(Struct, frozen=True):
     """An admissible run that never decides.
 
     ``kind``: ``bivalent`` where each state of its loop is; ``schedule``: what is done again and
@@ -138,8 +129,7 @@ class UndecidedRun:
     schedule: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Valence:
+class Valence(Struct, frozen=True):
     """The valence of the states of a check.
 
     ``outcome``: what is decided, as it was asked for; ``values``: its values.  ``starts``: for each

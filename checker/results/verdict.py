@@ -7,6 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Annotated, assert_never
 
+from msgspec import Struct
+
 from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
 from checker.results.chance import Chance
@@ -89,8 +91,7 @@ def worst(codes: Iterable[int]) -> int:
     return max(found, default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(Struct, frozen=True):
     """A handler without whose fairness a verdict would be another one.
 
     ``excuse``: of several alternatives of the goal the one of which the handler sets what it reads,
@@ -102,8 +103,7 @@ class Support:
     excuse: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RestsOn:
+class RestsOn(Struct, frozen=True):
     """The handlers on whose fairness a liveness verdict depends; ``complete``: all were checked."""
 
     handlers: tuple[Support, ...]
@@ -162,8 +162,7 @@ class PropertyVerdict:
         return f"{word.upper()}{self.within}" if self.within else word.upper()
 
 
-@dataclass(frozen=True, slots=True)
-class NotAsked:
+class NotAsked(Struct, frozen=True):
     """``what``: a part of the world that no check of the file asks about; ``clause``: what asks
     it."""
 
@@ -171,8 +170,7 @@ class NotAsked:
     clause: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """One ``expect`` of the check: about ``what`` (a property, ``states``, ``trace``, …)."""
 
     what: str
@@ -181,8 +179,7 @@ class Expected:
     met: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioVerdict:
+class ScenarioVerdict(Struct, frozen=True):
     """Whether a scenario of the check can be executed as it is written, and its claims are true.
 
     ``reason`` is a sentence, about the line at ``line`` and ``column`` of ``file``; ``possible``:
@@ -199,8 +196,7 @@ class ScenarioVerdict:
     possible: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(Struct, frozen=True):
     """A place of the spec, and whether it was reached.
 
     ``kind`` is ``handler``, ``branch`` or ``point`` (where a crash may fall inside a handler).
@@ -214,8 +210,7 @@ class Covered:
     reached: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """What an exploration without reductions found, beside one with them; they do not disagree.
 
     ``complete``: whether both were complete, so that everything was compared; ``said``: the result,

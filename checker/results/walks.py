@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics.english import count
 from checker.results.domains import Natural, Positive, Text
 
 
-@dataclass(frozen=True, slots=True)
-class WalkSummary:
+class WalkSummary(Struct, frozen=True):
     """Random walks of ``seed``.
 
     ``walks``: how many were made, of ``longest`` of ``most`` steps at most, of ``steps`` in all;

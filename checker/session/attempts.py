@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
@@ -31,6 +30,7 @@ from checker.model.bound_equivalence import same_up_to_bounds
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
 from checker.properties import ask
+from checker.records import replace
 from checker.reductions.choose import SideQuestions
 from checker.results.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
 from checker.results.unjudged import diagnosed

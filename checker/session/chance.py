@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -18,6 +17,7 @@ from checker.instantiate.assemble import Instantiated, instantiate
 from checker.language.syntax import typed
 from checker.model.distributions import ImproperChance
 from checker.properties import ask
+from checker.records import replace
 from checker.results.answer import Listener, Unsupported, stop_reason
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets
 from checker.session.state_graphs import graph_of_check

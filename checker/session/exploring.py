@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.engines.options import Options
 from checker.instantiate.assemble import Instantiated
 from checker.language.syntax import typed
+from checker.records import replace
 from checker.reductions.choose import SideQuestions
 from checker.reductions.registry import is_named
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, stop_reason

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -13,6 +12,7 @@ from checker.engines import budgets
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.syntax import typed
 from checker.language.typecheck.world_settings import world_of
+from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.language.load import Spec

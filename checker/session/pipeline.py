@@ -8,7 +8,6 @@ replayed by the interpreter before it is shown (:mod:`checker.results`).
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from checker.instantiate.assemble import Instantiated, instantiate
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
+from checker.records import replace
 from checker.reductions.registry import is_named
 from checker.results import so_far
 from checker.results.answer import (

@@ -14,7 +14,6 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from checker.formats.json_format import report_to_json
 from checker.formats.json_records import read
 from checker.language.load import Spec
 from checker.language.syntax import typed
+from checker.records import fields, is_record, replace
 from checker.results.trace import Trace
 from checker.results.verdict import STRIPS_ENDED, Report, Word
 from checker.session.load import load_check
@@ -108,7 +108,7 @@ def _text(node: object, known: dict[int, int]) -> list[str]:
             *(p for pair in node.items() for part in pair for p in _text(part, known)),
             "}",
         ]
-    if not is_dataclass(node) or isinstance(node, type):
+    if not is_record(node) or isinstance(node, type):
         return [repr(node)]
     if id(node) in known:
         return [f"#{known[id(node)]}"]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -26,6 +25,7 @@ from checker.engines.search_engine import Cyclic, HandedOver, SearchProblem
 from checker.extensions.tables import AUTO, DEFINITION, ENGINES, ON_CLUSTER
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan, Unused
 from checker.reductions.registry import is_named, modes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -12,6 +11,7 @@ from checker.engines.options import Options
 from checker.extensions.tables import DEFINITION
 from checker.model.evaluate import RunFault
 from checker.model.memo import a_run
+from checker.records import replace
 from checker.results.answer import INTERRUPTED, Listener, Unsupported
 from checker.results.unjudged import diagnosed
 from checker.results.verdict import Report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics.english import count
@@ -11,6 +10,7 @@ from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import engine_of, require
 from checker.engines.search_engine import SearchEngine
+from checker.records import replace
 from checker.results.answer import Listener, Progress, stop_reason
 from checker.results.verdict import Report, Word
 from checker.session.run_engine import remaining_time

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.instantiate.assemble import Instantiated
@@ -11,6 +9,7 @@ from checker.instantiate.protocol.sizes import describe_sizes
 from checker.language.sources import SourceText, own_texts, shipped_texts
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.resources import display_name, version
 from checker.results.trace import Header, Source, Trace
 

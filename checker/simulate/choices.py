@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
@@ -37,8 +38,7 @@ HISSES = ("s", "x", "z", "sh", "ch")
 """Endings of verbs that take an ``es``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One possible step.
 
     ``text``: the phrase, unique among the choices of a state; ``also``: synonyms; ``process``:
@@ -57,8 +57,7 @@ class Choice:
     idle: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """A state's choices in canonical order; ``faults``: the steps that meet a runtime error."""
 
     ways: tuple[Choice, ...]
@@ -78,8 +77,7 @@ def _natural(name: str) -> tuple[str, int]:
     return name[: len(name) - len(digits)], int(digits or 0)
 
 
-@dataclass(slots=True)
-class _Way:
+class _Way(Struct):
     """A transition with its phrases."""
 
     transition: Transition

@@ -18,9 +18,10 @@ definition; :mod:`checker.engines.native.codegen.walk_loop` is the same in machi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from hashlib import sha256
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.layout import Layout, lay_out
 from checker.engines.native.codegen.packing import TooWide
@@ -71,8 +72,7 @@ class Hashes:
         return hash_of(self._layout.pack(state))
 
 
-@dataclass(frozen=True, slots=True)
-class WalkDraws:
+class WalkDraws(Struct, frozen=True):
     """The draws of one walk."""
 
     key: int

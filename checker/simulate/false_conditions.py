@@ -7,7 +7,8 @@ demands, from the variables that its conditions read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.instantiate.oracles.crash_prophecy import DOOMED
@@ -102,8 +103,7 @@ def _condition(condition: ir.Condition, scope: Scope) -> str:
     return f"`{condition.text}` is false{more}"
 
 
-@dataclass(frozen=True)
-class _Telling:
+class _Telling(Struct, frozen=True):
     """Words for false conditions of the world, for one instance of an action."""
 
     system: TransitionSystem

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.engines.reference.liveness import counterexample, graph_of
 from checker.engines.walks import CompletedWalk, FoundWalk, Inspection
@@ -22,8 +23,7 @@ AROUND = 200
 """The states behind the end and the middle of a walk that are looked at, too."""
 
 
-@dataclass(slots=True)
-class Finding:
+class Finding(Struct):
     """What is found at the end of a walk.
 
     ``violations``: a path for each property; ``fault``: one to a state from which an action has an

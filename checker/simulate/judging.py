@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
@@ -14,8 +15,7 @@ from checker.results.fair_lasso import Unfair, fairness_justification, truth
 from checker.results.show_values import show
 
 
-@dataclass(frozen=True, slots=True)
-class ViolatedProperty:
+class ViolatedProperty(Struct, frozen=True):
     """A property that the execution violates, with the values of its parameters."""
 
     property: Property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.cluster import Cluster
@@ -16,8 +17,7 @@ from checker.engines.walks import Inspection, WalkBlock, WalkTask
 from checker.model.ir import TransitionSystem
 
 
-@dataclass(frozen=True)
-class WalkRange:
+class WalkRange(Struct, frozen=True):
     """Makes the walks of a task on an executor, in one thread; can be pickled."""
 
     image: KernelImage

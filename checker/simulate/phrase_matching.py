@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeVar
+
+from msgspec import Struct
 
 from checker.simulate.choices import Choice
 
@@ -18,8 +19,7 @@ Item = TypeVar("Item")
 _TOKEN = re.compile(r"\.\.\.|\w+'*|\S")
 
 
-@dataclass(frozen=True, slots=True)
-class Unclear:
+class Unclear(Struct, frozen=True):
     """No choice matches, or several: ``choices`` are the candidates (the nearest first) or, where
     there are none, the choices of the process that the words begin with.  ``disabled``: no choice
     matches.

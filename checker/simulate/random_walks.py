@@ -6,7 +6,8 @@ Slow, and the definition of what machine code does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.walks import CompletedWalk, FoundWalk, Inspection, WalkBlock, WalkTask
 from checker.model import interpreter
@@ -21,8 +22,7 @@ KEPT = 20_000
 """The largest number of states of which what is computed is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What there is to see in a state.
 
     ``candidates``: of each action that has successors other than the state, these, with their

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import listing
@@ -29,8 +30,7 @@ MOST = 12
 """The largest number of alternatives that are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A deviation from the scenario, at the line of ``span``; ``possible``: the steps that are
     enabled instead.
     """
@@ -40,8 +40,7 @@ class Problem:
     possible: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """The result of a scenario: the steps taken, from the start, and the first problem.
 
     ``loop``: the start of the lasso's cycle, as in :class:`checker.results.answer.Path`.

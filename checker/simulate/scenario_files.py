@@ -18,8 +18,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.syntax import typed
@@ -33,8 +34,7 @@ _OF = re.compile(r"of\s+(?P<path>.+?)::(?P<check>\w+)\s*")
 _SET = re.compile(r"set\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """A parsed file: ``path`` and ``check``: what it belongs to; ``clause``: the rest of ``file``,
     at its lines.
     """

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
@@ -21,6 +22,7 @@ from checker.model.evaluate import RunFault
 from checker.model.fault_actions import fault_kind
 from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import (
     Answer,
     Limits,
@@ -46,8 +48,7 @@ EVERY = 0.2
 """Seconds between two reports of progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkPlan:
+class WalkPlan(Struct, frozen=True):
     """What is walked: ``walks`` at most (``None``: until the time is over), of ``steps`` at most.
 
     ``after``: the scenario behind which walks start; ``engine``: who makes them; ``memory``: bytes
@@ -82,8 +83,7 @@ class Maker(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Walks:
+class Walks(Struct):
     """The result.  ``seen``: of all walks; ``finding``: what ended them, in walk ``found``;
     ``stopped``: why there are no more; ``outgrown``: walks cut where a capacity can't grow;
     ``engine``: who has walked.

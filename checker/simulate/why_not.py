@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.language.typecheck.clients import verbs
@@ -22,6 +23,7 @@ from checker.model.ir import (
     TransitionSystem,
 )
 from checker.model.tree import nodes
+from checker.records import replace
 from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.events import acting, trace_events
@@ -43,8 +45,7 @@ _RECEIVES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a step can't be taken: ``text``, which cites the ``steps`` of the trace with these
     numbers; ``explains``: false where it only says that no step is meant, or what else is enabled.
     """
@@ -151,8 +152,7 @@ def _disabled(words: str, system: TransitionSystem, state: State) -> tuple[str, 
     return tuple(f"{phrase}: {why}" for phrase, why in reasons.items())[:MOST]
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """An instance of an action, enabled or not; ``transition`` only says how it begins."""
 
     action: Action

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from checker.diagnostics import SpecError
 from checker.results.answer import Listener
@@ -25,8 +26,7 @@ class Status(StrEnum):
     NOT_RUN = "not run"
 
 
-@dataclass(frozen=True, slots=True)
-class CellOutcome:
+class CellOutcome(Struct, frozen=True):
     """The outcome of the cell ``cell``: a report, or only a ``status`` and the reason for it.
 
     ``seconds``: the whole time of the cell, including instantiation and replay.

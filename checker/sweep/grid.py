@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 
@@ -21,8 +22,7 @@ _LIKE_A_RANGE = re.compile(r"[0-9]+\s*(?:-|to|:)\s*[0-9]+")
 _EXAMPLE = "such as n=3..5,f=0..2,links={perfect,fifo}"
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """``cells``: the values of the axes ``names``, each cell once, the first axis slowest."""
 
     names: tuple[str, ...]

@@ -7,12 +7,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from checker.engines import budgets
 from checker.engines.native.sharding.process_pool import starting_processes
@@ -50,8 +51,7 @@ T = TypeVar("T", bound=Task)
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Work(Generic[T, R]):
+class Work(Struct, Generic[T, R], frozen=True):
     """How tasks are run: ``run`` gives the outcome of one, in a process that imports it by its
     name; ``lost`` the outcome of one whose process ended, from the reason and the seconds that it
     took."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic
 from checker.diagnostics.visible import visible
 from checker.formats.json_records import to_data
+from checker.records import replace
 from checker.resources import version
 from checker.results.problems import problem_of
 from checker.results.trace import Trace
@@ -45,8 +47,7 @@ NEVER_EMPTY = {"cell", "status", "wall_seconds", "fine_steps", "file", "check", 
 """Those that have a value in every row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on one property; ``trace``: the file of its trace, empty for none."""
 
     word: Word
@@ -54,8 +55,7 @@ class Verdict:
     trace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A cell and its outcome; ``verdicts`` by property.
 
     ``report`` has no traces any more: those are in files, if anywhere.
@@ -109,8 +109,7 @@ def without_run(plan: SweepPlan, known: Iterable[Row]) -> list[Row]:
 # ---- columns ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The names and types (``int``, ``real``, ``text``, ``bool``) of the columns of one sweep.
 
     ``parameters`` and ``properties``: the column (for a property, the suffix of its columns' names)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from dataclasses import replace
 
 from checker.engines.cluster import Cluster
 from checker.engines.registry import needs_cluster, resolved_name
 from checker.extensions.tables import DEFAULT
+from checker.records import replace
 from checker.session.pipeline import Options
 from checker.sweep.cells import CellOutcome, lost_cell, run_cell
 from checker.sweep.local import Pool, PoolListener, Work

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.diagnostics import SpecError, option_span
 from checker.engines import budgets
@@ -22,6 +23,7 @@ from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.language.typecheck.layers import layers_of, stands_for
 from checker.language.typecheck.world_settings import BOUNDS, WORDS, world_of
+from checker.records import replace
 from checker.session import pipeline
 from checker.session.pipeline import Options
 from checker.sweep.grid import Grid, wrong
@@ -30,8 +32,7 @@ NEVER_MEANT = ("E030", "C004", "C010", "N002")
 """Codes of errors that are mistakes at all values of the other axes, not in a single cell."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellTask:
+class CellTask(Struct, frozen=True):
     """One cell, ready to be run anywhere: ``check`` is loaded already, and needs no file."""
 
     cell: int
@@ -50,8 +51,7 @@ class CellTask:
         return self.options.limits.timeout
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A point of the grid.
 
     ``parameters``: those of the check there, as a report shows them, or those that are set where it
@@ -66,8 +66,7 @@ class Cell:
     impossible: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPlan:
+class SweepPlan(Struct, frozen=True):
     """All cells of ``grid`` for one check; ``tasks`` has those that can be run.
 
     ``named``: the names of all parameters that a cell can have; ``properties``: the names of the

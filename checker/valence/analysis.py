@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from checker.engines import budgets
@@ -18,6 +17,7 @@ from checker.instantiate.protocol.inputs import INPUT
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.types import MapT, universe
+from checker.records import replace
 from checker.results.answer import Path, stop_reason
 from checker.results.narrate import narrate, narrate_step
 from checker.results.replay import replay

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from checker.engines import budgets
@@ -10,6 +10,7 @@ from checker.engines.options import Options
 from checker.engines.registry import engine_of, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
 from checker.instantiate.assemble import Instantiated
+from checker.records import replace
 from checker.results.answer import Listener, State
 from checker.results.trace import Header
 from checker.session.state_graphs import graph_of_check

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.engines.capabilities import Feature
@@ -24,6 +25,7 @@ from checker.model.ir import Apply, Const, Expr, Op, Quant
 from checker.model.tree import nodes, rewritten
 from checker.model.types import BOOL, Type, Value, universe
 from checker.properties import ask
+from checker.records import replace
 from checker.results.show_values import show
 from checker.session.load import load_check, read_spec
 
@@ -35,8 +37,7 @@ VALUE = "decided_value"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A check that asks whether anything is ever decided; ``outcome``: what, as the user says it;
     ``path``: of its file."""
 
@@ -104,8 +105,7 @@ def _formula(check: typed.Check, outcome: str, usual: bool, where: Span) -> str:
 # ---- the system -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(Struct, frozen=True):
     """The values that can be decided: as shown, and the condition that each is."""
 
     names: tuple[str, ...]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.engines.valence import ValenceUnknown
 from checker.language.load import Spec
+from checker.records import replace
 from checker.results.answer import Listener, State
 from checker.results.replay import path_of
 from checker.results.trace import StillOpen, Trace

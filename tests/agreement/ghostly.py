@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from checker.instantiate.assemble import instantiate
@@ -14,6 +14,7 @@ from checker.model import interpreter
 from checker.model.ir import TransitionSystem, VariableKind
 from checker.model.types import MapT, SeqT, Type, VariantT
 from checker.properties import ask
+from checker.records import replace
 from tests.world import spec as s
 from tests.world.protocol import Handler, Protocol, Spec, Variable
 

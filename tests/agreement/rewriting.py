@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
+
+from checker.records import replace
 
 SHAPES = {
     "not": "not ({0})",

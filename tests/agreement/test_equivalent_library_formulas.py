@@ -7,7 +7,6 @@ import json
 import random
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -17,6 +16,7 @@ from checker.engines.options import Options
 from checker.language.load import Spec, open_spec
 from checker.language.syntax import typed
 from checker.language.typecheck.types import BOOL
+from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import Limits
 from checker.session.pipeline import run_check

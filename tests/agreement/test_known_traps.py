@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.engines.native import engine as native
@@ -13,6 +11,7 @@ from checker.language.load import load_text
 from checker.model import ir
 from checker.model.ir import TransitionSystem
 from checker.properties import ask
+from checker.records import replace
 from checker.results.answer import Answer, Limits
 from checker.results.rerun import rerun
 

@@ -3,7 +3,6 @@ numbers the combinations that occur, and answers as the reference engine does.""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from checker.model.ir import (
 )
 from checker.model.types import BOOL
 from checker.properties.buchi_automaton import refuting
+from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 from checker.session.pipeline import run_check
 from tests.agreement.test_random_systems import judged, whole

@@ -3,8 +3,6 @@ are taken for one behave alike."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.engines.native import engine as native
@@ -14,6 +12,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import PropertyKind, SourceLocation, TransitionSystem
 from checker.model.views import View, seen
+from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 from checker.results.unseparated import compare
 from tests.agreement.test_random_systems import system_of

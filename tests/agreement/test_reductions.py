@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -19,6 +18,7 @@ from checker.engines.reference import engine as reference
 from checker.engines.search_engine import Cyclic
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.reductions.registry import REDUCTIONS

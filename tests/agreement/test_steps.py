@@ -7,12 +7,12 @@ reductions.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.engines.options import Options
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import run_check

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from benchmarks.chance import CASES, answers, table
 from benchmarks.comparing import WrongAnswer
+from checker.records import replace
 
 
 def test_the_smallest_case() -> None:

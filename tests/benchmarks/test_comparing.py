@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from benchmarks.cases import CASES, USUAL, Case
 from benchmarks.comparing import WrongAnswer
 from benchmarks.contestants import CONTESTANTS, PEERS, Contestant, Sample, Who
 from benchmarks.measure import COMPILER, ProcessFailed, Stopwatch
+from checker.records import replace
 
 pytestmark = pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C compiler")
 

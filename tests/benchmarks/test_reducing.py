@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchmarks.comparing import WrongAnswer
 from benchmarks.contestants import ROOT
 from benchmarks.measure import COMPILER, Stopwatch
 from benchmarks.reducing import AUTO, CHECKS, LARGE, LIBRARY, NONE, Check, Run, Saving
+from checker.records import replace
 
 compiled = pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C compiler")
 

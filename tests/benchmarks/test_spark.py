@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 
 from benchmarks.spark import processes
 from benchmarks.spark import run as benchmark
+from checker.records import replace
 
 ALL_OF_IT = """
 import subprocess, sys, time

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from benchmarks import valence
 from benchmarks.comparing import WrongAnswer
+from checker.records import replace
 
 SMALL = "consensus/paxos::duel"
 

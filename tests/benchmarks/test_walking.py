@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import walking
 from benchmarks.comparing import WrongAnswer
+from checker.records import replace
 from checker.simulate.simulation import WalkPlan
 
 

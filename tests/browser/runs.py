@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 from checker import resources
 from checker.engines.options import Options
+from checker.records import replace
 from checker.results.trace import (
     Claim,
     Cost,

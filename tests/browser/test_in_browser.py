@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checker.records import replace
 from checker.render.html import page_of
 from checker.results.trace import Failure, Trace
 from tests.browser import runs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -14,6 +13,7 @@ from checker.chance.exact import exact_probability
 from checker.chance.graph import ProcessGraph
 from checker.chance.objective import Kind, Objective
 from checker.chance.probability import probability
+from checker.records import replace
 from tests.chance.models import Choice, Model, explore
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from checker.chance.decision_process import DecisionProcess
 from checker.chance.exact import exact_expectation
 from checker.chance.expectation import Infinite, expectation
 from checker.chance.graph import ProcessGraph
+from checker.records import replace
 from tests.chance import brute, models
 
 Question = tuple[DecisionProcess, set[int], list[int]]

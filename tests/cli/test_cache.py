@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from checker.engines.options import Options
 from checker.formats.json_format import report_to_json, reports_of
 from checker.language.load import open_spec
 from checker.proving.dispatch_check import answer_check
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.verdict import Report
 from checker.session import result_cache

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.cli.main import main
+from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.check_line import (
     GREEN,

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from checker.cli.settings import settings_of, size
 from checker.diagnostics import Diagnostic, SpecError
 from checker.formats.json_format import reports_of, trace_from_text, trace_to_json
 from checker.model.evaluate import RunFault
+from checker.records import replace
 from checker.results.answer import Limits, Progress, Unsupported
 from checker.results.replay import ReplayMismatch
 from checker.results.verdict import Covered, Report, Word

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from checker.cli.main import main
 from checker.engines.native import engine as native
 from checker.engines.options import Options
+from checker.records import replace
 from checker.reductions.registry import modes
 from checker.results.answer import DECIDED, Answer
 from checker.results.verdict import Report, Word

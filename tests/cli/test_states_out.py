@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from checker.cli.main import main
 from checker.engines import budgets
 from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.options import Options
+from checker.records import replace
 from checker.resources import specs
 from checker.session import state_tables
 from tests.documents import only_report

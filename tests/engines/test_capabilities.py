@@ -3,7 +3,6 @@ says is ignored is, and what it says is limited is named where the limit is met.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from checker.extensions.tables import ENGINES
 from checker.model.build import equal, integer
 from checker.model.ir import TRUE, Property, PropertyKind, Read, Variable, VariableKind
 from checker.model.types import IntT
+from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import Limits, Unsupported
 from checker.results.verdict import Word

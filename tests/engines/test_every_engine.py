@@ -6,13 +6,14 @@ What an engine can't do is what it declares: nothing else is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
 from checker.engines.capabilities import Can, Feature
 from checker.engines.registry import engine_of, needs_cluster
 from checker.extensions.tables import DEFINITION, ENGINES
+from checker.records import replace
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import Options, run_check
 from checker.session.run_engine import shared_sessions

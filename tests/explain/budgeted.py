@@ -6,7 +6,7 @@ import heapq
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 from checker.model import build, interpreter, ir
@@ -14,6 +14,7 @@ from checker.model.build import equal, integer
 from checker.model.interpreter import Event, State
 from checker.model.ir import FALSE, TRUE, MarkInfo, MarkKind, TransitionSystem
 from checker.model.types import IntT, SetT, Type, Value
+from checker.records import replace
 from tests.agreement.expressions import PART
 from tests.agreement.textbook import Model, Rule, system_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from checker.explain import counterfactual_queries, verdict_sentences
 from checker.explain.counterfactual_queries import ExplainingBudget
 from checker.explain.explain import ERROR, NO_TIME_GIVEN, NOTHING, explain
 from checker.formats.json_format import trace_from_text, trace_to_json
+from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import INTERRUPTED, Answer, Unsupported
 from checker.results.replay import ReplayMismatch, replay_document

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.properties import ask
+from checker.records import replace
 from checker.reductions.registry import modes
 from checker.resources import specs
 from checker.results.answer import Path as Execution

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from checker.engines.options import Options
 from checker.explain import counterfactual_queries, reports
 from checker.explain.explain import explain
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import INTERRUPTED, Answer, Limits, Progress
 from checker.session import pipeline

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.explain.trace_equivalence import kind_of
+from checker.records import replace
 from tests.results.by_hand import crash, deliver, receive, request, send, step, trace
 
 

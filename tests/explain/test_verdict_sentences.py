@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from checker.explain.realisation import title
 from checker.explain.verdict_sentences import LONGEST, sentences
+from checker.records import replace
 from checker.resources import specs
 from tests.explain.violations import Violation, violation
 

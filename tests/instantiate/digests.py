@@ -11,11 +11,11 @@ import enum
 import hashlib
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 
 from checker.engines.native.codegen.image import build
 from checker.instantiate.assemble import instantiate
 from checker.properties import ask
+from checker.records import fields, is_record
 from checker.reductions.choose import VERDICTS, choose
 from checker.session.load import load_check
 
@@ -44,7 +44,7 @@ def _write(value: object, pieces: list[str], seen: dict[int, tuple[int, object]]
         case enum.Enum():
             pieces.append(str(value))
             return
-        case _ if is_dataclass(value) and not isinstance(value, type):
+        case _ if is_record(value) and not isinstance(value, type):
             parts = [getattr(value, field.name) for field in fields(value)]
         case _:
             pieces.append(repr(value))

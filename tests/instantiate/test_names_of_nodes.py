@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import pickle
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +18,7 @@ from checker.model.node import Node
 from checker.model.tree import fold
 from checker.model.types import BOOL, IntT, SetT
 from checker.properties import ask
+from checker.records import fields, is_record, replace
 from checker.resources import specs
 from tests.finite_checks import finite_checks
 
@@ -53,7 +53,7 @@ def test_every_kind_of_node_has_an_entry() -> None:
 
 @pytest.mark.parametrize("kind", names.ROLES, ids=lambda kind: kind.__name__)
 def test_an_entry_names_fields_of_its_kind(kind: type) -> None:
-    assert is_dataclass(kind)
+    assert is_record(kind)
     held, roles = {field.name for field in fields(kind)}, names.ROLES[kind]
     named = {roles.reads, roles.refers, roles.writes, roles.binds} - {""}
     assert named | set(roles.within) <= held

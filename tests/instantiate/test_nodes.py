@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import fields, replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from checker.model.memo import an_analysis
 from checker.model.node import Hashed, Node
 from checker.model.tree import placeless
 from checker.model.types import BOOL, IntT
+from checker.records import fields, replace
 
 PLACE = ir.SourceLocation("a.bcast", 1, 2)
 

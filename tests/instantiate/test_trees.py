@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from checker.language.load import load
 from checker.language.syntax import typed
 from checker.model import ir, tree, types
 from checker.properties import ask
+from checker.records import fields, is_record
 from checker.resources import specs
 from tests.finite_checks import finite_checks
 
@@ -27,7 +27,7 @@ def every_node(root: object, beyond: tuple[type, ...] = ()) -> Iterator[object]:
     if isinstance(root, tuple):
         for part in root:
             yield from every_node(part, beyond)
-    elif is_dataclass(root) and type(root).__module__ != types.__name__:
+    elif is_record(root) and type(root).__module__ != types.__name__:
         if not isinstance(root, (Span, ir.SourceLocation, type, *beyond)):
             yield root
             for field in fields(root):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from checker.model.evaluate import RunFault, Scope, evaluate, misfit
 from checker.model.ir import Action, ActionKind, Param, Property, PropertyKind, TransitionSystem
 from checker.model.types import BOOL, AtomT, BagT, Case, IntT, MapT, SeqT, SetT, VariantT
 from checker.model.verify import MalformedSystem, verify
+from checker.records import replace
 from checker.results.answer import Answer, Limits
 from checker.session import attempts, pipeline
 from checker.session.pipeline import Options

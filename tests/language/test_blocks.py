@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from itertools import count
 from typing import Any, get_args
 
@@ -13,6 +12,7 @@ from checker.diagnostics import Span
 from checker.language.syntax import ast, typed
 from checker.language.syntax.ast import blocks_of
 from checker.language.typecheck.exactly_once import statements_of
+from checker.records import fields
 
 NUMBERS = count(1)
 

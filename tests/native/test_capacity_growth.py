@@ -4,7 +4,7 @@ it had been large enough from the start; where it can't go on nothing that was k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from checker.engines.options import Options
 from checker.formats.json_format import report_to_json
 from checker.instantiate.assemble import Instantiated, instantiate
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.answer import Answer, Limits
 from checker.results.verdict import Report, Word

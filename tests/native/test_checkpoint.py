@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import weakref
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from checker.engines.native.search import search
 from checker.engines.native.search.store import Store
 from checker.engines.spark import driver
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.reductions.choose import SideQuestions, choose
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.results.answer import Answer, Limits

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -30,6 +29,7 @@ from checker.engines.options import Options
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem, Variable, VariableKind
 from checker.model.types import IntT
+from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits, Unsupported
 from checker.results.phrases import at_most

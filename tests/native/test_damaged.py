@@ -7,13 +7,13 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.diagnostics import SpecError
 from checker.engines.native.checkpoint import journal, storage
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.verdict import Report
 from checker.session.pipeline import Options, run_check

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import product as pairs
 
 import pytest
@@ -37,6 +36,7 @@ from checker.model.ir import (
 )
 from checker.model.types import BOOL, IntT
 from checker.properties.buchi_automaton import refuting
+from checker.records import replace
 from checker.results.answer import Answer, Limits, Progress
 from tests.native.models import (
     action,

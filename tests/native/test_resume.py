@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from checker.engines.native.search import search
 from checker.engines.search_engine import HandedOver
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import Answer, Limits, Progress, Unsupported
 from tests.agreement.generator import Generator
 from tests.native.models import two_phase

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from checker.engines.native.checkpoint.run_identity import Identity
 from checker.engines.options import Options
 from checker.instantiate.assemble import instantiate
 from checker.properties import ask
+from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.answer import DECIDED, Limits
 from checker.results.verdict import Report

@@ -6,7 +6,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -29,6 +28,7 @@ from checker.model.interpreter import State, holds, successors
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.model.types import Type, Value
 from checker.properties import ask
+from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import Answer, Limits, Progress, Unsupported
 from checker.results.events import trace_events

@@ -4,7 +4,6 @@ of memory end a run cleanly, whatever it is doing."""
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from checker.engines.native import engine as native
 from checker.engines.native.search import search, store
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import Answer, Limits, Unsupported
 from tests.agreement.generator import Generator
 from tests.native import models

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -23,6 +22,7 @@ from checker.parametric.automaton.wording import Words, numbers
 from checker.parametric.drawing.graph_layout import APART, lay_out
 from checker.parametric.drawing.svg_drawing import svg_of
 from checker.parametric.drawing.text_drawing import draw_text, step_names
+from checker.records import replace
 from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least
 
 QUESTIONS = (UNFORGEABILITY, CORRECTNESS, RELAY)

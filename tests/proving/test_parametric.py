@@ -5,7 +5,6 @@ The automaton is drawn up by hand, so that nothing here depends on how one is ex
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from checker.engines.options import Options
 from checker.parametric.automaton.automaton import And, Automaton, Condition, Question
 from checker.proving import parametric
+from checker.records import replace
 from checker.results.answer import INTERRUPTED, Progress
 from checker.results.verdict import Report, Word
 from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY, at_least

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -17,6 +16,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import TRUE, Apply, Const, Op, TransitionSystem
 from checker.model.types import BOOL, AtomT, BagT, IntT, MapT, SetT, TupleT, default
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.dominance.monotone_sets import find_adding, monotone_sets
 from checker.reductions.reduction_plan import NOTHING

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from checker.engines.options import Options
 from checker.model import ir
 from checker.model.ir import TransitionSystem
 from checker.model.tree import nodes
+from checker.records import replace
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.contract import Ask, Column, Found, Reduction, TableEntry, Use
 from checker.reductions.reduction_plan import PlanPart, Sorts, Symmetry

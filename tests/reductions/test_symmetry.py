@@ -3,7 +3,6 @@ orbit is explored; what breaks a symmetry is said."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from checker.model.interpreter import State
 from checker.model.ir import Op, PropertyKind, Quantifier, TransitionSystem
 from checker.properties import ask
 from checker.properties.persistence import persistence_for_some
+from checker.records import replace
 from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Symmetry
 from checker.reductions.symmetry import automorphisms as symmetry
 from checker.reductions.symmetry.renaming import Renaming

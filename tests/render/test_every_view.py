@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from checker.engines.options import Options
+from checker.records import replace
 from checker.resources import specs
 from checker.results.trace import Source, Trace
 from checker.session.pipeline import run_check

@@ -6,12 +6,12 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from checker.records import replace
 from checker.render.html import page_of
 from checker.render.html.comparison import align
 from checker.render.html.content import ablation, viewer

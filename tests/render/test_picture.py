@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from checker.records import replace
 from checker.render.diagram.description import description_of
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.parts import Box, Picture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from checker import formats
 from checker.formats.json_format import report_to_json
+from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.proof import AutomatonSize, Proof, Weakened
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets

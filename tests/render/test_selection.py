@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 
+from checker.records import replace
 from checker.render.terminal import marks
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.spacetime import spacetime

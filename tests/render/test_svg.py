@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
+from checker.records import replace
 from checker.render.diagram.picture import picture_of
 from checker.render.diagram.svg import svg_of
 from checker.render.diagram.svg_signs import BODIES, SIGNS, safe

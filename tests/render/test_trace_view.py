@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.engines.reference.engine import explore
+from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.report import report_view
 from checker.render.terminal.text import same_run, source_view, trace_view

@@ -5,11 +5,11 @@ Those that still depend on it are expected to fail, each with the reason.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from checker.records import replace
 from checker.render.diagram.picture import picture_of
 from checker.results.causality import CopyOutcome, causality
 from checker.results.trace import Trace

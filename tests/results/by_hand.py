@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from checker.records import replace
 from checker.results.trace import Change, Event, Explanation, Header, ProcessOutcome, Step, Trace
 
 HEADER = Header("0", "hand.bcast", "by_hand")

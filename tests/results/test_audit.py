@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from checker.records import replace
 from checker.results.answer import Answer, Path, Reduced
 from checker.results.audit import Disagreement, ExplorationResult, audit
 from checker.results.verdict import PropertyVerdict, Word

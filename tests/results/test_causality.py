@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from checker.records import replace
 from checker.results.causality import NOBODY, CopyOutcome, causality
 from checker.results.trace import Change, Event
 from tests.results.by_hand import (

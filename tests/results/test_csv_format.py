@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 from checker.formats.csv_format import COLUMNS, trace_to_csv
+from checker.records import replace
 from checker.results.trace import Change
 from tests.results.by_hand import lose, receive, request, send, step, trace, world
 

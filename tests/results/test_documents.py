@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from checker.formats.json_format import (
     trace_to_json,
 )
 from checker.formats.kinds import REPORTS_KIND
+from checker.records import fields, replace
 from checker.results.answer import Limits
 from checker.results.judge import compare, judge
 from checker.results.narrate import narrate

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.model import ir
@@ -21,6 +19,7 @@ from checker.model.types import (
     Type,
     VariantT,
 )
+from checker.records import replace
 from checker.results.events import tell
 from checker.results.outcomes import copies_of, in_flight
 from checker.results.rerun import Moment, Run

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.model import ir
 from checker.model.build import conj, equal, integer, negation
 from checker.model.types import IntT
 from checker.properties.buchi_automaton import always, eventually, refuting
+from checker.records import replace
 from checker.results.answer import Path
 from checker.results.fair_lasso import truth
 from checker.results.rerun import ReplayMismatch, Run, rerun

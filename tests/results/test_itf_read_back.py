@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import itf_py
 import pytest
 
 from checker.formats.itf import ABSENT, identifier, itf_value, record_names, trace_to_itf
+from checker.records import replace
 from checker.resources import specs
 from checker.results.trace import Json, Trace
 from checker.session.pipeline import Options, run_check

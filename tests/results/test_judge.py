@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from checker.engines.reference.engine import explore
 from checker.model import ir
+from checker.records import replace
 from checker.results.answer import Answer, Limits
 from checker.results.judge import compare, judge
 from checker.results.trace import ERRORS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from checker.formats.json_format import report_to_json, trace_to_json
+from checker.records import replace
 from scripts.write_schemas import SCHEMAS, text_of
 from tests.results.test_documents import document_of, made, trace_of, validator
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.engines.walks import WalkBlock
 from checker.extensions.tables import DEFAULT, DEFINITION
 from checker.language.typecheck.scenarios import scenario_in
 from checker.model import interpreter
+from checker.records import replace
 from checker.results.answer import Progress
 from checker.results.replay import replay
 from checker.session.pipeline import Options, open_check, read_spec

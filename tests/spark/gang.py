@@ -6,7 +6,6 @@ import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +21,7 @@ from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.mesh import Address, ConnectionLost
 from checker.engines.spark.session import Session
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits
 

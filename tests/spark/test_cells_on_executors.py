@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,6 +12,7 @@ import pytest
 from checker.cli.main import main
 from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session, open_session
+from checker.records import replace
 from checker.session.pipeline import Options
 from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.grid import grid_of

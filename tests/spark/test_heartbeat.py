@@ -8,7 +8,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from checker.engines.spark.heartbeat import (
     SilentTask,
     told_to_end,
 )
+from checker.records import replace
 from checker.results.answer import Limits
 from tests.native.models import two_phase
 from tests.spark.cluster import eventually

@@ -4,7 +4,6 @@ first, and the rest is decided on as the native engine does, with the same runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from checker.model.ir import TRUE, Connective, Holds, Modal, TransitionSystem
 from checker.model.verify import verify
 from checker.properties import ask
 from checker.properties.buchi_automaton import refuting
+from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 from checker.session import pipeline
 from tests.agreement.test_liveness import verdict

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from checker.engines.spark.job import STOP, Job, RunOutcome
 from checker.engines.spark.run_state import RunState
 from checker.instantiate.assemble import instantiate
 from checker.properties import ask
+from checker.records import replace
 from checker.results.answer import INTERRUPTED, Limits
 from checker.session.load import load_check
 from tests.instantiate.limited import (

@@ -4,7 +4,6 @@ states and runs as where they are all in one place."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +23,7 @@ from checker.engines.spark.driver import SparkRun
 from checker.engines.spark.session import Session
 from checker.engines.spark.spark_valence import SparkValence
 from checker.engines.valence import ValenceGraph, ValenceProblem, ValenceUnknown
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.fair_lasso import fairness_justification
 from checker.session.run_engine import shared_sessions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from checker.engines.cluster import Cluster
 from checker.engines.spark.session import Session
 from checker.engines.spark.shared_sessions import holding, session_for
 from checker.extensions.tables import ON_CLUSTER
+from checker.records import replace
 from checker.simulate import simulation
 from checker.simulate.simulation import WalkPlan, simulate
 from tests.simulate.opening import library, spec

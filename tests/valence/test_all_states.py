@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from checker import resources
 from checker.engines.options import Options
 from checker.formats.json_format import valence_to_json
+from checker.records import replace
 from checker.results.answer import Limits
 from checker.results.valence import Valence
 from checker.session.pipeline import run_check

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from checker import resources
 from checker.engines.options import Options
 from checker.explain import still_open
 from checker.formats.json_format import trace_from_text, trace_to_text
+from checker.records import replace
 from checker.results.trace import StillOpen, Trace
 from checker.results.verdict import STRIPS_ENDED, Report
 from checker.session.pipeline import replay_trace, run_check

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from checker.records import replace
 from tests.world import spec as s
 from tests.world.protocol import CONDITION, RECEIVE, Handler, Protocol, Spec, Uses, Variation
 

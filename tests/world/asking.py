@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
+from checker.records import replace
 from tests.world import spec as s
 from tests.world.carrying import CARRIED
 from tests.world.judge import Graph, Look, Verdict, bindings, judge

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
+from checker.records import replace
 from tests.world import spec as s
 from tests.world.asking import limit, questions
 from tests.world.carrying import CARRIED, Carried

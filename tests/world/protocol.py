@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from checker.records import replace
 from tests.world.sorts import Sort
 from tests.world.spec import Bind, Block, Expr, Pattern, Skip, block
 

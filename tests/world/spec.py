@@ -8,8 +8,10 @@ docs/language.md says they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from checker.records import replace
 
 # ---- expressions and patterns -----------------------------------------------------------------
 

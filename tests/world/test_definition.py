@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from checker.records import replace
 from tests.world import spec as s
 from tests.world.judge import explore, judge
 from tests.world.protocol import (

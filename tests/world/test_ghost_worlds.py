@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
 
 import pytest
 
+from checker.records import replace
 from tests.agreement.ghostly import observed
 from tests.selection import first_by_default
 from tests.world import spec as s

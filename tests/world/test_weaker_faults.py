@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count, permutations
 from pathlib import Path
 
 import pytest
 
+from checker.records import replace
 from checker.results.verdict import Word
 from checker.session.load import load_check
 from tests.selection import first_by_default

@@ -9,7 +9,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -38,6 +37,7 @@ from checker.model import interpreter
 from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
 from checker.model.transforms.hoist_choices import CannotHoist
+from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits, Listener, State, Unsupported, nothing_known
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 
@@ -14,6 +13,7 @@ from checker.engines.reference.engine import explored
 from checker.engines.reference.liveness import route
 from checker.model import distributions, interpreter, ir
 from checker.model.interpreter import Constraint, State
+from checker.records import replace
 from checker.results.answer import Listener, Path, stop_reason
 
 

@@ -6,7 +6,7 @@ Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from checker.engines import budgets
@@ -21,6 +21,7 @@ from checker.model.interpreter import State
 from checker.model.ir import Expr, PropertyKind, TransitionSystem
 from checker.model.views import seen
 from checker.properties.persistence import persistence_for_some
+from checker.records import replace
 from checker.results.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
 from checker.results.bounds import is_beyond
 

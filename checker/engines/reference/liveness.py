@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
@@ -35,8 +36,7 @@ ANY = Automaton(1, (), ())
 """Stands for the automaton that accepts every execution: see :func:`_reads`."""
 
 
-@dataclass
-class Graph:
+class Graph(Struct):
     """The states that were found, the steps between them, and the fairness constraints enabled in
     each.
 
@@ -170,8 +170,7 @@ def route(
 # ---- the product ------------------------------------------------------------------------------
 
 
-@dataclass
-class Product:
+class Product(Struct):
     """The product of the graph with a Büchi automaton that reads each state when it is entered."""
 
     graph: Graph

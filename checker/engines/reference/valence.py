@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from checker.engines import budgets
 from checker.engines.attribution import Attributed, attributed
@@ -15,6 +14,7 @@ from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.interpreter import Constraint, State
 from checker.model.ir import FairnessKind
+from checker.records import replace
 from checker.results.answer import Listener, Path, stop_reason
 
 

@@ -18,9 +18,10 @@ import resource
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.search.findings import Findings, LevelReport
@@ -34,6 +35,7 @@ from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import enough
+from checker.records import replace
 from checker.results.answer import INTERRUPTED
 
 SLICE = 0.05
@@ -48,8 +50,7 @@ Meet = Callable[[Address], list[Address]]
 """Returns the addresses of all tasks for one's own; all call it at once."""
 
 
-@dataclass(frozen=True)
-class LevelEnd:
+class LevelEnd(Struct, frozen=True):
     """The end of a level.  ``stop``: why the level is not complete; ``commit``: it is to be
     committed (decided by task 0).
     """

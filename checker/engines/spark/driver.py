@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
@@ -36,6 +36,7 @@ from checker.engines.spark.shared_sessions import enter_session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.task_progress import ProgressReader
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import (
     INTERRUPTED,

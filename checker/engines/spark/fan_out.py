@@ -9,8 +9,9 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from checker.engines.spark.cancellation import LOOK, cancel, mark, silence_warnings
 from checker.engines.spark.failures import keep, root_cause
@@ -27,16 +28,14 @@ AHEAD = 16
 """At least so many jobs are queued where executors are allocated dynamically."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFailure:
+class ItemFailure(Struct, frozen=True):
     """An item without a result: ``reason`` in one line, ``trace`` with all that is known."""
 
     reason: str
     trace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """The item with this number has been started."""
 
     number: int

@@ -20,7 +20,8 @@ import hmac
 import secrets
 import socket
 import time
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SECONDS = 5.0
 """The time limit of a handshake in seconds."""
@@ -49,8 +50,7 @@ class MessageAuthenticator:
         return hmac.compare_digest(signature, self.next(message))
 
 
-@dataclass(frozen=True)
-class MessageAuthenticators:
+class MessageAuthenticators(Struct, frozen=True):
     """The authenticators of one side of a connection: for sent and for received messages."""
 
     sent: MessageAuthenticator
@@ -65,8 +65,7 @@ class PeerClosed(UnknownPeer):
     """The peer has closed the connection."""
 
 
-@dataclass(frozen=True)
-class Handshake:
+class Handshake(Struct, frozen=True):
     """The credentials with which task ``index`` authenticates itself: the run's ``token``, and the
     tasks in the ``room``.
     """

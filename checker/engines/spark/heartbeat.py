@@ -17,8 +17,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from checker.engines import budgets
 from checker.engines.native.checkpoint.run_folder import RunFolder
@@ -44,8 +45,7 @@ class Overdue(Exception):
     """A task has exceeded its time limit."""
 
 
-@dataclass(frozen=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True):
     """The heartbeat of a task; can be pickled.  ``every``: seconds between beats; ``group``: of
     tasks that are counted together; ``end``: the driver's message that ends them
     (:func:`told_to_end`), where they check for one.
@@ -115,8 +115,7 @@ def told_to_end() -> bool:
     return _told.is_set()
 
 
-@dataclass
-class _Task:
+class _Task(Struct):
     """The state of a task.  ``said``: its last beat; ``begun``: it has begun the current turn;
     ``quiet``: seconds since then, or since it was expected to begin; ``expected``: beats are
     expected.

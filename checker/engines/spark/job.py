@@ -8,8 +8,9 @@ import pickle
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from checker.engines import budgets
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
@@ -30,8 +31,7 @@ ANSWER = "answer"
 """The only column of the tasks' output to Spark: a pickled object."""
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """A run in ``shards`` parts, which resumes from what ``folder`` has; can be pickled.
 
     ``token``: a secret of the tasks of this run; ``deadline``: in seconds of ``time.time``, or
@@ -109,8 +109,7 @@ class Job:
         return bool(self.all_states or shown or (live and cycles))
 
 
-@dataclass(frozen=True)
-class TaskCost:
+class TaskCost(Struct, frozen=True):
     """The costs of one task: its states, bytes sent to others, largest number of bytes of memory,
     seconds, and its host.
     """
@@ -130,8 +129,7 @@ class TaskCost:
         )
 
 
-@dataclass(frozen=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True):
     """The findings of all tasks together; the fields are those of ``Explored``.
 
     ``complete``: the findings that belong to the states in the folder; ``broken``: why the folder

@@ -9,8 +9,9 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import masters
@@ -32,8 +33,7 @@ SAME_PYTHON = "--conf spark.pyspark.python=PATH names the one that they should u
 SAME_SERVER = "the server of Spark Connect was started with another one (PYSPARK_PYTHON)"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """The findings of one task: its machine, its Python, the versions of the packages (an empty one
     where there is none), and what is wrong with the run's folder (``None``: nothing).
     """

@@ -6,8 +6,9 @@ executors have removed states that can't lie on a cycle
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from checker.engines.native.liveness.graph import bytes_needed
 from checker.engines.native.search.explored import GraphStates, Undecided
@@ -40,8 +41,7 @@ class FilterStep(Protocol):
     def do(self, trim: Any, /) -> Any: ...
 
 
-@dataclass(frozen=True)
-class ResidualGraph:
+class ResidualGraph(Struct, frozen=True):
     """``states``, ``steps``: of the whole run; ``check_time``: raises ``Undecided`` where the time
     limit is reached; ``tell``: reports the current activity; ``listening``: monitors the executors
     of a step; ``lost``: reports a task that was not heard from any more; ``impossible``: what can't

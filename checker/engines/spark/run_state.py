@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.native.search.findings import Best, Findings, LevelReport
 from checker.engines.spark.job import Job, RunOutcome, TaskCost
 from checker.model.ir import PropertyKind
+from checker.records import replace
 from checker.results.answer import DECIDED
 
 Levels = Mapping[int, Sequence[Part]]
@@ -26,8 +28,7 @@ class Missing(Exception):
     """The shards do not hold all the states that the run has found; the message says how many."""
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """What one shard holds, or ``+`` many, when the states of a level are received.
 
     ``fresh``: states of that level; ``states``: all; ``deepest``: the last non-empty level;
@@ -57,8 +58,7 @@ class Counted:
         )
 
 
-@dataclass
-class RunState:
+class RunState(Struct):
     """The coordination state.  ``found``: the findings; ``complete``: those that belong to the
     states of the complete levels; ``total``: of all shards, when they were last counted; ``ahead``:
     states of the level after ``found.depth`` are in transit; ``looking``: they are, and only looked

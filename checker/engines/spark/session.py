@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
@@ -34,6 +35,7 @@ from checker.engines.spark.failures import failure_of
 from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java
 from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
+from checker.records import replace
 from checker.resources import temporary_prefix
 
 if TYPE_CHECKING:
@@ -71,8 +73,7 @@ START = {
 REMEDY = "pip install 'bivalence[spark]'"
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A session.  ``spark``: PySpark's session; ``slots``: how many tasks run at a time;
     ``dynamic``: executors are allocated dynamically; ``connect``: the driver is elsewhere;
     ``local``: no machine but this one; ``log``: the log of Spark's output; ``master``: its master;

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 
 from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.spark import probe
 from checker.engines.spark.session import SHORTEST, Session, open_session
+from checker.records import replace
 from checker.results.answer import Limits
 
 

@@ -13,7 +13,6 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -42,6 +41,7 @@ from checker.engines.spark.job import RunOutcome
 from checker.engines.spark.residual_graph import ResidualGraph
 from checker.engines.valence import ValenceGraph, ValenceProblem, ValenceUnknown
 from checker.model import interpreter
+from checker.records import replace
 from checker.results.answer import Listener, Path, State
 
 IMPOSSIBLE = "valence can't be computed"

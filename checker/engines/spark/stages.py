@@ -20,11 +20,12 @@ import socket
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from itertools import chain
 from operator import add
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.native.search.findings import LevelReport
@@ -34,6 +35,7 @@ from checker.engines.spark.heartbeat import told_to_end
 from checker.engines.spark.job import PROGRESS, STOP, Job, TaskCost, rows_of
 from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.shard_handle import ShardHandle
+from checker.records import replace
 from checker.results.answer import INTERRUPTED
 
 SCHEMA = "dst int, note binary, rows binary"
@@ -59,8 +61,7 @@ class InconsistentTasks(Exception):
     """The tasks of a stage have inconsistent information."""
 
 
-@dataclass(frozen=True)
-class LevelSummary:
+class LevelSummary(Struct, frozen=True):
     """``shard`` has expanded level ``depth``: its findings, why not all of it (``stop``), what it
     held when it began, and its costs.
     """
@@ -73,8 +74,7 @@ class LevelSummary:
     effort: TaskCost
 
 
-@dataclass(frozen=True)
-class ShardState:
+class ShardState(Struct, frozen=True):
     """The state of a shard between stages: the course, its counts since, the parts written since
     the last commit, and the costs.
     """
@@ -102,8 +102,7 @@ def _unpack_job(job: bytes) -> Job:
 # -- input and output ---------------------------------------------------------------------------
 
 
-@dataclass
-class InputBuffer:
+class InputBuffer(Struct):
     """The input of one shard; summaries and shard state are there once they have been read past."""
 
     batches: Batches

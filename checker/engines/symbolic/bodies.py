@@ -7,10 +7,10 @@ ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import z3
+from msgspec import Struct, field
 
 from checker.engines.symbolic.evaluation import Evaluation
 from checker.engines.symbolic.operations import arbitrary_value, without
@@ -26,6 +26,7 @@ from checker.engines.symbolic.terms import (
 from checker.model import ir
 from checker.model.tree import loop_carried, statements
 from checker.model.types import BagT, SetT
+from checker.records import replace
 from checker.results.answer import Unsupported
 
 ROUNDS = 200
@@ -39,8 +40,7 @@ Begun = tuple[dict[str, Any], dict[str, Any]]
 """The start of a loop iteration: the state, and locals."""
 
 
-@dataclass(slots=True)
-class Inputs:
+class Inputs(Struct):
     """The inputs of one instance, counted; ``pool``: all that there are, by name.
 
     Only one of several instances is executed, so all of them take theirs from the same pool.
@@ -69,7 +69,6 @@ class Inputs:
         return found
 
 
-@dataclass(slots=True)
 class Body(Evaluation):
     """The symbolic execution of a sequence of statements; ``names``: parameters and declared
     locals.

@@ -7,9 +7,8 @@ so the first one that is found is a shortest one, as breadth-first search would 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import z3
+from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines.symbolic.encoding import Encoding, Symbolic
@@ -46,8 +45,7 @@ def fresh_solver() -> z3.Solver:
     return z3.Then(*steps, "sat").solver()
 
 
-@dataclass
-class _Search:
+class _Search(Struct):
     encoding: Encoding
     depth: int
     listener: Listener | None

@@ -9,9 +9,10 @@ Ernst's (Daikon, ICSE 1999).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from itertools import combinations, islice
 from typing import Any, cast
+
+from msgspec import Struct
 
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.interpreter import State
@@ -49,6 +50,7 @@ from checker.model.types import (
     sort_key,
     universe,
 )
+from checker.records import fields, is_record
 
 FEW = 12
 """So many values of one part of a state are distinguished one by one."""
@@ -68,8 +70,7 @@ Literal = tuple[int, bool]
 Clause = tuple[Literal, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """``atoms`` are Boolean expressions of the state.
 
     Each of ``clauses`` (one or two literals) and of ``longer`` (three) held in all samples.
@@ -182,7 +183,7 @@ def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
                 _collect_mentioned(system, type_, value, found)
             case tuple():
                 todo += part
-            case _ if is_dataclass(part):
+            case _ if is_record(part):
                 todo += [getattr(part, f.name) for f in fields(part) if f.name != "type"]
             case _:
                 pass

@@ -15,11 +15,11 @@ Otherwise a later query could be vacuous.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import assert_never
 
 import z3
+from msgspec import Struct
 
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.sampling import Samples
@@ -28,39 +28,33 @@ from checker.model import ir
 from checker.model.ir import Expr, TransitionSystem
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """Every variable holds a value of its type, so no capacity is exceeded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lemma:
+class Lemma(Struct, frozen=True):
     """``expr`` is true."""
 
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Safe:
+class Safe(Struct, frozen=True):
     """``INVARIANT`` property number ``index`` is not violated."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Faultless:
+class Faultless(Struct, frozen=True):
     """No action meets a runtime error in the state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Never:
+class Never(Struct, frozen=True):
     """The premise of property number ``index`` is false."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class SmtFormula:
+class SmtFormula(Struct, frozen=True):
     """A formula in SMT-LIB over the constants of a state called ``s``; ``size``: its conjuncts."""
 
     text: str
@@ -70,8 +64,7 @@ class SmtFormula:
 Fact = Typed | Lemma | Safe | Faultless | Never | SmtFormula
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """Facts that are ``k``-inductive together; see the module's docstring.
 
     ``method``: how they were found, as users name it.  ``following``: of the rules that make values
@@ -93,8 +86,7 @@ class WrongCertificate(Exception):
     """The recheck refutes a proof, which is an internal error; the message says which query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A query that has to be unsatisfiable; ``text`` describes it."""
 
     text: str

@@ -10,10 +10,10 @@ planning as satisfiability: Kautz, McAllester and Selman, KR 1996).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import z3
+from msgspec import Struct
 
 from checker.engines.symbolic.bodies import Body, Inputs
 from checker.engines.symbolic.evaluation import Evaluation
@@ -41,16 +41,14 @@ QUICKLY = 2000
 """Milliseconds for the query whether a loop can continue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbolic:
+class Symbolic(Struct, frozen=True):
     """A symbolic state: its constants (or values), in a fixed order."""
 
     name: str
     terms: tuple[z3.ExprRef, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Instance:
+class _Instance(Struct, frozen=True):
     """An action with its parameters: when it is enabled, and the terms that it changes."""
 
     enabled: Truth

@@ -7,8 +7,9 @@ collected, each with its condition.  A part that is not evaluated (behind a lazy
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, assert_never
+
+from msgspec import Struct, field
 
 from checker.engines.symbolic import operations
 from checker.engines.symbolic.symbolic_values import (
@@ -58,8 +59,7 @@ WIDEST = 4096
 """The largest number of members of a domain."""
 
 
-@dataclass(slots=True)
-class Evaluation:
+class Evaluation(Struct):
     """The symbolic evaluation of expressions or of a body over ``state``.
 
     ``alive``: the condition under which the execution has not been excluded (by an ``Assume``) or

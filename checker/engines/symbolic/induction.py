@@ -8,9 +8,9 @@ one incremental solver for all ``k``, and of states that are kept distinct only 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 import z3
+from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines.symbolic.certificate import Fact, Stage, formula
@@ -20,8 +20,7 @@ from checker.model.interpreter import State
 from checker.results.answer import INTERRUPTED
 
 
-@dataclass(frozen=True, slots=True)
-class NotExcluded:
+class NotExcluded(Struct, frozen=True):
     """A counterexample to induction: ``fact`` holds in all ``states`` but the last one.
 
     Consecutive states are steps of the system; the first one need not be reachable.
@@ -31,8 +30,7 @@ class NotExcluded:
     states: tuple[State, ...]
 
 
-@dataclass
-class Induced:
+class Induced(Struct):
     """The result of induction.
 
     ``stages``: what was proved, in order; ``refuted``: a shortest execution to a state in which the

@@ -7,7 +7,6 @@ of the candidates that is inductive is found by dropping all that a counterexamp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import z3
 
@@ -15,6 +14,7 @@ from checker.engines.symbolic.candidates import Candidates, Clause
 from checker.engines.symbolic.certificate import Lemma, Stage, Typed, formula, rules
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
+from checker.records import replace
 
 METHOD = "lemmas found"
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import z3
+from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
@@ -62,8 +62,7 @@ PREMISES = 6
 """The depth of induction for premises that no sample satisfies."""
 
 
-@dataclass
-class ProofResult:
+class ProofResult(Struct):
     """The results on the system's goals (:func:`certificate.goals`) and on some premises.
 
     ``proved``: the number, from 0, of the stage of ``certificate`` that proves a fact; ``refuted``:

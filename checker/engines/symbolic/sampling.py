@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.symbolic.solver_queries import QueryBudget
@@ -29,8 +30,7 @@ LENGTH = 60
 """The largest number of steps of one walk."""
 
 
-@dataclass
-class Samples:
+class Samples(Struct):
     """The sampled ``states`` in the order in which they were found.
 
     ``exhaustive``: they are all reachable states.  ``violated``: properties that are false in some

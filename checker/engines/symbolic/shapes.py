@@ -7,10 +7,10 @@ length, the fields of other cases) are those of the default value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 import z3
+from msgspec import Struct, field
 
 from checker.engines.symbolic.symbolic_values import (
     SymbolicBag,
@@ -63,8 +63,7 @@ LARGEST = 30_000
 """The largest number of constants for one variable."""
 
 
-@dataclass(slots=True)
-class Shape:
+class Shape(Struct):
     """The constants of a value of ``type``.
 
     ``keys``: of a set or bag, its possible elements; ``parts``: the shapes inside, for each
@@ -172,8 +171,7 @@ def _bits(lo: int, hi: int) -> int:
     return hi.bit_length() if lo >= 0 else width(lo, hi)
 
 
-@dataclass(slots=True)
-class Fresh:
+class Fresh(Struct):
     """Makes constants; ``rules``: the constraints by which they are those of a value."""
 
     made: list[z3.ExprRef] = field(default_factory=list)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 import z3
+from msgspec import Struct, field
 
 from checker.engines import budgets
 
@@ -14,8 +14,7 @@ class GaveUp(Exception):
     """The solver, or the time, ended before the query was answered; the message is the reason."""
 
 
-@dataclass(slots=True)
-class QueryBudget:
+class QueryBudget(Struct):
     """A budget in seconds, shared by all queries that receive it (``None``: unlimited)."""
 
     seconds: float | None = None

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 import z3
+from msgspec import Struct
 
 from checker.engines.symbolic.terms import (
     Num,
@@ -67,23 +67,20 @@ MOST = 20_000
 """The largest number of alternatives of one value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SymbolicOption:
+class SymbolicOption(Struct, frozen=True, eq=False):
     """An option: ``value`` where ``present``; ``None`` where it is certainly absent."""
 
     present: Truth
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SymbolicSet:
+class SymbolicSet(Struct, frozen=True, eq=False):
     """A set: the possible elements, each with the condition of its membership."""
 
     when: Mapping[Value, Truth]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SymbolicBag:
+class SymbolicBag(Struct, frozen=True, eq=False):
     """A bag: the number of copies of each possible element (never negative).
 
     ``length``: their sum.  It is kept beside the numbers, because that a sum of many stays below a
@@ -94,16 +91,14 @@ class SymbolicBag:
     length: Number
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SymbolicSeq:
+class SymbolicSeq(Struct, frozen=True, eq=False):
     """A sequence: the first ``length`` of ``slots``."""
 
     length: Number
     slots: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SymbolicVariant:
+class SymbolicVariant(Struct, frozen=True, eq=False):
     """A variant: the condition and the fields of each possible case."""
 
     of: Mapping[int, tuple[Truth, tuple[Any, ...]]]

@@ -7,17 +7,16 @@ signed bit vectors that are wide enough for all their values: nothing wraps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import z3
+from msgspec import Struct
 
 Truth: TypeAlias = bool | z3.BoolRef
 """A truth value, known or symbolic."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Num:
+class Num(Struct, frozen=True, eq=False):
     """An unknown integer in ``lo..hi``: ``term`` is a signed vector of their width."""
 
     term: z3.BitVecRef

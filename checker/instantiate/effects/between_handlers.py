@@ -24,7 +24,6 @@ states are still checked there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from checker.instantiate.world import INTERRUPTED, PENDING, REQUEST, Draft, World
 from checker.model import build, ir
@@ -41,6 +40,7 @@ from checker.model.ir import (
 from checker.model.transforms.blind import restrict_observations
 from checker.model.tree import nodes
 from checker.model.types import BOOL, SeqT
+from checker.records import replace
 
 
 def properties_between_handlers(

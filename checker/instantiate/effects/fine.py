@@ -13,7 +13,6 @@ handler has begun, which a ghost or a budget tells.  What properties observe of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from checker.instantiate import fairness
 from checker.instantiate.effects.between_handlers import noting
@@ -37,6 +36,7 @@ from checker.model.ir import (
 from checker.model.transforms.rewrite import Lowered, emits, replace_emits
 from checker.model.transforms.substitute import substitute
 from checker.model.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
+from checker.records import replace
 
 OF_OTHERS = frozenset((EffectKind.ASSIGN, EffectKind.GHOST))
 """The kinds of what stands in the queue and is no step of its own."""

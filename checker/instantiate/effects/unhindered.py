@@ -10,12 +10,12 @@ that could not be reached in more steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.instantiate.world import Draft, World
 from checker.model.build import negation
 from checker.model.ir import FALSE, ActionKind, Block, Expr, fairness_of
+from checker.records import fields, is_record, replace
 
 
 def unhindered_drafts(
@@ -50,7 +50,7 @@ def _with(node: Any, old: Expr, new: Expr) -> Any:
         return new
     if isinstance(node, tuple):
         return tuple(_with(part, old, new) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
+    if is_record(node) and not isinstance(node, type):
         return replace(
             node, **{f.name: _with(getattr(node, f.name), old, new) for f in fields(node)}
         )

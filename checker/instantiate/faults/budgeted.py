@@ -24,8 +24,9 @@ instrumented system share the same machine code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
 
 from checker.instantiate.faults.fault_marks import Fault, FaultKind, byzantine, fault_kind, new
 from checker.model import build, interpreter, ir
@@ -35,6 +36,7 @@ from checker.model.interpreter import Event, State
 from checker.model.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
 from checker.model.types import BOOL, IntT, Value
 from checker.model.verify import verify
+from checker.records import replace
 
 FORBIDDEN = "@forbidden"
 """The variable that is true where a step subject to fairness has exceeded a budget."""
@@ -51,8 +53,7 @@ received."""
 _Arg = TypeVar("_Arg")
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A message that ``receiver`` receives with the apparent sender ``sender``, who may not have
     sent it."""
 
@@ -65,8 +66,7 @@ Cost = Callable[[MarkInfo, tuple[Expr, ...]], Expr]
 """Returns whether passing a mark, with these arguments, consumes one unit of a budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """A bound on how often something may happen; ``name`` is that of the variable.
 
     ``most``: the largest limit that can be set.  ``start``: conditions on the initial state, each
@@ -91,8 +91,7 @@ class Budget:
         return ir.Read(self.type, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Budgeted:
+class Budgeted(Struct, frozen=True):
     """``system`` is ``original`` with the variables of ``budgets``, all unlimited."""
 
     original: TransitionSystem

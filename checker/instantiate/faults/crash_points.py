@@ -36,7 +36,7 @@ to it or to a later one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.instantiate.faults import stable_storage
 from checker.instantiate.faults.crashes import crash_statements, room
@@ -49,6 +49,7 @@ from checker.model.ir import CRASHING, FALSE, TRUE, Block, EffectKind
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.tree import rewritten
 from checker.model.types import BOOL, IntT, default
+from checker.records import replace
 
 
 def add(world: World) -> None:
@@ -221,8 +222,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
     )
 
 
-@dataclass(frozen=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """Splits the effects of a handler at a crash of its process.
 
     ``done``: the crash has happened; ``some``: something has been done that a crash before the

@@ -7,8 +7,9 @@ then on, as it must happen.  When it happens it is the same fault, and not one m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from checker.instantiate.network.partitions import SPLITTING
 from checker.instantiate.oracles.crash_prophecy import DOOMED, FORESEEN
@@ -29,8 +30,7 @@ class FaultKind(StrEnum):
     BYZANTINE = "byzantine"  # args: process; fixed initially
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A fault that happened."""
 
     kind: FaultKind

@@ -13,8 +13,6 @@ No fairness assumption applies to any of these.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import overflow
 from checker.instantiate.network.overflow import Flight
@@ -24,6 +22,7 @@ from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, member, negation
 from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind, Op, Param
 from checker.model.types import IntT, SeqT, SetT
+from checker.records import replace
 
 WHILE_DOWN = "lose while down"
 """Prefix of the names of the losses that no fairness assumption excludes: an end is down."""

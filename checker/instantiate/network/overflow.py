@@ -13,7 +13,7 @@ waits at a ``yield``, or the network is split) is remembered in the same way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.instantiate.world import Link, World, mark
 from checker.language.link_kinds import Delivery
@@ -21,10 +21,10 @@ from checker.model import build, ir
 from checker.model.build import disj, entry, fresh, member, negation
 from checker.model.ir import FALSE, TRUE, Block, Expr, MarkKind, Param, VariableKind
 from checker.model.types import MapT, default
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
+class Flight(Struct, frozen=True):
     """A message on a link: the parameters that stand for it, its ends, itself, and how it leaves;
     ``queue``: where it waits behind others, the queue and the target that holds it."""
 

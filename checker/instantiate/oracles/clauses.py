@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.instantiate.faults import byzantine_requests
@@ -10,10 +10,10 @@ from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import Instance, World
 from checker.language.syntax import typed
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """One property: ``forall binders: premise -> goal``, always or (``later``) eventually."""
 
     definition: typed.PropertyDef

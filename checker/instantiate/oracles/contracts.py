@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.oracles.clauses import Clause, bound_by, clause_of, request_of
@@ -25,8 +25,7 @@ FEW = 4
 """Up to this many values are tried one by one."""
 
 
-@dataclass
-class Contract:
+class Contract(Struct):
     """What an oracle has to satisfy, and the histories that it keeps to do so."""
 
     world: World
@@ -280,8 +279,7 @@ def contract_of(world: World, instance: Instance) -> Contract:
     return contract
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     """Lowers what only properties may use, over the histories of an oracle."""
 
     contract: Contract

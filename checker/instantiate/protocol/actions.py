@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate import fairness
 from checker.instantiate.protocol import calls, receptions, returns
 from checker.instantiate.protocol.dispatch import guard_of, run_handler
@@ -29,6 +27,7 @@ from checker.model.ir import (
     VariableKind,
 )
 from checker.model.types import AtomT, IntT, MapT, SetT, default
+from checker.records import replace
 
 
 def self_param(world: World, role: typed.Role, instance: Instance) -> tuple[ir.Local, ir.Domain]:

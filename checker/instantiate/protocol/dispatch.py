@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.protocol import calls, receptions
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.handler_budgets import count, is_left
@@ -18,6 +16,7 @@ from checker.model.build import conj, disj, member, negation
 from checker.model.ir import FALSE, TRUE, Block, Expr
 from checker.model.transforms.rewrite import replace_emits
 from checker.model.types import SetT
+from checker.records import replace
 
 NESTED = "calls within calls"
 """The capacity that bounds how often a handler may be entered before it returns."""

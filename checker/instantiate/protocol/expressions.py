@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import refuse
@@ -28,12 +29,12 @@ from checker.model.types import (
     cardinality,
     universe,
 )
+from checker.records import replace
 
 HistoryReader = Callable[["Env", typed.Expr], Expr]
 
 
-@dataclass(frozen=True)
-class Env:
+class Env(Struct, frozen=True):
     """The context of an expression: its instance, its ``self``, the meaning of local names.
 
     ``history`` lowers the expressions that only properties may use.

@@ -8,7 +8,6 @@ effect, and then sees the ghosts as they are by then, and all else as it was in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from checker.instantiate.protocol.expressions import Env
@@ -22,6 +21,7 @@ from checker.model.build import fresh
 from checker.model.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.model.names import BINDERS
 from checker.model.types import MapT, default
+from checker.records import replace
 
 GHOST = "ghost."
 """Prefix of the names of the effects that ghost code becomes."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.diagnostics.english import listing
@@ -17,8 +18,7 @@ LARGEST = 64
 """The largest number of processes: sets of them are machine words."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleSize:
+class RoleSize(Struct, frozen=True):
     """A role's members are the processes ``first .. first + size - 1``."""
 
     name: str
@@ -26,8 +26,7 @@ class RoleSize:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """``values``: every parameter's value: a number, the index of a process, a truth value as 0 or
     1."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.language.syntax import typed
@@ -12,6 +11,7 @@ from checker.model import ir
 from checker.model.ir import Expr
 from checker.model.reading import Phrase
 from checker.model.types import BOOL
+from checker.records import replace
 
 _BINDING = {
     "or": 2, "=>": 1, "~>": 1, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5,

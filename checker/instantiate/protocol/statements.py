@@ -5,8 +5,9 @@ A call between the layers of one process executes the handlers that take it in p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.instantiate.faults import stable_storage
@@ -27,6 +28,7 @@ from checker.model.build import conj, fresh
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
+from checker.records import replace
 
 ROUNDS = 1000
 """A loop with more iterations than this is assumed not to terminate."""
@@ -39,8 +41,7 @@ HandlerKey = tuple[str, int]
 """Path of an instance and the identity of one of its handlers."""
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(Struct, frozen=True):
     """One event at the process ``self`` and all that is executed in its transition.
 
     ``running``: the handlers that have begun and not ended, outermost first.  ``follows``: whether

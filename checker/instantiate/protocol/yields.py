@@ -8,8 +8,6 @@ handler uses are on another stack for each place.  A crash clears all of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate import fairness
 from checker.instantiate.protocol import calls
 from checker.instantiate.protocol.expressions import Env
@@ -33,6 +31,7 @@ from checker.model.ir import (
     VariableKind,
 )
 from checker.model.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
+from checker.records import replace
 
 
 def declare(world: World) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.instantiate.network import overflow
 from checker.instantiate.network.losses import WHILE_DOWN
 from checker.instantiate.protocol.changes import changes, some
@@ -15,6 +13,7 @@ from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, member, negation
 from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
 from checker.model.types import BagT, MapT, default
+from checker.records import replace
 
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}

@@ -22,7 +22,7 @@ are optional (``may``), where the process does not execute them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import SpecError
 from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
@@ -54,8 +54,7 @@ from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
 
 
-@dataclass(frozen=True, slots=True)
-class TimerOf:
+class TimerOf(Struct, frozen=True):
     """A timer of an instance with the handlers that wait for it; ``name`` is ``None`` for the
     anonymous one."""
 

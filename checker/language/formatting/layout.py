@@ -9,8 +9,9 @@ columns of comments behind code are kept where the code leaves them room.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from checker.language.formatting.spacing import blanks
 from checker.language.parser.tokens import STEP, Lexeme, comments, lexemes
@@ -51,8 +52,7 @@ def _spelled(token: Lexeme) -> str:
     return token.text if token.kind in (STEP, "STRING") else _BLANKS.sub(" ", token.text)
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(Struct):
     """A line that is written: its indentation, its code and the comment behind that; ``column``:
     where that comment began in the original."""
 

@@ -11,8 +11,9 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.mutation.source_text import Edit, Source
@@ -32,8 +33,7 @@ BY_ONE = {">=": " - 1", "<=": " + 1"}
 OPPOSITE = {"==": "!=", "!=": "==", "and": "or", "or": "and"}
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(Struct, frozen=True):
     """A changed ``text`` of the spec at ``path``: a change of ``kind``, in ``protocol``."""
 
     path: Path

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_clauses, ast_items
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """The characters from ``start`` to ``end`` become ``text``."""
 
     start: int

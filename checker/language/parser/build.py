@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import Any, get_args
 
 from lark import Token, Tree
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_chance, ast_clauses, ast_draws, ast_items, ast_objects
+from checker.records import fields, is_record, replace
 
 DEPTH = 60
 """The largest nesting depth of expressions, types and blocks."""
@@ -44,8 +45,7 @@ _ABSENT = {"str": "", "bool": False, "tuple": ()}
 """What a field of a type is where nothing is written for it; ``None`` for all other types."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, frozen=True):
     """How children become an instance of ``kind``: the ``types`` of its fields in turn, those of
     ``_ABSENT`` and others; ``is_open``: one more field takes the children that are left."""
 
@@ -319,7 +319,7 @@ Maker = Callable[[Builder, Tree[Any]], Any]
 
 def nodes(module: ModuleType) -> dict[str, Maker]:
     """Returns how the rules that are called as dataclasses of ``module`` are built."""
-    kinds = (kind for kind in vars(module).values() if is_dataclass(kind))
+    kinds = (kind for kind in vars(module).values() if is_record(kind))
     return {
         rule_of(kind): partial(Builder._node, shape=_shape(kind))
         for kind in kinds

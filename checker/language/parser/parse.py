@@ -6,7 +6,6 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -33,6 +32,7 @@ from checker.language.parser.recover import (
 from checker.language.parser.words import MISSPELT, is_for_a_refused_name, syntax_error, whole_word
 from checker.language.syntax import ast_items, plain
 from checker.language.syntax.ast import LARGEST
+from checker.records import replace
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lark.exceptions import UnexpectedInput
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.parser.build import Builder, NumberTooLarge, TooDeep
@@ -26,8 +26,7 @@ _STEPS = 4 * LIMIT
 """So many items of one piece are left out before all of it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(Struct, frozen=True):
     """What can be parsed of a text: ``spec``; ``errors``: its syntax errors, sorted by location;
     ``lost``: the words of what could not be parsed, which is not in ``spec``."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
+from msgspec import Struct
 
 from checker.language.parser.parse import parse, parser
 
@@ -27,8 +27,7 @@ _CLAUSES = frozenset(("FAULTS", "LINKS", "CLIENTS", "_AT_MOST"))
 """The first tokens of clauses of a check that are no rules of their own."""
 
 
-@dataclass(slots=True)
-class Lexeme:
+class Lexeme(Struct):
     """A token with its range in the text (offsets), the name of the innermost rule around it, and
     what it begins and ends.
 

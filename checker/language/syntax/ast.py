@@ -6,7 +6,8 @@ Patterns are expressions here; the type check turns them into patterns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax.ast_draws import Draws
@@ -17,40 +18,34 @@ LARGEST = 1_000_000_000
 # ---- expressions ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Struct, frozen=True):
     value: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(Struct, frozen=True):
     value: bool
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class NoneWord:
+class NoneWord(Struct, frozen=True):
     """``none``."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class BoolWord:
+class BoolWord(Struct, frozen=True):
     """``bool`` as a set of values."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """``name(args)``."""
 
     name: str
@@ -58,8 +53,7 @@ class Apply:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyOn:
+class ApplyOn(Struct, frozen=True):
     """``base.name(args)``."""
 
     base: Expr
@@ -68,22 +62,19 @@ class ApplyOn:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FieldOf:
+class FieldOf(Struct, frozen=True):
     base: Expr
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class IndexOf:
+class IndexOf(Struct, frozen=True):
     base: Expr
     key: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """``op`` with one, two or (``and``, ``or``) more operands.
 
     ``not neg size and or => == != < <= > >= in not-in subset prefix union intersect minus + -
@@ -95,15 +86,13 @@ class Operator:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RangeOf:
+class RangeOf(Struct, frozen=True):
     lo: Expr
     hi: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(Struct, frozen=True):
     """``kind``: ``tuple``, ``set``, ``seq`` or ``bag``."""
 
     kind: str
@@ -111,14 +100,12 @@ class Display:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RecordDisplay:
+class RecordDisplay(Struct, frozen=True):
     items: tuple[tuple[str, Expr], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Binder:
+class Binder(Struct, frozen=True):
     """``pattern in domain when where``; ``domain`` ``None``: that of the next binder."""
 
     pattern: Expr
@@ -127,22 +114,19 @@ class Binder:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Comprehension:
+class Comprehension(Struct, frozen=True):
     item: Expr
     binders: tuple[Binder, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SeqComprehension:
+class SeqComprehension(Struct, frozen=True):
     item: Expr
     binders: tuple[Binder, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True):
     """``name(item for binders)``: ``sum``, ``min`` or ``max``."""
 
     name: str
@@ -151,24 +135,21 @@ class Aggregate:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MapDisplay:
+class MapDisplay(Struct, frozen=True):
     key: Expr
     value: Expr
     binders: tuple[Binder, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(Struct, frozen=True):
     kind: str
     binders: tuple[Binder, ...]
     body: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Consistent:
+class Consistent(Struct, frozen=True):
     """``kind object``: of an execution, such as ``linearizable as Register``; ``kind`` ends in
     ``as``."""
 
@@ -177,8 +158,7 @@ class Consistent:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Struct, frozen=True):
     condition: Expr
     then: Expr
     otherwise: Expr
@@ -211,47 +191,40 @@ Expr = (
 # ---- types ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedType:
+class NamedType(Struct, frozen=True):
     """A type's name; ``bool`` too."""
 
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class NatType:
+class NatType(Struct, frozen=True):
     bound: Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RangeType:
+class RangeType(Struct, frozen=True):
     lo: Expr
     hi: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class EnumType:
+class EnumType(Struct, frozen=True):
     labels: tuple[Name, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TupleType:
+class TupleType(Struct, frozen=True):
     items: tuple[Type, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RecordType:
+class RecordType(Struct, frozen=True):
     fields: tuple[Field, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionType:
+class CollectionType(Struct, frozen=True):
     """``kind``: ``option``, ``set``, ``seq`` or ``bag``."""
 
     kind: str
@@ -260,8 +233,7 @@ class CollectionType:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MapType:
+class MapType(Struct, frozen=True):
     key: Type
     value: Type
     span: Span
@@ -272,8 +244,7 @@ Type = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     name: Name
     type: Type
     span: Span
@@ -282,16 +253,14 @@ class Field:
 # ---- statements -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     target: Expr
     op: str
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """A send statement; ``receivers`` ``None``: all."""
 
     message: Expr
@@ -299,23 +268,20 @@ class Send:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     target: Expr
     args: tuple[Expr, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     condition: Expr
     then: Block
     otherwise: Block
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """``for`` (``kind`` ``for``) or ``while some`` (``while``)."""
 
     kind: str
@@ -326,35 +292,30 @@ class Loop:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     pattern: Expr
     domain: Expr
     where: Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(Struct, frozen=True):
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Require:
+class Require(Struct, frozen=True):
     condition: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Struct, frozen=True):
     pattern: Expr
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(Struct, frozen=True):
     """``var name : type = value``: a local that can be assigned."""
 
     name: Name
@@ -363,20 +324,17 @@ class Var:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(Struct, frozen=True):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Perform:
+class Perform(Struct, frozen=True):
     idempotent: bool
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(Struct, frozen=True):
     """``kind``: ``start`` or ``cancel``."""
 
     kind: str
@@ -385,21 +343,18 @@ class Timer:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Struct, frozen=True):
     body: Block
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Yield:
+class Yield(Struct, frozen=True):
     """What follows is a step of its own; the same when typed."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """The result of an object's operation."""
 
     value: Expr

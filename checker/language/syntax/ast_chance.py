@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 
 
-@dataclass(frozen=True, slots=True)
-class ChancePath:
+class ChancePath(Struct, frozen=True):
     """``goal`` (a formula), or ``keeps until goal`` (of states); ``steps``: of ``within``,
     those of ``handler``, or all (``None``)."""
 
@@ -19,8 +18,7 @@ class ChancePath:
     handler: ast.Name | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceBound:
+class ChanceBound(Struct, frozen=True):
     """``at least numerator / denominator``, or ``at most``."""
 
     at_least: bool
@@ -28,8 +26,7 @@ class ChanceBound:
     denominator: ast.Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceQuestion:
+class ChanceQuestion(Struct, frozen=True):
     """A question about chance; ``text``: as it is written, on one line.
 
     ``bound``: ``None`` for ``almost surely``.  ``counts``: whether expected steps are asked for
@@ -45,14 +42,12 @@ class ChanceQuestion:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ProveChance:
+class ProveChance(Struct, frozen=True):
     questions: tuple[ChanceQuestion, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectChance:
+class ExpectChance(Struct, frozen=True):
     question: ChanceQuestion
     word: ast.Name
     span: Span

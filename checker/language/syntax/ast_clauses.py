@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
 
 
-@dataclass(frozen=True, slots=True)
-class StateBound:
+class StateBound(Struct, frozen=True):
     """``bound formula``; ``text``: the formula as it is written."""
 
     formula: ast.Expr
@@ -17,8 +16,7 @@ class StateBound:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """``view term, term``; ``texts``: the terms as they are written."""
 
     terms: tuple[ast.Expr, ...]
@@ -26,8 +24,7 @@ class View:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class HandlerBudget:
+class HandlerBudget(Struct, frozen=True):
     """``at most bound handler``, of all processes together, or of each."""
 
     bound: ast.Expr
@@ -36,16 +33,14 @@ class HandlerBudget:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """``any of domain``, in a client's request."""
 
     domain: ast.Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """``then what word``."""
 
     what: ast.Name
@@ -53,8 +48,7 @@ class Claim:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A scenario: its steps, those that it repeats forever, and the claims about the execution."""
 
     name: ast.Name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from checker.language.syntax.ast import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """``value: numerator / denominator``, of a choice by chance."""
 
     value: Expr
@@ -21,8 +21,7 @@ class Weight:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """``choose pattern in domain by chance when where``: each member is as likely."""
 
     pattern: Expr
@@ -31,8 +30,7 @@ class Draw:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedDraw:
+class WeighedDraw(Struct, frozen=True):
     """``choose pattern by chance { weights }``."""
 
     pattern: Expr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
@@ -11,14 +11,12 @@ from checker.language.syntax.ast_clauses import AnyOf, HandlerBudget, Scenario, 
 from checker.language.syntax.ast_objects import Object, Returned
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     path: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorDecl:
+class OperatorDecl(Struct, frozen=True):
     """``kind``: ``request`` or ``indication``; ``returns``: how a request returns, if it does."""
 
     kind: str
@@ -28,29 +26,25 @@ class OperatorDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyList:
+class PropertyList(Struct, frozen=True):
     names: tuple[ast.Name, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TypeAlias:
+class TypeAlias(Struct, frozen=True):
     name: ast.Name
     type: ast.Type
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     name: ast.Name
     type: ast.Type | None
     value: ast.Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """``define name(fields): type = value``."""
 
     name: ast.Name
@@ -60,8 +54,7 @@ class Definition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A parameter of a procedure; without a type it has that of what it is called with."""
 
     name: ast.Name
@@ -69,16 +62,14 @@ class Argument:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure:
+class Procedure(Struct, frozen=True):
     name: ast.Name
     parameters: tuple[Argument, ...]
     body: ast.Block
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyDecl:
+class PropertyDecl(Struct, frozen=True):
     """``text``: the formula as written, on one line; ``lemma``: an ``invariant``."""
 
     name: ast.Name
@@ -92,23 +83,20 @@ class PropertyDecl:
 InterfaceItem = OperatorDecl | PropertyList | TypeAlias | PropertyDecl
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     name: ast.Name
     items: tuple[InterfaceItem, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     name: ast.Name
     type: ast.Type
     default: ast.Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Uses:
+class Uses(Struct, frozen=True):
     """``index``: of a family of layers, the type of its indices."""
 
     name: ast.Name
@@ -117,15 +105,13 @@ class Uses:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     name: ast.Name
     fields: tuple[ast.Field, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     name: ast.Name
     type: ast.Type | None
     initial: ast.Expr | None
@@ -135,60 +121,51 @@ class State:
     ghost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InitChoice:
+class InitChoice(Struct, frozen=True):
     name: ast.Name
     domain: ast.Expr | None
     where: ast.Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class OnRequest:
+class OnRequest(Struct, frozen=True):
     op: ast.Name
     args: tuple[ast.Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnReceive:
+class OnReceive(Struct, frozen=True):
     message: ast.Name
     args: tuple[ast.Expr, ...]
     sender: ast.Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class OnIndication:
+class OnIndication(Struct, frozen=True):
     layer: ast.Name
     index: ast.Expr | None
     op: ast.Name
     args: tuple[ast.Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnCondition:
+class OnCondition(Struct, frozen=True):
     condition: ast.Expr
 
 
-@dataclass(frozen=True, slots=True)
-class OnInit:
+class OnInit(Struct, frozen=True):
     """The same when typed, as is :class:`OnRecover`."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnTimeout:
+class OnTimeout(Struct, frozen=True):
     timer: ast.Name | None
 
 
-@dataclass(frozen=True, slots=True)
-class OnRecover:
+class OnRecover(Struct, frozen=True):
     pass
 
 
 Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
+class Handler(Struct, frozen=True):
     """``label``: the event as written, on one line, from ``upon`` on; ``head``: its location.
     ``may``: the location of the word that exempts the handler from fairness.  ``name``: that behind
     ``as``."""
@@ -207,8 +184,7 @@ class Handler:
 RoleItem = State | InitChoice | Handler | Definition | Procedure
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     name: ast.Name
     size: ast.Expr
     items: tuple[RoleItem, ...]
@@ -218,8 +194,7 @@ class Role:
 ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias | Constant
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     name: ast.Name
     parameters: tuple[Parameter, ...]
     implements: ast.Name | None
@@ -231,24 +206,21 @@ class Protocol:
 # ---- variants ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutName:
+class WithoutName(Struct, frozen=True):
     """``without name``: whatever the original calls so."""
 
     name: ast.Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutChoice:
+class WithoutChoice(Struct, frozen=True):
     """``without init choose name``."""
 
     name: ast.Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutHandler:
+class WithoutHandler(Struct, frozen=True):
     """``without upon …``; ``label``: as that of a :class:`Handler`."""
 
     label: str
@@ -261,8 +233,7 @@ class WithoutHandler:
 Without = WithoutName | WithoutChoice | WithoutHandler
 
 
-@dataclass(frozen=True, slots=True)
-class RoleChange:
+class RoleChange(Struct, frozen=True):
     """What a variant changes in a role; ``size``: another size, or that of a role that is new."""
 
     name: ast.Name
@@ -274,8 +245,7 @@ class RoleChange:
 VariantItem = RoleItem | RoleChange | Uses | Message | PropertyDecl | TypeAlias | Without
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """``variant name of original``: the original with other items; see
     :mod:`checker.language.typecheck.variants`."""
 
@@ -290,15 +260,13 @@ class Variant:
 # ---- checks -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     name: ast.Name
     value: ast.Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(Struct, frozen=True):
     """``for all names when condition``."""
 
     names: tuple[ast.Name, ...]
@@ -306,8 +274,7 @@ class Every:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """``kind <= bound of role``."""
 
     kind: ast.Name
@@ -316,15 +283,13 @@ class Fault:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     kind: ast.Name
     capacity: int | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRule:
+class LinkRule(Struct, frozen=True):
     """``links sender -> receiver kinds``."""
 
     sender: ast.Name
@@ -333,8 +298,7 @@ class LinkRule:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it."""
 
     kind: ast.Name
@@ -343,8 +307,7 @@ class Timing:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Mistakes:
+class Mistakes(Struct, frozen=True):
     """``bound of role``, of the noise of a detector."""
 
     bound: ast.Expr
@@ -352,16 +315,14 @@ class Mistakes:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Detector:
+class Detector(Struct, frozen=True):
     eventually: bool
     kind: ast.Name
     noise: tuple[Mistakes, ...] | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """``given layer as what``."""
 
     layer: ast.Name
@@ -369,38 +330,33 @@ class Given:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CrashPoints:
+class CrashPoints(Struct, frozen=True):
     where: ast.Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     process: ast.Name
     verb: ast.Name
     items: tuple[ast.Expr | AnyOf, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Prove:
+class Prove(Struct, frozen=True):
     """The names may be of the form ``x over y`` or ``x as y``."""
 
     names: tuple[ast.Name, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(Struct, frozen=True):
     what: ast.Name
     value: str | int
     value_span: Span
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(Struct, frozen=True):
     what: ast.Name
     span: Span
 
@@ -429,8 +385,7 @@ CheckItem = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     name: ast.Name
     protocol: ast.Name
     items: tuple[CheckItem, ...]
@@ -440,8 +395,7 @@ class Check:
 Item = Import | Interface | Object | Protocol | Variant | Check | TypeAlias | Constant | Definition
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """The syntax tree of a file."""
 
     file: str

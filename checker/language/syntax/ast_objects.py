@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from checker.language.syntax.ast_items import Constant, Definition, State, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Struct, frozen=True):
     """``returns name(fields)``: the indication by which a request returns."""
 
     name: ast.Name
@@ -21,8 +21,7 @@ class Returned:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An operation of an object; ``type`` ``None``: it has no result."""
 
     name: ast.Name
@@ -32,8 +31,7 @@ class Operation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(Struct, frozen=True):
     """A sequential specification; ``types``: the names that stand for types of its users."""
 
     name: ast.Name

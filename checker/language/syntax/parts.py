@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+
+from checker.records import fields, is_record
 
 _NAMES: dict[type, tuple[str, ...]] = {}
 
@@ -12,7 +13,7 @@ def field_names(kind: type) -> tuple[str, ...]:
     """Returns the names of the fields of the nodes of a class; none where it is no node's."""
     found = _NAMES.get(kind)
     if found is None:
-        found = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+        found = tuple(field.name for field in fields(kind)) if is_record(kind) else ()
         _NAMES[kind] = found
     return found
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from types import ModuleType
 from typing import Any
+
+from checker.records import fields, is_record
 
 Kinds = Mapping[str, type]
 """Dataclasses by name."""
@@ -21,7 +22,7 @@ TUPLE, LIST, DICT = "", "list", "dict"
 
 def kinds(*modules: ModuleType) -> Kinds:
     """Returns the dataclasses in the namespaces of ``modules``, by name."""
-    found = (kind for module in modules for kind in vars(module).values() if is_dataclass(kind))
+    found = (kind for module in modules for kind in vars(module).values() if is_record(kind))
     return {kind.__name__: kind for kind in found if isinstance(kind, type)}
 
 
@@ -50,7 +51,7 @@ def _to_data(value: object) -> object:
             return [LIST, *map(_to_data, value)]
         case dict():
             return [DICT, *(_to_data(part) for pair in value.items() for part in pair)]
-    parts = (getattr(value, field.name) for field in fields(value))  # type: ignore[arg-type]
+    parts = (getattr(value, field.name) for field in fields(value))
     return [type(value).__name__, *map(_to_data, parts)]
 
 

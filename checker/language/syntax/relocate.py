@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.diagnostics import Span
+from checker.records import fields, is_record, replace
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 
@@ -17,7 +17,7 @@ def relocate(node: Any, span: Span = _NOWHERE) -> Any:
         return span
     if isinstance(node, tuple):
         return tuple(relocate(part, span) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
+    if is_record(node) and not isinstance(node, type):
         parts = {f.name: relocate(getattr(node, f.name), span) for f in fields(node)}
         return replace(node, **parts)
     return node

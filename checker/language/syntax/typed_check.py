@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax.typed_code import Interface, PropertyDef, Protocol
 from checker.language.syntax.typed_expr import Expr
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """``process`` makes the request ``op``.
 
     ``args`` are closed expressions; payloads of type ``Msg`` are :class:`Named`.  ``span``: where
@@ -33,8 +33,7 @@ class Client:
         return self.domain is not None or bool(self.alternatives)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number."""
 
     what: str
@@ -42,8 +41,7 @@ class Expectation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Unasked:
+class Unasked(Struct, frozen=True):
     """``what``: a part of a world that no check of the file asks about; ``clause``: what asks
     it."""
 
@@ -51,15 +49,13 @@ class Unasked:
     clause: str
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     name: str
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRule:
+class LinkRule(Struct, frozen=True):
     """Links from one role to another, of another kind than the rest: ``links a -> b lossy``."""
 
     sender: str
@@ -69,8 +65,7 @@ class LinkRule:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RoleFault:
+class RoleFault(Struct, frozen=True):
     """``faults kind <= bound of role``; ``alone``: no clause without a role is about this kind, so
     that nobody of a role without a clause is faulty in this way."""
 
@@ -81,8 +76,7 @@ class RoleFault:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class HandlerBudget:
+class HandlerBudget(Struct, frozen=True):
     """``at most bound handler``: how often handlers of this name run, of all processes together, or
     of each."""
 
@@ -92,8 +86,7 @@ class HandlerBudget:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
     system becomes synchronous (``None``: any number)."""
@@ -104,16 +97,14 @@ class Timing:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RoleNoise:
+class RoleNoise(Struct, frozen=True):
     """How many false outputs of a detector may be about members of a role."""
 
     role: str
     bound: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Detector:
+class Detector(Struct, frozen=True):
     """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs that it may make (``None``: any
     number before it settles); ``of_roles``: those about single roles, and ``alone``: no others."""
 
@@ -125,8 +116,7 @@ class Detector:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """``given layer as oracle`` (``protocol`` ``None``) or ``given layer as Q``; ``layer`` is the
     name of a layer at any depth, or of the interface that it has."""
 
@@ -135,16 +125,14 @@ class Given:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Struct, frozen=True):
     """A step of a scenario, in words."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A claim about a scenario's execution: ``what`` is a property (``word``: ``violated`` or
     ``holds``), or ``it`` (``ends``, ``continues`` or ``fails``)."""
 
@@ -153,8 +141,7 @@ class Claim:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """An execution that must be possible: ``steps``, then ``again`` repeated forever (empty: it
     stops there)."""
 
@@ -165,8 +152,7 @@ class Scenario:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ViewTerm:
+class ViewTerm(Struct, frozen=True):
     """``value`` for each of the processes that ``names`` bind; ``roles``: theirs, or ``None``."""
 
     names: tuple[str, ...]
@@ -174,8 +160,7 @@ class ViewTerm:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What of the protocol's state makes states different; ``text``: as it is written."""
 
     terms: tuple[ViewTerm, ...]
@@ -183,8 +168,7 @@ class View:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceQuestion:
+class ChanceQuestion(Struct, frozen=True):
     """A question about chance, by the ``name`` that it is written as.
 
     ``goal``: the property that is asked of runs, or, of expected steps, that the goal comes;
@@ -218,8 +202,7 @@ class ChanceQuestion:
         return (self.goal,) if self.keeps is None else (self.goal, self.keeps)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """A check: a protocol, its environment, and the properties to check.
 
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
@@ -306,8 +289,7 @@ class Check:
         return replace(self, prove=(*self.prove, *self.lemmas))
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A file: its own protocols and checks, in order."""
 
     file: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.diagnostics.origin import Origin
@@ -14,8 +14,7 @@ from checker.language.syntax.typed_types import Pattern, Type
 # ---- statements -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """``target := value``; ``+=`` and ``-=`` are already expanded in ``value``.
 
     ``target`` is a :class:`StateRef` (of self or shared), or a :class:`Local` that a :class:`Var`
@@ -27,8 +26,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """``receivers`` is a process or a set of processes."""
 
     message: Expr
@@ -36,8 +34,7 @@ class Send:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call; ``layer`` ``None``: an indication to the layer above; otherwise a request to that
     below.
 
@@ -51,16 +48,14 @@ class Call:
     index: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     condition: Expr
     then: Block
     otherwise: Block
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     pattern: Pattern
     domain: Expr
     where: Expr | None
@@ -68,8 +63,7 @@ class For:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Struct, frozen=True):
     """``while some pattern in domain when where``."""
 
     pattern: Pattern
@@ -79,8 +73,7 @@ class While:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """``value: numerator / denominator``, of a choice by chance."""
 
     value: Expr
@@ -89,8 +82,7 @@ class Weight:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     """``weights``: of a choice by chance, none where each member of ``domain`` is as likely;
     ``None``: it is the adversary's."""
 
@@ -101,29 +93,25 @@ class Choose:
     weights: tuple[Weight, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(Struct, frozen=True):
     """Alternatives: a guard (or ``None``) and a body each."""
 
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Require:
+class Require(Struct, frozen=True):
     condition: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LetIn:
+class LetIn(Struct, frozen=True):
     pattern: Pattern
     value: Expr
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+class Var(Struct, frozen=True):
     """``var name : type = value``: a local that can be assigned."""
 
     name: str
@@ -132,8 +120,7 @@ class Var:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Inlined:
+class Inlined(Struct, frozen=True):
     """A call of a procedure: its body, which sees nothing of what is around it but ``args``."""
 
     name: str
@@ -142,8 +129,7 @@ class Inlined:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Perform:
+class Perform(Struct, frozen=True):
     """An act on the environment; ``idempotent``: the environment recognises its repetitions."""
 
     value: Expr
@@ -151,8 +137,7 @@ class Perform:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(Struct, frozen=True):
     """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
 
     ``duration`` ``None``: one unit.  Starting a running timer restarts it.
@@ -164,16 +149,14 @@ class Timer:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Struct, frozen=True):
     """``atomic { … }``: all of its effects happen or none, also when the process crashes."""
 
     body: Block
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Ghost:
+class Ghost(Struct, frozen=True):
     """Ghost code: statements that change ghosts only, and all that reads ghosts in a handler; see
     :mod:`checker.language.typecheck.ghosts`."""
 
@@ -206,8 +189,7 @@ Block = tuple[Stmt, ...]
 # ---- declarations -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """A request or an indication with its named, typed arguments.
 
     ``returns``: of a request, the indication by which it returns; ``None``: it does not return.
@@ -218,8 +200,7 @@ class Operator:
     returns: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyDef:
+class PropertyDef(Struct, frozen=True):
     """``document``: the textbook's definition, or empty; ``text``: the formula as written.
 
     ``lemma``: an ``invariant``: what its author claims to hold in every state, and may help to
@@ -236,8 +217,7 @@ class PropertyDef:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     name: str
     requests: tuple[Operator, ...]
     indications: tuple[Operator, ...]
@@ -245,21 +225,18 @@ class Interface:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class OnRequest:
+class OnRequest(Struct, frozen=True):
     op: str
     patterns: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnReceive:
+class OnReceive(Struct, frozen=True):
     message: str
     patterns: tuple[Pattern, ...]
     sender: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class OnIndication:
+class OnIndication(Struct, frozen=True):
     """``index``: of an indexed layer, which instance it comes from."""
 
     layer: str
@@ -268,16 +245,14 @@ class OnIndication:
     index: Pattern | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OnCondition:
+class OnCondition(Struct, frozen=True):
     """``free``: names that ``received`` patterns bind existentially, with their types."""
 
     condition: Expr
     free: tuple[tuple[str, Type], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnTimeout:
+class OnTimeout(Struct, frozen=True):
     """``timer`` ``None``: the anonymous timer, which every process has and which always runs: it
     expires at the end of each round, of each unit of time, or (asynchronous) at any time."""
 
@@ -287,8 +262,7 @@ class OnTimeout:
 Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
+class Handler(Struct, frozen=True):
     """``label`` is the handler's name, or else the event as written, e.g. ``upon receive COMMIT``;
     ``at``: at which process.
 
@@ -305,8 +279,7 @@ class Handler:
     is_fair: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StateDecl:
+class StateDecl(Struct, frozen=True):
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
     ``stable``: it survives a crash; ``ghost``: nothing that happens depends on it."""
 
@@ -318,8 +291,7 @@ class StateDecl:
     ghost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InitChoice:
+class InitChoice(Struct, frozen=True):
     """``name`` starts as any member of ``domain`` (``None``: of its type) that satisfies ``where``
     (which sees it as a local of that name)."""
 
@@ -329,8 +301,7 @@ class InitChoice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     """``size`` ``None``: ``n``.  The one role of a protocol without roles is called ``""``."""
 
     name: str
@@ -341,15 +312,13 @@ class Role:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MessageDecl:
+class MessageDecl(Struct, frozen=True):
     name: str
     fields: tuple[tuple[str, Type], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """A layer below: its default implementation unless the check gives another.
 
     ``protocol`` ``None``: no protocol, or more than one, implements it; or the interface is a
@@ -364,16 +333,14 @@ class Layer:
     index: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     name: str
     type: Type
     default: Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What a variant changes: it ``replaces``, ``removes`` or ``adds`` (``kind``) ``what``, which
     stands at ``before`` in the original, and at ``after`` in the variant."""
 
@@ -383,8 +350,7 @@ class Change:
     after: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """How a protocol differs from the protocol ``of``; ``base``: how that differs from another."""
 
     of: str
@@ -392,8 +358,7 @@ class Variant:
     base: Variant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     """``shipped``: part of the tool's library rather than of the user's files.  ``acts``: the type
     of the acts of the protocol or a layer below it; ``None``: it performs nothing.  ``variant``:
     how it differs from the protocol that it is written as a variant of."""

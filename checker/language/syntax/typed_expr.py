@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax.typed_types import Pattern, Type
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from checker.language.syntax.typed_code import Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """``value``: a bool, an int, or the index of an enum's label."""
 
     type: Type
@@ -21,16 +21,14 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """``none``; ``type`` is an :class:`Option`."""
 
     type: Type
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """A name bound by a pattern, a quantifier, ``let``, ``choose`` or ``for``."""
 
     type: Type
@@ -38,8 +36,7 @@ class Local:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True):
     """``n``, ``f`` or a parameter of the protocol."""
 
     type: Type
@@ -47,14 +44,12 @@ class Param:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Self:
+class Self(Struct, frozen=True):
     type: Type
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A process written by its name, such as ``p1`` (only in checks, properties, parameters)."""
 
     type: Type
@@ -62,8 +57,7 @@ class Named:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class StateRef:
+class StateRef(Struct, frozen=True):
     """A state variable; ``role`` ``None``: shared state; ``owner`` ``None``: self's."""
 
     type: Type
@@ -74,8 +68,7 @@ class StateRef:
     ghost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Processes:
+class Processes(Struct, frozen=True):
     """All members of a role (``None``: of every role), a set of processes."""
 
     type: Type
@@ -83,8 +76,7 @@ class Processes:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True):
     """Every value of ``item``, as a set: ``bool``, the name of a type."""
 
     type: Type
@@ -92,8 +84,7 @@ class All:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The set of integers ``lo..hi``."""
 
     type: Type
@@ -102,8 +93,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """``received(M(...))``: the distinct senders of matching messages; ``owner`` ``None``: self.
 
     Names that were free in the pattern are bound by the handler (see :class:`OnCondition`) and
@@ -117,8 +107,7 @@ class Received:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Construct:
+class Construct(Struct, frozen=True):
     """One of the protocol's own messages."""
 
     type: Type
@@ -127,8 +116,7 @@ class Construct:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(Struct, frozen=True):
     """A tuple, record, set, seq or bag display; ``type`` tells which."""
 
     type: Type
@@ -136,8 +124,7 @@ class Display:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Component of a tuple or record."""
 
     type: Type
@@ -146,8 +133,7 @@ class Part:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """``base[key]`` of a map, or of a seq (from 0)."""
 
     type: Type
@@ -156,8 +142,7 @@ class Entry:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """``op`` applied to ``args``, by the types of the arguments:
 
     ``not and or => == != < <= > >= + - * div mod neg`` (``+ -`` also: set or bag and item,
@@ -174,8 +159,7 @@ class Operation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Binder:
+class Binder(Struct, frozen=True):
     """``pattern in domain when where``; names of the pattern are visible to the right."""
 
     pattern: Pattern
@@ -183,8 +167,7 @@ class Binder:
     where: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(Struct, frozen=True):
     """``kind`` is ``forall`` or ``exists``."""
 
     type: Type
@@ -194,8 +177,7 @@ class Quantified:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Comprehension:
+class Comprehension(Struct, frozen=True):
     """``{ item for binders }``, a set, or ``[ item for binder ]``, a seq: ``type`` tells."""
 
     type: Type
@@ -204,8 +186,7 @@ class Comprehension:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """``sum(item for binders)``: a number."""
 
     type: Type
@@ -214,8 +195,7 @@ class Sum:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MapDisplay:
+class MapDisplay(Struct, frozen=True):
     """``{ k -> value for k in K }``; ``key`` is the name bound; ``K`` is all of the key type."""
 
     type: Type
@@ -224,8 +204,7 @@ class MapDisplay:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """One value for every entry of a map (``state v : map<K, V> = e``); ``type`` is the map's."""
 
     type: Type
@@ -233,8 +212,7 @@ class Fill:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """``delivered(p)``, ``broadcast(p)``, ``decided(p)``, …: the seq of these events at ``owner``.
 
     ``kind`` is ``request`` or ``indication`` of the interface, ``op`` its name there.  An entry is
@@ -248,8 +226,7 @@ class History:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryOrder:
+class HistoryOrder(Struct, frozen=True):
     """``before(p, x, y)``: at ``owner`` the first ``x`` came before the first ``y`` (both came).
 
     ``broadcast_before(p, x, y)`` is the same with kind ``request``.  ``named``: the history is
@@ -266,8 +243,7 @@ class HistoryOrder:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Struct, frozen=True):
     """``repeated(p, x)``: ``x`` was indicated to ``owner``, or with kind ``request`` requested by
     it, more than once.  ``named``: the history is written out, ``repeated(delivered(p), x)``."""
 
@@ -280,8 +256,7 @@ class Repeated:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(Struct, frozen=True):
     """``causes(x, y)``: the broadcast ``x`` is in the causal past of the broadcast ``y`` (HT94).
 
     Both are pairs of broadcaster and payload.
@@ -293,8 +268,7 @@ class Causes:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Correct:
+class Correct(Struct, frozen=True):
     """``correct(p)`` (kind ``correct``: in this execution), ``crashed(p)`` (by now), or
     ``faulty(p)``: by now it has crashed, or it is Byzantine, or has omitted to send or receive
     something."""
@@ -305,8 +279,7 @@ class Correct:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Acts:
+class Acts(Struct, frozen=True):
     """``performed``: the acts in order, with repetitions; ``effects`` (kind ``effects``): the same
     without repetitions of idempotent acts.  ``type`` is a :class:`Seq`."""
 
@@ -315,8 +288,7 @@ class Acts:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedAct:
+class RepeatedAct(Struct, frozen=True):
     """``repeated(performed, x)`` or ``repeated(effects, x)``: ``x`` occurs more than once."""
 
     type: Type
@@ -325,8 +297,7 @@ class RepeatedAct:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Struct, frozen=True):
     """``suspected(p)``: the processes that the detector at ``owner`` suspects now, or
     ``trusted(p)`` (kind ``trusted``): the process that it trusts now, or none.  ``type`` is a
     set."""
@@ -349,8 +320,7 @@ class Recursive:
         self.body: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """A call of a definition inside of itself, which is written out when a check is instantiated;
     ``owner``: as in :class:`StateRef`, of all that the definition reads."""
 
@@ -374,8 +344,7 @@ class SequentialObject:
         self.span = span
 
 
-@dataclass(frozen=True, slots=True)
-class Consistent:
+class Consistent(Struct, frozen=True):
     """The operations that clients have called, and seen return, up to now, are those of a correct
     ``object``, in the sense of ``kind``: ``linearizable``, ``sequentially_consistent``, ``regular``
     or ``safe``.  ``asks`` ``returned``: whether any operation has returned, which is its
@@ -388,8 +357,7 @@ class Consistent:
     asks: str = "holds"
 
 
-@dataclass(frozen=True, slots=True)
-class Temporal:
+class Temporal(Struct, frozen=True):
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
     they nest, and occur under Boolean operators and under quantifiers over rigid domains.
     ``initially e``, of a state predicate, stands inside of no other."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from checker.language.syntax.typed_expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Bool:
+class Bool(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Int:
+class Int(Struct, frozen=True):
     """``lo..hi``.  ``None, None``: an integer in an expression.  ``hi`` alone missing: a ``Nat``
     whose bound is a guessed capacity."""
 
@@ -23,59 +22,49 @@ class Int:
     hi: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Enum:
+class Enum(Struct, frozen=True):
     """``name`` is the alias it was declared with, or empty; equal labels make equal types."""
 
     name: str
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Proc:
+class Proc(Struct, frozen=True):
     """Any process of the protocol."""
 
 
-@dataclass(frozen=True, slots=True)
-class Msg:
+class Msg(Struct, frozen=True):
     """An opaque payload of the layer above."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One of this protocol's own messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     items: tuple[Type, ...]
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(Struct, frozen=True):
     key: Type
     value: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Seq:
+class Seq(Struct, frozen=True):
     item: Type
     cap: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bag:
+class Bag(Struct, frozen=True):
     item: Type
     cap: Expr | None = None
 
@@ -86,25 +75,21 @@ Type = Bool | Int | Enum | Proc | Msg | Message | Tuple | Option | Set | Map | S
 # ---- patterns ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Struct, frozen=True):
     type: Type
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Struct, frozen=True):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(Struct, frozen=True):
     type: Type
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A message constructor of this protocol."""
 
     type: Type
@@ -112,8 +97,7 @@ class Match:
     fields: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A tuple, item by item."""
 
     type: Type

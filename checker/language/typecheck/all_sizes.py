@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast_chance, ast_clauses, ast_items, typed
@@ -14,8 +15,7 @@ from checker.language.typecheck.types import BOOL
 NO_PROOF = "a proof is about all states and runs, and {} leaves some out"
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(Struct, frozen=True):
     """``names``: the universally quantified parameters; ``when``: the condition on them."""
 
     names: tuple[str, ...] = ()

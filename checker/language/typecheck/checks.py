@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from checker.language.library import Library
@@ -26,6 +25,7 @@ from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.views import of_view, view_of
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
+from checker.records import replace
 
 VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")

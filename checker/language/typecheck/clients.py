@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, ast_clauses, ast_items, typed
@@ -11,6 +9,7 @@ from checker.language.syntax.typed import Expr, Operator, Type
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import MSG
+from checker.records import replace
 
 EVERYBODY = ("all", "each")
 """The words for a request that each process makes."""

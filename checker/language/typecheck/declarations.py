@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
 
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.applications import ARITY
@@ -12,6 +11,7 @@ from checker.language.typecheck.expressions import hole
 from checker.language.typecheck.histories import HISTORY
 from checker.language.typecheck.scope import GIVEN, UNKNOWN, Home, Reporter, another_name
 from checker.language.typecheck.types import INT, resolve
+from checker.records import fields, is_record, replace
 
 RESERVED = {
     "self": "the process itself",
@@ -151,7 +151,7 @@ def _names_in(part: object) -> Iterator[str]:
     elif isinstance(part, tuple):
         for each in part:
             yield from _names_in(each)
-    elif is_dataclass(part):
+    elif is_record(part):
         yield from _names_in(tuple(getattr(part, field.name) for field in fields(part)))
 
 

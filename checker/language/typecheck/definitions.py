@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
@@ -21,6 +20,7 @@ from checker.language.typecheck.scope import (
     Scope,
 )
 from checker.language.typecheck.types import PROC, field_names, resolve
+from checker.records import replace
 
 LARGEST = 10_000
 """The largest number of nodes of an expression in which all calls are inlined."""

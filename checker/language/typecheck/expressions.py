@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from checker.diagnostics import Span
@@ -12,6 +11,7 @@ from checker.language.typecheck.histories import is_acts
 from checker.language.typecheck.names import check_name, field_of
 from checker.language.typecheck.scope import UNKNOWN, Hole, Reporter, Scope
 from checker.language.typecheck.types import BOOL, INT, PROC, fits, show
+from checker.records import replace
 
 
 def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:

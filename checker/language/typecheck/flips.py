@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_draws
+from checker.records import fields, is_record, replace
 
 _ONCE = ast.Quantified | ast.Comprehension | ast.SeqComprehension | ast.Aggregate | ast.MapDisplay
 """Nodes that evaluate their parts more than once: a flip can't be inside."""
@@ -52,7 +52,7 @@ def _without(node: _Node, fresh: Callable[[Span], ast.Name]) -> _Node:
             made = fresh(span)
         case tuple():
             made = tuple(_without(part, fresh) for part in node)
-        case _ if is_dataclass(node) and not isinstance(node, _ONCE | Span | type):
+        case _ if is_record(node) and not isinstance(node, _ONCE | Span | type):
             parts = {f.name: getattr(node, f.name) for f in fields(node)}
             new = {name: _without(part, fresh) for name, part in parts.items()}
             if any(new[name] is not part for name, part in parts.items()):

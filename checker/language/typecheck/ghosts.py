@@ -11,13 +11,13 @@ is never part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import get_args
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
 from checker.language.syntax.parts import parts
 from checker.language.typecheck.scope import Home, Reporter
+from checker.records import replace
 
 _CLOSED = (*get_args(typed.Type), Span)
 _HINT = "only properties, and what is assigned to ghosts, may depend on a ghost"

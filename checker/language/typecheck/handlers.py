@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check, safe
 from checker.language.typecheck.ghosts import refuse_reads, separate
@@ -16,6 +14,7 @@ from checker.language.typecheck.statements import (
     require_instance,
 )
 from checker.language.typecheck.types import BOOL, PROC
+from checker.records import replace
 
 _OF_THEMSELVES = typed.OnCondition | typed.OnTimeout
 """Events that no other process or layer causes, so that they may be exempt from fairness."""

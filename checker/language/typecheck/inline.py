@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
+from checker.records import fields, is_record, replace
 
 
 def inline(
@@ -69,7 +69,7 @@ class _Inlined:
                 | typed.Again(owner=None)
             ):
                 return self._parts(replace(node, owner=self.owner))
-            case _ if is_dataclass(node) and not isinstance(node, typed.Type | type):
+            case _ if is_record(node) and not isinstance(node, typed.Type | type):
                 return self._parts(node)
             case _:
                 return node
@@ -94,7 +94,7 @@ def _nodes(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
         for part in node:
             yield from _nodes(part)
-    elif is_dataclass(node) and not isinstance(node, typed.Type | Span | type):
+    elif is_record(node) and not isinstance(node, typed.Type | Span | type):
         yield node
         for field in fields(node):
             yield from _nodes(getattr(node, field.name))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from checker.diagnostics import Span, SpecError
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_chance, ast_clauses, ast_items, typed
 from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.clients import verbs
+from checker.records import replace
 
 LARGEST = 4
 """The largest number of values that an input is set free over."""

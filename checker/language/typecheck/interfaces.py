@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import see
 from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scope import Home, Reporter, suggestion
 from checker.language.typecheck.types import INT, field_names, resolve, show
+from checker.records import replace
 
 
 def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.Interface:

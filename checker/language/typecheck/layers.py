@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.library import DETECTORS, Library
@@ -11,13 +12,13 @@ from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.interfaces import has_same_operators
 from checker.language.typecheck.scope import Reporter, suggestion
 from checker.language.typecheck.untaken import untaken_messages
+from checker.records import replace
 
 ORACLE = "oracle"
 _LEADERS = "LeaderDetector"
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """The part of a check's environment that the layers depend on."""
 
     span: Span

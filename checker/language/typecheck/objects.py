@@ -8,7 +8,6 @@ the types that an interface gives to the arguments and results of its operations
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.diagnostics import Diagnostic, Span
@@ -19,6 +18,7 @@ from checker.language.typecheck.properties import nodes
 from checker.language.typecheck.protocols import protocol_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, suggestion
 from checker.language.typecheck.types import BOOL, INT, field_names, fits, resolve, show
+from checker.records import fields, is_record, replace
 
 KINDS = ("linearizable", "sequentially_consistent", "regular", "safe")
 """What can be asked: each of these words ``as`` an object."""
@@ -247,7 +247,7 @@ def _with_calls(part: Any, name: ast.Name) -> Any:
         return ast.Call(replace(name, span=part.span), (part.value,), part.span)
     if isinstance(part, tuple):
         return tuple(_with_calls(each, name) for each in part)
-    if is_dataclass(part) and not isinstance(part, type | Span | ast.Name):
+    if is_record(part) and not isinstance(part, type | Span | ast.Name):
         made: Any = part
         inner = {f.name: _with_calls(getattr(made, f.name), name) for f in fields(made)}
         return replace(made, **inner)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING
 
 from checker import resources
@@ -11,6 +10,7 @@ from checker.diagnostics import Diagnostic, Span
 from checker.diagnostics.origin import CHECK, INTERFACE, LANGUAGE, PROTOCOL, Origin
 from checker.language.syntax import typed
 from checker.language.typecheck.interfaces import find_shared_property
+from checker.records import fields, is_record, replace
 
 if TYPE_CHECKING:
     from checker.language.library import Library, Prelude
@@ -107,7 +107,7 @@ def _normal_form(formula: typed.Expr) -> object:
     def form(node: object) -> object:
         if isinstance(node, tuple):
             return tuple(form(part) for part in node)
-        if not is_dataclass(node) or isinstance(node, type):
+        if not is_record(node) or isinstance(node, type):
             return node
         if isinstance(node, typed.Local | typed.Bind):
             return "variable", numbers.setdefault(node.name, len(numbers))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.properties import invariant_of, property_of
 from checker.language.typecheck.scope import Hole, Home
+from checker.records import replace
 
 
 def own_properties(
@@ -27,8 +29,7 @@ def own_properties(
     return tuple(definition for definition in made if definition is not None)
 
 
-@dataclass
-class _Properties:
+class _Properties(Struct):
     """The properties that are written in one place, each typed when it is first asked for."""
 
     written: dict[str, ast_items.PropertyDecl]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.typed import Expr, Type
@@ -22,6 +20,7 @@ from checker.language.typecheck.scope import (
     another_name,
 )
 from checker.language.typecheck.types import resolve
+from checker.records import replace
 
 
 def check_procedures(home: Home) -> None:

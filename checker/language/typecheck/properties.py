@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import bind, safe
 from checker.language.typecheck.scope import Hole, Home, Scope
 from checker.language.typecheck.types import BOOL
+from checker.records import fields, is_record
 
 _TEMPORAL = ("always", "eventually", "initially", "~>")
 _BOOLEAN = ("not", "and", "or", "=>")
@@ -176,7 +176,7 @@ def temporal(expr: object) -> bool:
         isinstance(expr, ast.Operator) and expr.op in _TEMPORAL
     ):
         return True
-    if is_dataclass(expr) and not isinstance(expr, type | Span):
+    if is_record(expr) and not isinstance(expr, type | Span):
         return any(temporal(getattr(expr, f.name)) for f in fields(expr))
     return False
 
@@ -187,7 +187,7 @@ def nodes(node: object) -> Iterator[object]:
     if isinstance(node, tuple):
         for part in node:
             yield from nodes(part)
-    elif is_dataclass(node) and not isinstance(node, type | Span):
+    elif is_record(node) and not isinstance(node, type | Span):
         for field in fields(node):
             yield from nodes(getattr(node, field.name))
 
@@ -209,7 +209,7 @@ def _changing(node: object) -> typed.Expr | None:
         return next((c for c in map(_changing, node) if c is not None), None)
     if typed.changes(node):
         return node
-    if is_dataclass(node) and not isinstance(node, type | Span):
+    if is_record(node) and not isinstance(node, type | Span):
         parts = (getattr(node, f.name) for f in fields(node) if f.name not in ("span", "type"))
         return next((c for c in map(_changing, parts) if c is not None), None)
     return None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import NoReturn, Protocol
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.notations import foreign_name
 from checker.language.syntax import ast, ast_items, ast_objects, typed
+from checker.records import replace
 
 UNKNOWN = typed.Enum("?", ())
 """The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
@@ -70,8 +72,7 @@ def another_name(name: str, what: str = "") -> str:
     return f"{given}choose another name{what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A local name; ``role``: the role that a process is known to have, if any; ``varies``: it is
     declared by ``var`` and can be assigned."""
 
@@ -80,8 +81,7 @@ class Known:
     varies: bool = False
 
 
-@dataclass
-class Definition:
+class Definition(Struct):
     """A definition as written in ``home``; ``bodies``: its typed body by mode and role, ``None``
     where it can't stand there; ``open``: those that are being typed; ``recursive``: those that call
     themselves."""
@@ -107,8 +107,7 @@ class Formulas(Protocol):
         ...
 
 
-@dataclass
-class Home:
+class Home(Struct):
     """The declarations of a protocol (or an interface, or a check, or the top of a file).
 
     ``states``: by role, then by name; shared state under ``None``, as are the definitions and
@@ -187,8 +186,7 @@ class Home:
         return self.process_prefixes().get(stem)
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The context of an expression.
 
     ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
@@ -12,6 +11,7 @@ from checker.language.typecheck.expressions import infer, item_of, members_of, m
 from checker.language.typecheck.ghosts import refuse_choices
 from checker.language.typecheck.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.language.typecheck.types import BOOL, INT, fits
+from checker.records import fields, is_record
 
 
 def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Type:
@@ -95,7 +95,7 @@ def states_in(node: object) -> Iterator[typed.StateRef]:
     if isinstance(node, tuple):
         for part in node:
             yield from states_in(part)
-    elif is_dataclass(node) and not isinstance(node, type | Span):
+    elif is_record(node) and not isinstance(node, type | Span):
         for field in fields(node):
             if field.name not in ("span", "type"):
                 yield from states_in(getattr(node, field.name))

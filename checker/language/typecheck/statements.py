@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from checker.diagnostics import Span
@@ -28,6 +27,7 @@ from checker.language.typecheck.types import (
     resolve,
     show,
 )
+from checker.records import replace
 
 
 def block(stmts: ast.Block, scope: Scope) -> typed.Block:

@@ -7,10 +7,10 @@ checks all have a world in which nothing fails.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
+from checker.records import replace
 
 
 def with_unasked(checks: Iterable[typed.Check]) -> tuple[typed.Check, ...]:

@@ -7,13 +7,15 @@ event; ``without`` removes; all else is added.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.scope import Reporter, suggestion
+from checker.records import replace
 
 Find = Callable[[ast.Name], ast_items.Protocol | ast_items.Variant | None]
 """Returns what a name stands for; ``None`` where nothing does, which is reported."""
@@ -73,8 +75,7 @@ def describe(variant: typed.Variant) -> str:
     return f"variant of {variant.of}: {'; '.join(said)}"
 
 
-@dataclass
-class _Merging:
+class _Merging(Struct):
     """The items of one variant put into those of ``original``, with all that this changes."""
 
     original: str

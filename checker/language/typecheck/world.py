@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import reduce
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
@@ -19,8 +20,7 @@ TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": 
 CLASSES = ("P", "S", "Omega")
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
+class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
     network may partition (``partition``: how often, ``None``: any number of times)."""
 

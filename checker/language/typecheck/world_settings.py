@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_items
 from checker.language.syntax.relocate import relocate
+from checker.records import replace
 
 BOUNDS = ("crash", "omission", "byzantine", "partition")
 WORDS = {

@@ -10,8 +10,6 @@ members, and so fewer orders.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.model import build, ir
 from checker.model.build import fresh, member
 from checker.model.ir import TRUE, Block, Expr, TransitionSystem
@@ -19,6 +17,7 @@ from checker.model.names import assigned_in, locals_in, reads_in, stored_in
 from checker.model.run_errors import can_fault
 from checker.model.transforms.commuting_loops import commutes
 from checker.model.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
+from checker.records import replace
 
 
 def in_any_order(system: TransitionSystem) -> TransitionSystem:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from checker.model import ir
 from checker.model.build import conj, negation
 from checker.model.ir import Automaton, AutomatonEdge, Expr, Formula, Property, PropertyKind
+from checker.records import replace
 
 
 def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:

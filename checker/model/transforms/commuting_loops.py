@@ -26,8 +26,9 @@ as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from checker.model import ir
 from checker.model import types as t
@@ -52,8 +53,7 @@ _GATHERING = {
 }
 
 
-@dataclass(slots=True)
-class _Access:
+class _Access(Struct):
     """The accesses of a body to one variable."""
 
     own: set[Own | None] = field(default_factory=set)

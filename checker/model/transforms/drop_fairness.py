@@ -8,20 +8,20 @@ only the fair executions differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.model import build, ir
 from checker.model.build import conj, equal, negation
 from checker.model.ir import Action, Property, TransitionSystem
 from checker.model.types import IntT
 from checker.model.verify import verify
+from checker.records import replace
 
 UNPROMISED = "@unpromised"
 """The variable that holds the number of the group."""
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutFairness:
+class WithoutFairness(Struct, frozen=True):
     """``system``, in which each of ``groups``, names of actions, can be exempted from fairness."""
 
     system: TransitionSystem

@@ -8,8 +8,9 @@ which chance has a part are changed; states and steps stay the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import count
+
+from msgspec import Struct
 
 from checker.model import build, ir
 from checker.model.build import conj
@@ -17,6 +18,7 @@ from checker.model.distributions import is_by_chance
 from checker.model.ir import TRUE, Action, Block, Const, Expr, Op, Stmt
 from checker.model.tree import statements
 from checker.model.types import cardinality, default
+from checker.records import replace
 
 LARGEST = 1 << 12
 """The largest number of values of one choice."""
@@ -26,8 +28,7 @@ class CannotHoist(Exception):
     """Raised where choices can't be moved; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hoisted:
+class Hoisted(Struct, frozen=True):
     """An action without choices in its body.
 
     ``own``: how many of its parameters the original has; ``choices``: the choices that the others

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.ir import Action, Block
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """The actions and the initial block when no effect is abstract any more."""
 
     init: Block

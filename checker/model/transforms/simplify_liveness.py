@@ -8,8 +8,9 @@ in an execution, so that ``always`` and ``eventually`` are redundant there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.model import interpreter, ir
 from checker.model.ir import (
@@ -27,6 +28,7 @@ from checker.model.ir import (
 )
 from checker.model.tree import nodes
 from checker.model.types import BOOL
+from checker.records import replace
 
 _LASTS = Automaton(
     2,
@@ -133,8 +135,7 @@ def _negate(expr: Expr) -> Expr:
 # ---- monotonicity of variables -------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Trends:
+class _Trends(Struct, frozen=True):
     """``changed``: variables that some action assigns; ``rising``: flags that actions only raise,
     and sets that they only extend."""
 

@@ -11,14 +11,14 @@ time as it is taken in the whole segment (acceleration).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from checker.model.ir import SourceLocation
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Struct, frozen=True):
     """``constant`` plus the sum of ``coefficient * name`` over ``terms`` (sorted by name, none 0).
 
     Names are those of parameters, or (in conditions of guards) of receipts.
@@ -28,27 +28,23 @@ class Linear:
     constant: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AtLeast:
+class AtLeast(Struct, frozen=True):
     """``linear >= 0``."""
 
     linear: Linear
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     part: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """True where it has no parts."""
 
     parts: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     """False where it has no parts."""
 
     parts: tuple[Condition, ...] = ()
@@ -58,8 +54,7 @@ Condition = AtLeast | Not | And | Or
 """A formula over parameters, and in guards over receipts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Struct, frozen=True):
     """``name`` is the parameter that is ``numerator div divisor``, rounded down; it is above 0."""
 
     name: str
@@ -67,8 +62,7 @@ class Quotient:
     divisor: int
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of message: ``name`` is unique, such as ``ECHO`` or ``PROPOSE(1)``.
 
     ``message`` and ``fields`` (Python values as in :mod:`checker.model.types`; a payload by its
@@ -84,8 +78,7 @@ class Kind:
     forged: Linear
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """The number of distinct senders from which a process has received some message of ``kinds``.
 
     ``name``: in conditions; ``kinds``: numbers of kinds, sorted.  Where there is more than one, a
@@ -103,8 +96,7 @@ class Mode(StrEnum):
     CRASHING = "crashing"  # each may stop at any time; what it sends may be lost
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """``size`` processes that begin alike; ``process``: the name of the only one (``p1``), which
     exists where ``size`` is 1, or ``None``."""
 
@@ -114,8 +106,7 @@ class Group:
     process: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A location of the control of a process.
 
     ``values``: what the spec knows of it: ``(name, value)`` of state variables, then of histories
@@ -133,8 +124,7 @@ class Location:
     own: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A step of one process from ``source`` to ``target`` (numbers of locations, different ones).
 
     ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
@@ -153,8 +143,7 @@ class Rule:
     is_fair: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Automaton:
+class Automaton(Struct, frozen=True):
     """A threshold automaton.
 
     ``parameters``: what the question is about (``n``, ``f``, …), natural numbers; ``hidden``:
@@ -180,28 +169,24 @@ class Automaton:
 # ---- questions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Somebody:
+class Somebody(Struct, frozen=True):
     """At least ``least`` processes are in ``locations``."""
 
     locations: frozenset[int]
     least: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class NotState:
+class NotState(Struct, frozen=True):
     part: StateFormula
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """True where it has no parts."""
 
     parts: tuple[StateFormula, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """False where it has no parts."""
 
     parts: tuple[StateFormula, ...] = ()
@@ -211,8 +196,7 @@ StateFormula = Somebody | NotState | AllOf | AnyOf
 """A formula over one configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """Whether some execution violates ``property``.
 
     ``violated``: it does where a reachable configuration satisfies this.  ``at_end``: if the
@@ -230,16 +214,14 @@ class Question:
 # ---- answers ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Burst:
+class Burst(Struct, frozen=True):
     """``times`` processes take rule ``rule`` one after the other."""
 
     rule: int
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class AcceleratedRun:
+class AcceleratedRun(Struct, frozen=True):
     """An accelerated execution: numbers for all parameters (hidden ones and quotients too), how
     many processes begin in each location, and what they do, segment by segment."""
 
@@ -255,8 +237,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The answer to one question: ``run`` where it is violated; ``reason``: where it is unknown or
     vacuous; ``certificate``: where it is proved, how that was checked a second time; ``queries``,
     ``seconds``: what it took."""

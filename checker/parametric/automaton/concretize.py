@@ -16,7 +16,8 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.instantiate.world import BYZANTINE, CRASHED
 from checker.model import interpreter
@@ -117,8 +118,7 @@ def _concretize(walk: _Walk, prop: Property, run: AcceleratedRun) -> Path:
     raise ConcretizationFailed(f"the run does not violate {prop.name}")
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     """The part of the execution that is concretized: where each process is (``None``: Byzantine),
     what it has received, and what of the counted messages (``texts``: of each kind) it has sent.
 

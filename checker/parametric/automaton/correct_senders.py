@@ -9,10 +9,9 @@ process can be concretized; where the others can't, one of these is searched.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.parametric.automaton.arithmetic import linear, rewritten
 from checker.parametric.automaton.automaton import Automaton, Linear, Location, Mode, Rule
+from checker.records import replace
 
 
 def strengthen(automaton: Automaton) -> Automaton:

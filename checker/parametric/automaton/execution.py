@@ -7,9 +7,10 @@ can have had; all possible receipts are tried.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.parametric.automaton.arithmetic import comparisons, holds, names, value
 from checker.parametric.automaton.automaton import (
@@ -38,8 +39,7 @@ class NotARun(Exception):
     sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """The number of processes in each location (``where``), and how many ``correct`` and
     ``crashing`` ones have sent each kind of message."""
 

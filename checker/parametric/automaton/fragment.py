@@ -8,7 +8,8 @@ visible without executing handlers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.instantiate.protocol.walk import nodes
@@ -27,8 +28,7 @@ class Leaves(Exception):
         self.diagnostic = Diagnostic(code, message, span, hint=hint)
 
 
-@dataclass
-class FragmentErrors:
+class FragmentErrors(Struct):
     """The constructs found to leave the fragment, each once."""
 
     diagnostics: dict[tuple[str, Span | None], Diagnostic] = field(default_factory=dict)

@@ -7,7 +7,8 @@ for which the system has no variable (histories that nothing reads) are skipped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.instantiate.world import BYZANTINE, CRASHED
 from checker.model import ir
@@ -29,6 +30,7 @@ from checker.model.types import (
     universe,
 )
 from checker.parametric.automaton.automaton import Location
+from checker.records import replace
 
 
 def same(type_: Type, value: Value, given: object) -> bool:
@@ -99,8 +101,7 @@ def text_of(type_: Type, value: Value) -> str:
             return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
+class Fitting(Struct, frozen=True):
     """Compares locations with the states of ``system``."""
 
     system: TransitionSystem

@@ -9,7 +9,8 @@ which they are true, which is checked against the rules.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
@@ -32,8 +33,7 @@ from checker.parametric.extract.world import Settings, for_every, settings_of
 Binders = tuple[typed.Binder, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """``forall binders: premise => goal``: at all times, or (``later``) whenever the premise holds,
     the goal eventually holds."""
 

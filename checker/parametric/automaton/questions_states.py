@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
@@ -29,6 +30,7 @@ from checker.parametric.extract.binders import domain, match_pattern
 from checker.parametric.extract.start import initial_values
 from checker.parametric.extract.values import ME, Scene, Who, evaluate
 from checker.parametric.extract.world import Settings
+from checker.records import replace
 
 TRUE: StateFormula = AllOf(())
 FALSE: StateFormula = AnyOf(())
@@ -58,8 +60,7 @@ def inverse(part: StateFormula) -> StateFormula:
     return FALSE if part == TRUE else TRUE if part == FALSE else NotState(part)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """The part of a process that is observable to a formula: ``values`` of variables and histories
     by name."""
 
@@ -70,8 +71,7 @@ class Look:
     values: tuple[tuple[str, object], ...]
 
 
-@dataclass(frozen=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """An assignment of processes, by name or token, to their observable parts."""
 
     looks: Mapping[Who, Look] = field(default_factory=dict)

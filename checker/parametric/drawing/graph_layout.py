@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SWEEPS = 12
 """Passes over all layers; the order no longer changes much after a few."""
@@ -19,8 +20,7 @@ APART = 16.0
 """Pixels between two boxes of a layer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A node or a bend in a layer; a bend of an edge is as high as a line.  Positions are of its
     centre."""
 
@@ -29,8 +29,7 @@ class Box:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class GraphLayout:
+class GraphLayout(Struct, frozen=True):
     """``boxes``: of the locations; ``bends``: for each edge those of the layers that it passes;
     ``height``: of the whole drawing."""
 

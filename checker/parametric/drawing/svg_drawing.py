@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from html import escape
+
+from msgspec import Struct, field
 
 from checker.parametric.automaton.automaton import Automaton, Question
 from checker.parametric.automaton.wording import Words, constant_names, facts
@@ -57,8 +58,7 @@ STYLE = f""":where(:root) {{ {LIGHT} }}
 """
 
 
-@dataclass
-class _Canvas:
+class _Canvas(Struct):
     """The drawing so far, its size, and where letters are."""
 
     parts: list[str] = field(default_factory=list)

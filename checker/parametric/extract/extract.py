@@ -10,8 +10,9 @@ hold whenever some receipts up to now make them true.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
+
+from msgspec import Struct, field
 
 from checker.diagnostics.english import listing
 from checker.instantiate.protocol.ghosts import without_unread
@@ -154,8 +155,7 @@ def _counts(count: Count, made: Made, sender: str) -> bool:
 # ---- the automaton ----------------------------------------------------------------------------
 
 
-@dataclass
-class _Drawn:
+class _Drawn(Struct):
     """Builds the automaton."""
 
     settings: Settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
@@ -19,8 +19,7 @@ History = tuple[str, str]
 """``request`` or ``indication``, and the operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalState:
+class LocalState(Struct, frozen=True):
     """A local state of a process.
 
     ``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that were
@@ -45,8 +44,7 @@ class LocalState:
     variant: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step to another local state.
 
     ``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the message

@@ -7,7 +7,8 @@ future step can depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import TRUE
@@ -24,18 +25,17 @@ from checker.parametric.extract.numbers import (
     simplify_under,
 )
 from checker.parametric.extract.values import Made
+from checker.records import replace
 
 
-@dataclass
-class Chart:
+class Chart(Struct):
     """Local states with the steps that lead on from each."""
 
     starts: tuple[LocalState, ...]
     steps: dict[LocalState, list[Step]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ahead:
+class _Ahead(Struct, frozen=True):
     """What the steps that can follow depend on: kinds that are counted, how they are compared,
     messages that are sent, messages for which they wait."""
 

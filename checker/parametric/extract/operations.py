@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
@@ -33,6 +32,7 @@ from checker.parametric.extract.values import (
     no_count,
     truth,
 )
+from checker.records import replace
 
 # ---- numbers ----------------------------------------------------------------------------------
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
@@ -27,18 +28,17 @@ from checker.parametric.extract.values import (
     is_condition,
     members,
 )
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """A sending of ``made`` to all others, and to the process itself where ``to_self``."""
 
     made: Made
     to_self: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """A request from the layer above or an indication to it; ``entry``: as a history keeps it."""
 
     kind: str
@@ -49,8 +49,7 @@ class Telling:
 Effect = Sending | Telling
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(Struct, frozen=True):
     """One path through a handler: it is taken where ``guard`` holds; ``values``: of all variables
     after it; ``effects``: in order; ``at``: the values of all variables where each effect stands;
     ``chosen``: a nondeterministic choice was made on the way."""
@@ -69,8 +68,7 @@ class Path:
         return replace(self, effects=(*self.effects, effect), at=(*self.at, self.values))
 
 
-@dataclass(frozen=True, slots=True)
-class Walker:
+class Walker(Struct, frozen=True):
     """Executes blocks at the process ``self``; ``types``: of its variables; ``keeps``: the
     operators whose history is needed."""
 

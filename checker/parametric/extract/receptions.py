@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
@@ -23,10 +24,10 @@ from checker.parametric.extract.numbers import both, receipts_in, rises
 from checker.parametric.extract.paths import Path, begin_path, handler_guard
 from checker.parametric.extract.start import senders
 from checker.parametric.extract.values import PEER, Count, Made, Scene, Who, condition, members
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Reception:
+class Reception(Struct, frozen=True):
     """The reaction of one handler to one message in a local state: it takes it where ``guard``
     holds."""
 

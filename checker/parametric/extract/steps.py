@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import FALSE, TRUE
@@ -36,6 +35,7 @@ from checker.parametric.extract.receptions import Reception, Receptions
 from checker.parametric.extract.start import initial_values
 from checker.parametric.extract.values import OTHERS, Scene, members, value_text
 from checker.parametric.extract.world import Settings, taking
+from checker.records import replace
 
 
 class Steps(ExtractionContext):

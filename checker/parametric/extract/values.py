@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.diagnostics import Span
 from checker.language.syntax import typed
@@ -25,13 +26,13 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.automaton.fragment import Leaves
 from checker.parametric.extract.numbers import term
+from checker.records import replace
 
 LARGEST = 64
 """Values of a type at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
+class Who(Struct, frozen=True):
     """A process: by its name, or ``ME`` or ``PEER`` where it has none."""
 
     name: str
@@ -52,23 +53,20 @@ class Everything:
 EVERYTHING = Everything()
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A message of the protocol."""
 
     message: str
     fields: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(Struct, frozen=True):
     """A number that depends on what was received: one of the conditions holds."""
 
     ways: tuple[tuple[Condition, Linear], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """A count: messages whose fields match ``patterns``, from ``sender``: any process (``None``),
     one with a name, or ``OTHERS``."""
 
@@ -104,8 +102,7 @@ def value_text(value: object) -> str:
             return str(value)
 
 
-@dataclass
-class Scale:
+class Scale(Struct):
     """What is the same in all executions: parameters (numbers and processes), payloads, names of
     processes, and the quotients and counts met so far."""
 
@@ -135,8 +132,7 @@ def linear_text(value: Linear) -> str:
     return " + ".join(parts).replace("+ -", "- ")
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """The scope of an expression: who ``self`` is, its variables, the names that are bound.
 
     ``read``: reads what is visible to properties only, such as the variables of others.

@@ -4,7 +4,8 @@ numbers."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from checker.instantiate.protocol.stack import payloads
 from checker.instantiate.protocol.walk import nodes
@@ -33,13 +34,13 @@ from checker.parametric.extract.values import (
     evaluate,
     is_condition,
 )
+from checker.records import replace
 
 FORGED = ("forged", "forged by nobody")
 """The payload that no client requests to send, as the finite system calls it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request that a client makes: its operator, arguments and its clause."""
 
     op: str
@@ -47,8 +48,7 @@ class Asked:
     client: typed.Client
 
 
-@dataclass
-class Settings:
+class Settings(Struct):
     """What is the same in all executions and for all numbers.
 
     ``requests``: the requests to each process with a name, in order, and to every other one;

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -35,6 +34,7 @@ from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswere
 from checker.parametric.symbolic.recheck import Plain
 from checker.parametric.symbolic.refinement import Refining
 from checker.parametric.symbolic.runs import Runs, accelerate, begin, resting, total
+from checker.records import replace
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7

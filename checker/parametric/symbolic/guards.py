@@ -15,8 +15,9 @@ Terms count sent messages by two names for each kind: ``everybody(k)`` and ``cor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.parametric.automaton.arithmetic import (
     comparisons,
@@ -42,8 +43,7 @@ from checker.parametric.automaton.automaton import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """There are receipts that satisfy ``condition``, of a process that has sent ``own`` to others.
 
     ``reliable``: reliable delivery applies: they include all messages that correct processes have
@@ -55,15 +55,13 @@ class Choice:
     reliable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True):
     """A conjunction; true where it has no parts."""
 
     parts: tuple[Counted, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Any:
+class Any(Struct, frozen=True):
     """A disjunction; false where it has no parts."""
 
     parts: tuple[Counted, ...] = ()
@@ -144,8 +142,7 @@ def _bounds_above(condition: Condition, grown: frozenset[str]) -> bool:
     return not _grows(condition, grown)
 
 
-@dataclass(frozen=True, slots=True)
-class Eliminator:
+class Eliminator(Struct, frozen=True):
     """Eliminates receipts of processes in ``location``; ``reliable``: they include all that correct
     processes sent.
     """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeAlias
 
 import z3
+from msgspec import Struct
 
 from checker.engines import budgets
 
@@ -15,8 +15,7 @@ FOREVER = 0xFFFFFFFF
 """The value by which z3 has no time limit, in milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True):
     """z3 gave up: the reason, as a part of a sentence."""
 
     reason: str
@@ -26,8 +25,7 @@ Answer: TypeAlias = z3.ModelRef | Unanswered | None
 """A model, or ``None`` where there is none, or that z3 gave up."""
 
 
-@dataclass
-class SolverQueries:
+class SolverQueries(Struct):
     """The time limit ``seconds`` of each query (``None``: unlimited), and the totals of all."""
 
     seconds: float | None = None

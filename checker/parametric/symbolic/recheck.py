@@ -7,9 +7,8 @@ how processes move, how messages are counted, and which rules are tracked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import z3
+from msgspec import Struct, field
 
 from checker.parametric.automaton.arithmetic import TRUE, comparisons, names
 from checker.parametric.automaton.automaton import And, Automaton, Condition, Not, Rule
@@ -18,8 +17,7 @@ from checker.parametric.symbolic.queries import SolverQueries
 from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules
 
 
-@dataclass
-class Plain:
+class Plain(Struct):
     """Formulas and solvers for the executions of ``automaton``, kept from query to query."""
 
     automaton: Automaton

@@ -18,10 +18,10 @@ automata, ATVA 2020 (one formula for all orders in which guards become true).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import assert_never
 
 import z3
+from msgspec import Struct, field
 
 from checker.parametric.automaton.automaton import (
     AcceleratedRun,
@@ -55,16 +55,14 @@ from checker.parametric.symbolic.guards import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CounterConfiguration:
+class CounterConfiguration(Struct, frozen=True):
     """The numbers of processes in each location, and of sent messages, between two segments."""
 
     where: tuple[z3.ArithRef, ...]
     sent: Mapping[str, z3.ArithRef]
 
 
-@dataclass
-class Runs:
+class Runs(Struct):
     """The formula: its ``assertions``, the ``numbers`` of parameters, ``moments`` from the first to
     the last, and in ``taken`` how often rules are taken in each segment.
     """

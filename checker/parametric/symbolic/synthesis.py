@@ -10,8 +10,9 @@ parameterized threshold guards, OPODIS 2017).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
+
+from msgspec import Struct
 
 from checker.parametric.automaton.arithmetic import (
     conjunction,
@@ -39,8 +40,7 @@ LARGEST = 8
 """The largest factor of a parameter in a condition on sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A result: all questions are proved under ``condition``.
 
     ``part``: the part that was proposed: a comparison of sizes; or ``None``, and ``threshold`` was
@@ -52,8 +52,7 @@ class Proposal:
     threshold: Quotient | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UndecidedCandidate:
+class UndecidedCandidate(Struct, frozen=True):
     """A candidate that is neither proved nor refuted, and why."""
 
     condition: Condition

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.parametric.automaton.arithmetic import TRUE, conjunction, plus, to_nnf
 from checker.parametric.automaton.automaton import (
@@ -19,8 +20,7 @@ from checker.parametric.automaton.automaton import (
 from checker.parametric.symbolic.decide import ParametricChecker
 
 
-@dataclass(frozen=True, slots=True)
-class Weaker:
+class Weaker(Struct, frozen=True):
     """The result for questions under a weaker assumption.
 
     ``condition``: the weaker assumption; ``part``: the part of the original condition that is

@@ -7,8 +7,9 @@ tells no more states of the system apart than the question needs.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from checker.properties.consistency.calls import Call, Result
 from checker.properties.consistency.monitors import Monitor
@@ -32,8 +33,7 @@ class Event(NamedTuple):
     result: Result = None
 
 
-@dataclass(frozen=True, slots=True)
-class Automaton:
+class Automaton(Struct, frozen=True):
     """``edges[n]``: for each event that may come in state ``n``, the state after it; any other is
     not correct.  State 0 is the first; those from ``first_returned`` on have seen an operation
     return; the last one, ``violated``, is that of all histories that are not correct."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.instantiate.protocol import calls, returns
 from checker.instantiate.protocol.actions import requests_of
@@ -14,8 +14,7 @@ from checker.model import ir
 from checker.model.types import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """An operation that the client of ``process`` calls as its request number ``turn``, from 1 on.
 
     ``op`` and ``args`` are those of the request; ``returns`` the indication by which it returns,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from typing import cast
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import CLIENT, Observed, World
@@ -41,8 +42,7 @@ def reads(world: World, asked: typed.Consistent) -> Expr:
     return build.below(now, integer(now.type.hi))
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """What the automaton of ``asked`` has seen; ``columns``: the position of each event in a row of
     its table."""
 

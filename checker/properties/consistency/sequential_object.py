@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from checker.diagnostics import SpecError
 from checker.instantiate.effects import coarse
@@ -22,6 +21,7 @@ from checker.model.ir import TRUE, Action, ActionKind, EffectDef, EffectKind, Va
 from checker.model.transforms.any_order import in_any_order
 from checker.model.types import OptionT, Type, Value, default
 from checker.properties.consistency.calls import Call, Result
+from checker.records import replace
 
 RESULT = "@result"
 GROWTHS = 12

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec import Struct, field
 
 from checker.model import ir
 from checker.model.build import conj, disj, equal, member, negation
@@ -63,8 +65,7 @@ class Blocker(Hashed):
     tested: bool
 
 
-@dataclass(slots=True)
-class Meeting:
+class Meeting(Struct):
     """A reading of a cell's variable where it reads that very cell.
 
     ``path``, ``around``: those of the reading, in the cell's names where these are known;

@@ -7,8 +7,6 @@ and forever.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.model import ir
 from checker.model.build import conj, disj, member, negation
 from checker.model.ir import Apply, Expr, Op, TransitionSystem
@@ -16,6 +14,7 @@ from checker.model.names import free_in
 from checker.model.run_errors import risky
 from checker.model.tree import nodes
 from checker.model.types import BoolT, IntT, SetT
+from checker.records import replace
 from checker.reductions.dead_variables.conditions import Blockers, Meeting, VariablePart
 from checker.reductions.dead_variables.program_points import ProgramPoint
 from checker.reductions.dead_variables.terms import conjuncts, same

@@ -17,9 +17,10 @@ every value in a step is not below the one before the step, though one assignmen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.build import conj, disj, negation
@@ -57,8 +58,7 @@ KEY = ir.Local(BOOL, "@key")
 """The first key of an assignment in the conditions ``until`` and ``once`` of a :class:`Trend`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(Struct, frozen=True):
     """The direction of a variable; ``until``: a condition on its first key, :data:`KEY`.
 
     ``ends``: the actions after whose guard something may be removed.  ``undone``: the actions that

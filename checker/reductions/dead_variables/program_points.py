@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, assert_never
+
+from msgspec import Struct, field
 
 from checker.model import ir
 from checker.model.build import member, negation
@@ -29,6 +31,7 @@ from checker.model.node import Hashed
 from checker.model.run_errors import risky
 from checker.model.tree import mapped, statements
 from checker.model.types import BOOL
+from checker.records import replace
 from checker.reductions.dead_variables.terms import conjuncts
 
 
@@ -66,8 +69,7 @@ class ProgramPoint(Hashed):
     ways: tuple[tuple[Expr, ...], ...] = ()
 
 
-@dataclass(slots=True)
-class PointWalk:
+class PointWalk(Struct):
     """The walk down a body, with what is known so far.
 
     ``parameters``: those of the action.  ``raised``: of each flag, a local that begins false and is

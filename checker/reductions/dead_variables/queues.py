@@ -20,13 +20,15 @@ constraint together, so a dead message could represent a live one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.build import below, conj, disj, equal, integer, negation, size
 from checker.model.ir import FALSE, TRUE, Action, Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.model.tree import nodes, rewritten
 from checker.model.types import BOOL, BagT, MapT, SeqT, Type
+from checker.records import replace
 from checker.reductions.dead_variables.reset import Reset
 from checker.reductions.dead_variables.terms import conjuncts
 from checker.reductions.dead_variables.uses import now, place
@@ -85,8 +87,7 @@ def _as_bag(type_: Type) -> Type:
     return BagT(type_.item, type_.cap, type_.grows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Taking:
+class _Taking(Struct, frozen=True):
     """What takes a message from the queue ``entry``: statements ``at`` and behind it; ``position``:
     the parameter that says which (``None``: the first).
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.build import conj, disj, member
@@ -18,8 +18,7 @@ COPIES = 1000
 """The maximum number of copies of one message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Struct, frozen=True):
     """The reset of the parts of a variable, where all of ``clauses`` hold.
 
     ``way``: everything is put in (``UP``), the item is removed (``DOWN``), or any value may be

@@ -6,7 +6,7 @@ arguments grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from checker.model import ir
 from checker.model.ir import Apply, Const, Expr, Op
 from checker.model.node import Hashed
 from checker.model.types import BOOL, BagT, IntT, SetT, Type
+from checker.records import replace
 from checker.reductions.partial_order.logic import UNKNOWN, Binder, is_known, substitute
 
 

@@ -35,8 +35,9 @@ that is false stays false unless a step that helps it can happen, see :class:`Fu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.build import conj, negation
@@ -112,8 +113,7 @@ _Pair = tuple[Access, Access, tuple[Expr, ...]]
 """Accesses of two steps, and when they are to the same entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Meeting:
+class _Meeting(Struct, frozen=True):
     """The accesses of an instance and of one of ``theirs`` that do not commute, and when: ``apart``
     and the conditions of each pair.  ``cost``: the effort of deciding it.
     """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from checker.model import ir
 from checker.model.memo import in_an_analysis
 from checker.model.names import ROLES
 from checker.model.tree import statements
+from checker.records import fields, is_record
 from checker.reductions.partial_order.effects import Effects
 
 
@@ -38,7 +38,7 @@ def _normalize(node: Any, names: dict[str, int]) -> Any:
         return tuple(_normalize(part, names) for part in node if not isinstance(part, ir.Mark))
     if isinstance(node, ir.SourceLocation):
         return None
-    if not is_dataclass(node) or isinstance(node, type | ir.Const):
+    if not is_record(node) or isinstance(node, type | ir.Const):
         return node
     local = not (isinstance(node, ir.Target) and node.is_state)
     parts: list[Any] = [type(node).__name__]

@@ -9,7 +9,7 @@ over-approximate what may still happen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from checker.model import ir
@@ -30,6 +30,7 @@ from checker.model.types import (
     cardinality_up_to,
     universe,
 )
+from checker.records import fields
 
 MANY = 64
 """The maximum number of values of a type that are tried one by one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
 
@@ -15,6 +15,7 @@ from checker.model.names import reads_in
 from checker.model.node import Hashed
 from checker.model.run_errors import can_fault
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
+from checker.records import replace
 from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of
 from checker.reductions.partial_order.effects import Effects
 from checker.reductions.partial_order.logic import (

@@ -37,6 +37,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
+from msgspec import Struct
+
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, SourceLocation, TransitionSystem
@@ -49,8 +51,7 @@ from checker.reductions.reduction_plan import Atom, Sorts
 from checker.reductions.symmetry.renaming import atoms_of, mentioned_atoms
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """A renaming must not change ``value``."""
 
     type: Type
@@ -58,8 +59,7 @@ class Fixed:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Still:
+class Still(Struct, frozen=True):
     """A renaming must not change any of ``atoms``."""
 
     atoms: frozenset[Atom]

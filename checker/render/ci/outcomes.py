@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.diagnostics import Diagnostic
+from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.results.origin import Origin
 from checker.results.problems import Problem
@@ -25,8 +27,7 @@ Places = Mapping[tuple[str, str], At]
 NOWHERE: Places = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """Whether one property, number or scenario of a check is as expected.
 
     ``name``: of the property or scenario; ``undecided``: what is wrong is that nobody knows;
@@ -75,8 +76,7 @@ class Outcome:
         return self.at or self.defined or self.check_at or At(self.file, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class NotRun:
+class NotRun(Struct, frozen=True):
     """A check, or a whole file (without one), that has no report because of ``errors``, or of
     another that was ``said`` on stderr."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from math import hypot
 
 from rich.cells import cell_len
 
+from checker.records import replace
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.parts import Box, Drawn, Label, Line, Mark, Point
 from checker.render.diagram.paths import RADIUS, Ways, along, bent, distance, polyline

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
+from checker.records import replace
 from checker.render.diagram.parts import Mark, Operation
 from checker.results.trace import Event, Interval, Step, Trace
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.render.diagram.rows import Layout
 from checker.results.causality import CopyOutcome
@@ -16,8 +16,7 @@ NO_IDENTITY = -1
 """The identity of what is about no message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A rectangle that an element covers."""
 
     left: float
@@ -35,8 +34,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A piece of a lane; ``down``: its process is crashed there."""
 
     top: float
@@ -44,8 +42,7 @@ class Span:
     down: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """A process's column; ``faulty`` as in :class:`checker.results.trace.ProcessOutcome`.
 
     ``fate``: the outcome of the process in words; ``correct``: the process has no fault.
@@ -59,8 +56,7 @@ class Lane:
     correct: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of text beside a mark, with its sign.
 
     ``sign``: ``request``, ``delivery``, ``perform``, ``store``, ``timeout``, ``suspicion``,
@@ -75,8 +71,7 @@ class Line:
     struck: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Lines of text in a box; ``left``: they start at its left edge, else they end at the right."""
 
     box: Box
@@ -84,8 +79,7 @@ class Label:
     left: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A step on a lane; ``kind`` is that of the step, or ``crash`` where it crashes inside.
 
     ``lane`` is empty for the start and for what the link does; ``first``: the others of the same
@@ -104,8 +98,7 @@ class Mark:
     first: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A step of the environment, across all lanes; ``apart``: the processes partitioned off."""
 
     step: int
@@ -117,8 +110,7 @@ class Bar:
     loop: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """An arrow as it is drawn: from the first to the last of ``points``; ``curved``: an arc.
 
     ``claimed``: in whose name a forged message comes.  ``label`` is ``None`` where another copy of
@@ -143,8 +135,7 @@ class Drawn:
     loop: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An operation of a process, from its call to its return; ``has_returned``: else it goes on to
     the end."""
 
@@ -156,8 +147,7 @@ class Operation:
     has_returned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """An indication or a ``perform`` of a process; ``step`` is ``None`` where it never happens."""
 
     step: int | None
@@ -174,8 +164,7 @@ class Item:
         return self.step is None
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """All that a process indicated and performed, in order."""
 
     process: str
@@ -183,16 +172,14 @@ class Strip:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoopBox:
+class LoopBox(Struct, frozen=True):
     """The cycle of the execution, which repeats forever."""
 
     box: Box
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """The place of the violation; ``step`` is ``None`` where something never happens; ``lane`` may
     be empty.
 
@@ -207,8 +194,7 @@ class Violation:
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """An execution as a space-time diagram.
 
     ``sentences``: what is violated and why; ``identities``: the texts that distinguish messages,

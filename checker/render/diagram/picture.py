@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rich.cells import cell_len
 
+from checker.records import replace
 from checker.render.diagram.arrows import Arrows, path_of
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.operations import intervals_of, with_returns

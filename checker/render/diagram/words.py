@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from checker.diagnostics.english import listing
@@ -30,8 +30,7 @@ TOLD = ("send", "perform", "store", "choice", "coin", "timeout", "detect", "reco
 CRASHES = Line("", "crashes", "crashes")
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(Struct, frozen=True):
     """A mark of a step on a lane, with its labels.  ``cut``: a crash inside it."""
 
     step: int

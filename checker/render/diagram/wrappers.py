@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from checker.diagnostics.english import listing
+from checker.records import replace
 from checker.results.trace import Event, Step, Trace
 
 CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from checker.results.trace import Step, Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """The alignment of two executions: ``common``: the number of the last step that is the same in
     both; ``words`` describe it, and the first difference.
     """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from checker.diagnostics.english import count
 from checker.diagnostics.visible import visible
@@ -18,8 +19,7 @@ from checker.render.html.page import environment, policy, style
 from checker.results.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(Struct, frozen=True):
     """An execution in a gallery.
 
     ``theme``: the folder of its spec; ``page`` and ``spec``: the files of its page and of its
@@ -32,16 +32,14 @@ class Exhibit:
     spec: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A check that is not in the gallery, and why."""
 
     check: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     """A page that is no execution: its title, where it is, relative to the index, and a sentence
     on it."""
 
@@ -50,8 +48,7 @@ class Chapter:
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A rung of a ladder: a check, the rule that its variant lacks, what is ``said`` of the run,
     and its page, relative to the index; without a page, ``said`` is the command that finds it."""
 
@@ -61,8 +58,7 @@ class Step:
     page: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LadderChapter:
+class LadderChapter(Struct, frozen=True):
     """What each rule of a protocol is for: a title, some sentences, and the rungs in order."""
 
     title: str

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from checker.records import replace
 from checker.render.html.values import value_text
 from checker.results.trace import Change, Json, Step, Trace
 from checker.results.values_when_down import is_reset, recovered_in
@@ -17,8 +19,7 @@ INTERNAL = "@"
 """What is in the names of variables that the spec does not have, its own or those of a layer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """The initial value of a variable (one process's entry of it, where ``process`` is named);
     ``kind`` is that of :class:`checker.results.trace.Change`; ``row``: the number of its row in a
     table with a column for each process.
@@ -33,8 +34,7 @@ class Cell:
     row: int
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Struct, frozen=True):
     """A cell, by its place in the list, whose text a step changes; ``forgotten``: by a
     crash, from which the process comes back in this step."""
 
@@ -44,8 +44,7 @@ class Delta:
     forgotten: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class States:
+class States(Struct, frozen=True):
     """States as cells: ``deltas[i]`` leads from the state before step ``i`` to that after it; the
     last one is the step that closes a cycle, if any.
     """

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
+from msgspec import Struct, field
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -19,8 +19,7 @@ AROUND = 5
 """The columns that an arrow takes besides its label and the lanes at its ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The lane of each process, from the left; ``edge``: the last column of all of them; ``width``:
     of the whole page.
     """
@@ -57,8 +56,7 @@ def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int
     return Columns(at, min(x, width), width)
 
 
-@dataclass
-class Row:
+class Row(Struct):
     """A line of characters, each with its style."""
 
     width: int

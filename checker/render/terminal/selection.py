@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from checker.records import replace
 from checker.render.terminal import marks as m
 from checker.render.terminal.step_items import Block, LaneItem
 from checker.results.causality import Arrow, CopyOutcome
 from checker.results.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """``processes``: only their lanes are drawn, empty: all; ``folded``: steps that the violation
     does not depend on are left out.
     """

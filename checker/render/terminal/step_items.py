@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.diagnostics.english import listing
+from checker.records import replace
 from checker.render.diagram.operations import text_of
 from checker.render.diagram.rows import Layout, home_of, rows_of
 from checker.render.diagram.words import text_of_bar
@@ -24,8 +26,7 @@ FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LaneItem:
+class LaneItem(Struct, frozen=True):
     """An event at process ``lane``: ``mark`` on its lane, ``text`` beside it.
 
     ``message`` gives the colour, where there is one; ``style`` otherwise.  ``opens``: an operation
@@ -40,8 +41,7 @@ class LaneItem:
     opens: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A step: ``arrows`` end in it, then come ``items``.
 
     ``bar``: a step of the environment, across all lanes.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from checker.diagnostics.english import count, listing
+from checker.records import replace
 from checker.render.diagram.rows import Layout
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.explained import ablations_view, size_text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import z3
 
@@ -32,6 +30,7 @@ from checker.parametric.symbolic.refinement import Refining
 from checker.parametric.symbolic.runs import accelerate
 from checker.parametric.symbolic.synthesis import Proposal, conditions, thresholds
 from checker.parametric.symbolic.tightness import tightness
+from checker.records import replace
 from tests.parametric.by_hand import (
     ACCEPTED,
     AGREEMENT,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -48,6 +47,7 @@ from checker.model.ir import (
     VariableKind,
 )
 from checker.model.types import BOOL, IntT
+from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 from checker.results.replay import replay
 from tests.agreement.test_random_systems import system_of

@@ -7,7 +7,7 @@ chance has a part in the action, the values of all its parameters and choices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from checker.model import ir
 from checker.model.evaluate import Scope, evaluate
@@ -15,10 +15,10 @@ from checker.model.interpreter import Constraint
 from checker.model.ir import Action, Apply, Const, Expr, Fairness, Op, TransitionSystem, fairness_of
 from checker.model.transforms.hoist_choices import Hoisted, hoisted
 from checker.model.types import Value, default
+from checker.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """What an edge says: the number of its ``action``, its fairness constraint, and, where chance
     has a part, the instance and the ``picks`` of its choices (``None``: it has none)."""
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import lcm
+
+from msgspec import Struct
 
 from checker.engines import budgets
 from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps, TooFine
@@ -28,6 +29,7 @@ from checker.model.distributions import RULES, ImproperChance
 from checker.model.interpreter import Constraint
 from checker.model.ir import FALSE, TRUE, Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
+from checker.records import replace
 from checker.results.answer import Answer, Path, State, stop_reason
 
 
@@ -45,8 +47,7 @@ def searched_system(problem: ChanceProblem, labels: LabelledSystem) -> Transitio
 NOTHING = frozenset[int]()
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """A choice: which edges of a state are its branches, and their weights."""
 
     action: int

@@ -19,8 +19,9 @@ import json
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, to_builtins
 
 from checker.engines.native.checkpoint.sealed import seal, unseal
 from checker.engines.native.checkpoint.storage import Storage
@@ -36,8 +37,7 @@ BATCH_BYTES = 4 << 20
 """The size of the rows in one record batch, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A file with states of ``level`` that ``shard`` among ``shards`` owns ((0, 1): of any owner).
 
     ``name``: its path in the folder; ``rows``: how many states; ``checksum``: the CRC-32 of their
@@ -178,7 +178,7 @@ class RunFolder:
             "format": FORMAT,
             "after": after,
             "findings": _to_json(found),
-            "parts": [asdict(part) for part in parts],
+            "parts": [to_builtins(part) for part in parts],
         }
         self.place.flush(part.name for part in parts)
         self.place.write(f"{_level(found.depth)}/{COMMIT}", seal(document))

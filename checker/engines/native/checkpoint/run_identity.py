@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
 
 from checker.diagnostics.english import listing
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Everything that determines a check's system, except for the capacities that the tool finds.
 
     ``version``: of the tool; ``sources``: a digest of each file that the check is made from, the
@@ -53,7 +53,7 @@ class Identity:
 
     def to_json(self) -> dict[str, Any]:
         """The identity as a JSON object."""
-        document = asdict(self)
+        document = to_builtins(self)
         return {**document, "sources": dict(self.sources), "settings": dict(self.settings)}
 
     @staticmethod

@@ -8,7 +8,8 @@ position counted from 1, and 0 means that there is no constraint.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen import value_codes as c
 from checker.engines.native.codegen.convert import unify
@@ -27,8 +28,7 @@ from checker.reductions.dead_variables.messages import says_all
 WORD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintGroup:
+class ConstraintGroup(Struct, frozen=True):
     """Constraints of one name whose keys have as many values, of these types."""
 
     name: str

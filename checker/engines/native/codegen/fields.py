@@ -9,8 +9,9 @@ smallest fingerprint, then the smallest words, among those that were noted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 MAX_WORKERS = 64
 LOCAL_BITS = 34
@@ -107,8 +108,7 @@ class Mode(IntEnum):
     LINK = 9  # like ASK, with the constraint that each takes, and steps that leave it as it is
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLayout:
+class RecordLayout(Struct, frozen=True):
     """Offsets for ``words`` words per state, ``marks`` marks and ``properties`` properties."""
 
     words: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen import value_codes as c
 from checker.engines.native.codegen.convert import convert
@@ -13,16 +14,14 @@ from checker.engines.native.codegen.layout import Layout
 from checker.model.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A name that never changes: a parameter, or a name bound by an expression."""
 
     type: Type
     value: Val
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A name that statements assign to."""
 
     type: Type

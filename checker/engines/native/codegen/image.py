@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen import ample, normal_form, normalize_successor
 from checker.engines.native.codegen.actions import ActionCode, StartCode, question
@@ -45,8 +46,7 @@ _DECLARED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KernelImage:
+class KernelImage(Struct, frozen=True):
     """``text``: LLVM's textual IR; ``digest`` of it; ``layout`` and ``shape`` of rows and records.
 
     ``level_shift`` and ``level_limit``: a key of the visited set holds the level, below the limit,

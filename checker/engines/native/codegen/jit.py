@@ -9,11 +9,12 @@ import ctypes
 import hashlib
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from checker import resources
 from checker.engines.budgets import Stop, WorkerThread
@@ -35,8 +36,7 @@ LARGE_TEXT = 1_500_000
 """Above so many characters of IR the compiler optimises less."""
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """Compiled functions; see :mod:`checker.engines.native.codegen.search_loop` for what each
     takes.
 
@@ -65,8 +65,7 @@ class Kernel:
     engine: object
 
 
-@dataclass(frozen=True)
-class GraphKernel:
+class GraphKernel(Struct, frozen=True):
     """Compiled functions; see :mod:`checker.engines.native.codegen.fair_components`,
     :mod:`checker.engines.native.codegen.graph_bfs`,
     :mod:`checker.engines.native.codegen.row_selection` and
@@ -161,8 +160,7 @@ def graph_kernel() -> GraphKernel:
     )
 
 
-@dataclass(frozen=True)
-class CompiledFunctions:
+class CompiledFunctions(Struct, frozen=True):
     """Functions that are the same for all systems; ``stop``: makes those stop early that can."""
 
     stop: Stop

@@ -16,8 +16,9 @@ Words of nodes inside a ``Table`` count from the start of the entry.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.packing import decode, encode, universe_size, width
 from checker.model import types as t
@@ -30,38 +31,33 @@ MASK = (1 << WORD) - 1
 MAX_WORDS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     type: Type
     word: int
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wide:
+class Wide(Struct, frozen=True):
     type: Type
     word: int
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     type: t.MapT
     word: int
     log: int
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     type: t.MapT
     word: int
     stride: int
     element: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     type: t.TupleT
     parts: tuple[Node, ...]
 
@@ -69,8 +65,7 @@ class Record:
 Node = Leaf | Wide | Row | Table | Record
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """``nodes`` and ``types`` are parallel to the system's variables; ``bits`` are those in use."""
 
     words: int

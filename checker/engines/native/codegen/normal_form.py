@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-
 from checker.engines.native.codegen.canonical import emit_canonical
 from checker.engines.native.codegen.domains import each
 from checker.engines.native.codegen.emit import Fn, Label, Val, const
@@ -19,6 +17,7 @@ from checker.engines.native.codegen.value_codes import to_code
 from checker.model import ir
 from checker.model.ir import Block, Stmt
 from checker.model.tree import nodes
+from checker.records import fields, is_record
 from checker.reductions.reduction_plan import ReductionPlan
 
 NULL = Val("null", 0)
@@ -155,7 +154,7 @@ def _entries(body: Block, key: str) -> list[ir.Index]:
             case tuple():
                 for part in node:
                     look(part)
-            case _ if is_dataclass(node):
+            case _ if is_record(node):
                 for f in fields(node):
                     look(getattr(node, f.name))
             case _:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.engines.native.codegen import value_codes as c
 from checker.engines.native.codegen.emit import Fn, Val, const
@@ -13,8 +14,7 @@ from checker.model import types as t
 from checker.model.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(Struct, frozen=True):
     """``width(type)`` bits of one word: its index and the shift are 64-bit values."""
 
     type: Type
@@ -22,8 +22,7 @@ class Bits:
     shift: Val
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Whole words, from the index ``word`` on."""
 
     type: Type
@@ -31,8 +30,7 @@ class Words:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
+class Inner(Struct, frozen=True):
     """A map or tuple laid out over several words, ``base`` words into the state."""
 
     type: Type

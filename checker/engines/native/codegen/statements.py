@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from checker.engines.native.codegen import state_access
 from checker.engines.native.codegen import value_codes as c
@@ -35,8 +36,7 @@ TAPE = 1024
 """The maximum number of nested choices of one way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tape:
+class Tape(Struct, frozen=True):
     """The odometer: position and number of possibilities of each choice made so far."""
 
     index: Val
@@ -45,8 +45,7 @@ class Tape:
     position: Var
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """The data that one way must not leave to the next: the state, slots and marks at a fork."""
 
     state: Val | None
@@ -54,8 +53,7 @@ class Before:
     marks: tuple[Val, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """The state and slots at the beginning of an earlier iteration of a loop."""
 
     state: Val | None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.search.memory import Buffer
 from checker.model.ir import Automaton
@@ -23,8 +24,7 @@ Edge = tuple[int, int, int, int]
 """Source, target, bits that have to be set, bits that must not be."""
 
 
-@dataclass(frozen=True)
-class Letters:
+class Letters(Struct, frozen=True):
     """The letters of ``count`` states: the number of each, 16 bits, in ``buffer``, and the letters
     themselves, by number, in ``known``.
     """
@@ -40,8 +40,7 @@ class Letters:
         return list(range(len(self.known)))
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(Struct, frozen=True):
     """The product of a graph with an automaton: one copy of the graph for each of some states.
 
     ``ways``, ``following``: see WAYS and NEXT in

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.fields import Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
@@ -17,6 +18,7 @@ from checker.engines.native.liveness.graph_query import GraphQuery
 from checker.engines.native.search.explored import GraphStates
 from checker.engines.native.search.memory import MemoryBudget
 from checker.engines.native.search.store import Store
+from checker.records import replace
 from checker.results.answer import Limits
 
 
@@ -24,8 +26,7 @@ def _never_check() -> None:
     pass
 
 
-@dataclass(frozen=True)
-class _Look:
+class _Look(Struct, frozen=True):
     kernel: Kernel
     limits: Limits
     check_time: Callable[[], None]

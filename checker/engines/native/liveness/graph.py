@@ -10,8 +10,9 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.fair_components import STRONG, WEAK
 from checker.engines.native.codegen.fields import Context, Mode, Worker
@@ -83,8 +84,7 @@ class Numbers:
             list(pool.map(number, store.workers))
 
 
-@dataclass
-class Graph:
+class Graph(Struct):
     """Edges in compressed rows (see :mod:`checker.engines.native.codegen.graph_fields`).
 
     ``kinds``: a byte for each constraint, none for number 0; ``constraints``: the rows of words of

@@ -7,7 +7,8 @@ import ctypes
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.graph_fields import NONE, Member, QueryField
 from checker.engines.native.codegen.jit import graph_kernel
@@ -16,8 +17,7 @@ from checker.engines.native.liveness.graph import Graph
 from checker.engines.native.search.memory import Buffer
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(Struct, frozen=True):
     """A list of nodes that native code reads: ``count`` times 32 bits."""
 
     buffer: Buffer

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.native.codegen.state_predicates import MAX_JUSTICE
@@ -39,8 +40,7 @@ Numbered = tuple[int, Property]
 """A property and its number."""
 
 
-@dataclass
-class Verdicts:
+class Verdicts(Struct):
     """The verdicts on liveness; the fields are those of ``Answer``."""
 
     violations: dict[str, Path] = field(default_factory=dict)

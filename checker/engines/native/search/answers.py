@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.engines.native.search.explored import Explored
+from checker.records import replace
 from checker.results.answer import Answer
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.fields import Mode
 from checker.engines.native.codegen.jit import compile_move
@@ -26,8 +27,7 @@ BLOCK = 1 << 14
 """The number of rows rewritten at a time."""
 
 
-@dataclass
-class Levels:
+class Levels(Struct):
     """The levels that a search has explored: ``found`` says how far those in ``store`` are
     complete, and what goes with them; ``seconds``: what it took.
     """

@@ -5,8 +5,7 @@ The visited set holds fingerprints in place of states, so that a state may be ta
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from checker.records import replace
 from checker.reductions.reduction_plan import ReductionPlan, Unused
 from checker.results.phrases import at_most
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.compact import NO_GRAPH
@@ -18,16 +19,14 @@ class Undecided(Exception):
     """A query about cycles is undecided; the message says why."""
 
 
-@dataclass(frozen=True)
-class GraphStates:
+class GraphStates(Struct, frozen=True):
     """The states of a graph; ``steps`` bounds the number of their steps."""
 
     store: Store
     steps: int
 
 
-@dataclass
-class Explored:
+class Explored(Struct):
     """``load``: gives the store of all states; ``cycles``: gives the states that may lie on cycles,
     and with them all steps between them (``None``: use all states); both may raise
     :class:`Undecided`.

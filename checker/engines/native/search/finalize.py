@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import NoReturn
 
 from checker.engines import budgets
@@ -20,6 +19,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
 from checker.properties.persistence import persistence
+from checker.records import replace
 from checker.results.answer import Answer, Path, stop_reason, without_run
 
 

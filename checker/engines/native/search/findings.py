@@ -5,10 +5,12 @@ that passes from level to level, in any engine.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from msgspec import Struct, field
+
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 
 Best = tuple[int, tuple[int, ...]]
@@ -21,8 +23,7 @@ SELDOM, AGAIN = 4096, 4
 """Below such a balance of states in which one step is enough, only every fourth level is tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelReport:
+class LevelReport(Struct, frozen=True):
     """The notes of one worker that expanded states of a level; ``+`` joins those of two workers.
 
     ``premises``, ``worst``: for each property, whether its premise held, and the smallest state in
@@ -78,8 +79,7 @@ def _smaller(a: Best | None, b: Best | None) -> Best | None:
     return min((best for best in (a, b) if best is not None), default=None)
 
 
-@dataclass
-class Findings:
+class Findings(Struct):
     """``depth``: the levels before this one are expanded and judged, its own states are complete.
 
     ``violating``: the first level in which a property fails, and the smallest such state there;

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
+from checker.records import replace
 from checker.results.answer import Forecast, Listener, Progress
 
 LEAST_LEVELS = 7

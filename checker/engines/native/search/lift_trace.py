@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from checker.engines.native.codegen.jit import Kernel
@@ -19,6 +18,7 @@ from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Constraint, Transition
 from checker.model.ir import TransitionSystem
+from checker.records import replace
 from checker.results.answer import Path, State
 from checker.results.fair_lasso import violated_constraints
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from checker.engines.native.codegen.state_predicates import STOPPED, letter_words, pack_params
 from checker.engines.native.liveness.automaton_tables import MOST_LETTERS, Letters
@@ -131,8 +132,7 @@ class States:
         return key
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(Struct, frozen=True):
     """The graph of the states of fair components; ``states``: their numbers in the whole one."""
 
     graph: Graph

@@ -14,7 +14,8 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from checker.engines import budgets
 from checker.engines.native.codegen.fields import BATCH, Context, Worker
@@ -58,8 +59,7 @@ class OutOfMemory(Exception):
     """The tables can't grow; the message says why."""
 
 
-@dataclass
-class WorkerMemory:
+class WorkerMemory(Struct):
     """The memory of one worker: its record and its rows; ``starts[d]`` is its first row of level
     ``d``.
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.codegen.fields import Mode, Worker
@@ -43,8 +44,7 @@ def kernel_of(image: KernelImage) -> Kernel:
         return known[0]
 
 
-@dataclass(frozen=True)
-class Finder:
+class Finder(Struct, frozen=True):
     """Finds predecessors among the states of parts, in this process; can be pickled."""
 
     image: KernelImage

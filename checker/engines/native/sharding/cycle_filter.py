@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.native.sharding.cycle_filter_steps import (
@@ -39,8 +40,7 @@ Levels = dict[int, list[Part]]
 """States by level."""
 
 
-@dataclass(frozen=True)
-class Remainder:
+class Remainder(Struct, frozen=True):
     """The remaining states by level, their number, and ``steps``, an upper bound on their steps."""
 
     levels: Levels

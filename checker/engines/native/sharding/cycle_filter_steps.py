@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.run_folder import BATCH_BYTES, LEVELS, Part, RunFolder
 from checker.engines.native.checkpoint.storage import Storage
@@ -28,6 +30,7 @@ from checker.engines.native.sharding.shuffle_file import (
     fresh_name,
     read_all,
 )
+from checker.records import replace
 
 WORK = f"{LEVELS}/cycles"
 """The place of temporary files in the folder of a run."""
@@ -100,8 +103,7 @@ class FilterContext:
             pen.add(owner, len(sources) // 4, successors, sources)
 
 
-@dataclass(frozen=True)
-class ExpandResult:
+class ExpandResult(Struct, frozen=True):
     """``rows``: how many states the shard has of the level; ``letter``: the shuffle file of their
     successors, each with the number of its source (32 bits).
     """
@@ -110,8 +112,7 @@ class ExpandResult:
     letter: ShuffleFile
 
 
-@dataclass(frozen=True)
-class ExpandStep:
+class ExpandStep(Struct, frozen=True):
     """Computes the successors of the states of a level.  ``parts``: of the level."""
 
     level: int
@@ -132,8 +133,7 @@ class ExpandStep:
         return ExpandResult(region.count, pen.letter(name))
 
 
-@dataclass(frozen=True)
-class AnswerResult:
+class AnswerResult(Struct, frozen=True):
     """``letter``: the shuffle file, to the shards that sent queries, of a code for each successor;
     ``targets``: a file with the targets of steps back (``None``: there are none).
     """
@@ -142,8 +142,7 @@ class AnswerResult:
     targets: str | None
 
 
-@dataclass(frozen=True)
-class AnswerStep:
+class AnswerStep(Struct, frozen=True):
     """Answers queries about successors of ``level``.  ``asked``: shuffle files to this shard.
 
     ``above``: the parts of the next level, with ``alive``, a file with their codes; ``upto``: those
@@ -197,16 +196,14 @@ class AnswerStep:
                 yield pick_rows(rows, trim.width, codes, good(self.back))
 
 
-@dataclass(frozen=True)
-class SettleResult:
+class SettleResult(Struct, frozen=True):
     """``codes``: a file with a byte for each state of a level; ``alive``: how many are alive."""
 
     codes: str
     alive: int
 
 
-@dataclass(frozen=True)
-class SettleStep:
+class SettleStep(Struct, frozen=True):
     """Determines which of the ``rows`` states are alive.  ``asked``: the shard's queries about the
     level; ``answers``: to them, from all shards; ``back``: the code for targets of steps back.
     """
@@ -236,16 +233,14 @@ class SettleStep:
         return SettleResult(name, codes.count(Code.ALIVE))
 
 
-@dataclass(frozen=True)
-class SplitResult:
+class SplitResult(Struct, frozen=True):
     """For one level: the alive states, and a file with the targets of steps back among them."""
 
     part: Part
     seeds: str | None
 
 
-@dataclass(frozen=True)
-class SplitStep:
+class SplitStep(Struct, frozen=True):
     """Finds the alive states, and the targets of steps back among them.  ``levels``: for each its
     parts, and a file with codes; ``targets``: files.
     """
@@ -277,8 +272,7 @@ class SplitStep:
         return found
 
 
-@dataclass(frozen=True)
-class ReachResult:
+class ReachResult(Struct, frozen=True):
     """For one level: the states that are alive and reached, their successors, and the number of
     steps from them, self-loops included.
     """
@@ -288,8 +282,7 @@ class ReachResult:
     steps: int
 
 
-@dataclass(frozen=True)
-class ReachStep:
+class ReachStep(Struct, frozen=True):
     """Finds the reached states of a level.  ``parts``: the alive states; ``seeds``: a file with
     targets of steps back; ``asked``: queries about the states reached in the level before.
     """

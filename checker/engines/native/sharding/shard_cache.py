@@ -12,8 +12,9 @@ import contextlib
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.memory import Buffer, MappedBuffer
@@ -25,8 +26,7 @@ _known: dict[str, MappedBuffer] = {}
 """The files that this process has mapped: mapping them again would fault in all pages again."""
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(Struct, frozen=True):
     """The contents of the files: ``starts``: the first row of each level; ``count``: of all
     rows.
     """
@@ -127,7 +127,7 @@ class ShardCache:
                 if path.name != LOCK and str(path) not in used:
                     path.unlink()
             beside = self._folder / f"{STATE}.new"
-            beside.write_text(json.dumps(asdict(state)))
+            beside.write_text(json.dumps(to_builtins(state)))
             beside.replace(self._folder / STATE)
 
     def _state(self, kernel: Kernel) -> _State | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.sharding.shard import Block
@@ -15,8 +16,7 @@ Blocks = tuple[tuple[int, int], ...]
 """The start of each block, and its number of entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShuffleFile:
+class ShuffleFile(Struct, frozen=True):
     """The file ``name``, with blocks for each shard."""
 
     name: str

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from checker.engines.attribution import Attributed
 from checker.engines.native.checkpoint.run_folder import Part
@@ -73,8 +74,7 @@ class ValenceContext(FilterContext):
         return np.array(whole, np.uint64)
 
 
-@dataclass(frozen=True)
-class LinkResult:
+class LinkResult(Struct, frozen=True):
     """``rows``: how many states there are; ``letter``: the shuffle file of their steps: targets,
     sources (32 bits), who takes them (8 bits); ``words``: a file with their first words; ``lost``:
     a state in which a value can't be evaluated, and then nothing else is there."""
@@ -85,8 +85,7 @@ class LinkResult:
     lost: Row | None = None
 
 
-@dataclass(frozen=True)
-class LinkStep:
+class LinkStep(Struct, frozen=True):
     """Computes the steps of the states of a level, and what is decided in them."""
 
     level: int
@@ -137,8 +136,7 @@ class LinkStep:
             pen.add(owner, len(who), targets, sources, who.tobytes())
 
 
-@dataclass(frozen=True)
-class LocateStep:
+class LocateStep(Struct, frozen=True):
     """Answers, for each step to a state that the shard owns, with the state's number in it.
     ``parts``: of all levels; ``asked``: the shuffle files, whose askers are numbered from 0."""
 
@@ -165,8 +163,7 @@ class LocateStep:
         return pen.letter(name)
 
 
-@dataclass(frozen=True)
-class DrawResult:
+class DrawResult(Struct, frozen=True):
     """``words``: the file; ``changed``: whether there are others than before; ``needs``: whose
     words they follow from; ``tally``: how many states have each word; ``critical``: the number of
     critical states, and some with the smallest words."""
@@ -178,8 +175,7 @@ class DrawResult:
     critical: tuple[int, tuple[Row, ...]]
 
 
-@dataclass(frozen=True)
-class DrawStep:
+class DrawStep(Struct, frozen=True):
     """Takes over the bits of the successors of a level's states.
 
     ``before``: the file of their words; ``letter``: of their steps; ``answers``: to them, of which
@@ -274,8 +270,7 @@ def _row(region: Region, number: int) -> Row:
     return tuple(region.rows().cast("Q")[number * width : (number + 1) * width])
 
 
-@dataclass(frozen=True)
-class SelectStep:
+class SelectStep(Struct, frozen=True):
     """Writes the states of a level whose word is one of ``wanted``."""
 
     level: int
@@ -297,8 +292,7 @@ class SelectStep:
         return trim.write(self.level, self.shard, rows[chosen].tobytes())
 
 
-@dataclass(frozen=True)
-class LookUpStep:
+class LookUpStep(Struct, frozen=True):
     """Finds the words of states, given as rows: those that the shard has.  ``words``: the files of
     its words, for each level."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 from pyarrow import parquet
 
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
@@ -54,8 +54,7 @@ MOVES = pa.schema(
 """The table of transitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """Rows ``begin`` up to but not including ``end`` of a part."""
 
     part: Part
@@ -63,16 +62,14 @@ class Slice:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableTask:
+class TableTask(Struct, frozen=True):
     """The task of writing one piece of the tables; ``number`` names its files."""
 
     number: int
     slices: tuple[Slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """The numbers of rows written for one depth; ``errors``: transitions that are runtime
     errors.
     """
@@ -106,8 +103,7 @@ def state_id(row: bytes | memoryview) -> str:
     return blake2b(row, digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True)
-class TableMaker:
+class TableMaker(Struct, frozen=True):
     """Writes pieces of the tables of ``system`` into ``out``; can be pickled.
 
     ``frontier``: the depth whose states were found but not expanded, if there is one.

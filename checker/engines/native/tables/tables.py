@@ -15,11 +15,11 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 from pyarrow import parquet
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -64,8 +64,7 @@ COUNTED = pa.schema(
 """The table of depths."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTables:
+class WrittenTables(Struct, frozen=True):
     """Complete tables: their location, and the number of rows that they have."""
 
     location: str

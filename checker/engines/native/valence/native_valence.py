@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from checker.engines import budgets
 from checker.engines.attribution import Attributed, attributed
@@ -31,6 +30,7 @@ from checker.model.ir import (
     PropertyKind,
     TransitionSystem,
 )
+from checker.records import replace
 from checker.results.answer import Answer, Path, State, Unsupported, stop_reason
 
 DECIDED = "@decided"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from checker.engines.attribution import Attributed
 from checker.engines.native.codegen.constraints import ConstraintLayout
@@ -19,6 +18,7 @@ from checker.engines.native.search.states import States
 from checker.engines.native.valence.state_words import Ranges
 from checker.model.interpreter import Constraint
 from checker.model.ir import FairnessKind
+from checker.records import replace
 from checker.results.answer import Path
 
 KINDS = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}

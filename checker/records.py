@@ -1,0 +1,71 @@
+"""Records: values with named fields, mostly :class:`msgspec.Struct`.
+
+A class is a dataclass where it needs more than a Struct has: fields that are not compared, lazily
+computed properties, or the kept hashes of :mod:`checker.model.node`.  What follows takes both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import NODEFAULT, Struct, structs
+
+R = TypeVar("R")
+
+
+class RecordField(NamedTuple):
+    """A field: ``type``, its annotation as written; ``default``: a value, or ``MISSING``;
+    ``compare``: whether it is part of the value of the record."""
+
+    name: str
+    type: Any
+    default: Any
+    compare: bool = True
+
+
+MISSING = dataclasses.MISSING
+"""The default of a field that has none, or that makes a new value each time."""
+
+
+def replace(record: R, /, **changes: Any) -> R:
+    """Returns a copy of ``record`` with other values of the fields in ``changes``; raises
+    ``TypeError`` for a name that is no field."""
+    if isinstance(record, Struct):
+        return structs.replace(record, **changes)
+    return dataclasses.replace(record, **changes)  # type: ignore[type-var]
+
+
+def is_record(value: object) -> bool:
+    """Returns whether ``value`` is a record, or a class of records."""
+    kind = value if isinstance(value, type) else type(value)
+    return issubclass(kind, Struct) or dataclasses.is_dataclass(kind)
+
+
+def fields(value: object) -> tuple[RecordField, ...]:
+    """Returns the fields of a record, or of a class of records, in order."""
+    return _fields(value if isinstance(value, type) else type(value))
+
+
+@cache
+def _fields(kind: Any) -> tuple[RecordField, ...]:
+    if not issubclass(kind, Struct):
+        return tuple(
+            RecordField(each.name, each.type, each.default, bool(each.compare))
+            for each in dataclasses.fields(kind)
+        )
+    types: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        types.update(vars(base).get("__annotations__", {}))
+    names, given = kind.__struct_fields__, kind.__struct_defaults__
+    defaults = [NODEFAULT] * (len(names) - len(given)) + list(given)
+    return tuple(
+        RecordField(name, types[name], MISSING if _is_made(default) else default)
+        for name, default in zip(names, defaults, strict=True)
+    )
+
+
+def _is_made(default: Any) -> bool:
+    """Returns whether a Struct's ``default`` is none, or a function that makes one."""
+    return default is NODEFAULT or type(default).__name__ == "Factory"
