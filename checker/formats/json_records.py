@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -14,6 +13,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from msgspec import Struct
 
 from checker.formats.forms import FORMS, PAIR, PLAIN, Form
+from checker.records import fields, is_record
 
 R = TypeVar("R")
 
@@ -35,7 +35,7 @@ def form_of(kind: type) -> Form:
 
 @cache
 def members(kind: Any) -> tuple[Member, ...]:
-    """Returns the fields of the dataclass ``kind``, in the order of its JSON object."""
+    """Returns the fields of the record class ``kind``, in the order of its JSON object."""
     form, hints = form_of(kind), get_type_hints(kind, include_extras=True)
     names = dict.fromkeys((*form.first, *(f.name for f in fields(kind))))
     return tuple(
@@ -66,7 +66,7 @@ def _is_tuple_of_tuples(hint: Any) -> bool:
 
 def to_data(value: object) -> Any:
     """Returns ``value``, made of records, tuples and plain values, as JSON data."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_record(value) and not isinstance(value, type):
         return _object(value)
     if isinstance(value, tuple):
         return [to_data(item) for item in value]
@@ -112,7 +112,7 @@ def read(kind: Any, data: object) -> Any:
     Raises ``TypeError``, ``KeyError`` or ``ValueError`` where ``data`` is none.
     """
     kind = bare(kind)
-    if isinstance(kind, type) and is_dataclass(kind):
+    if isinstance(kind, type) and is_record(kind):
         return _record(kind, data)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(data)
