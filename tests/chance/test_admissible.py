@@ -27,7 +27,7 @@ class Given(ChanceGraph):
     ``START`` goes to ``DEAD`` or tosses for ``GOAL``, an end, or ``START``."""
 
     def __init__(self, *initial: int) -> None:
-        self.system = TransitionSystem.__new__(TransitionSystem)
+        self.system = TransitionSystem("given", (), (), (), (), (), (), ())
         self.steps = steps = Steps()
         steps.add(0, NONE, [NOWHERE], [1])
         steps.end_state(1)
