@@ -17,10 +17,20 @@ from checker.audit.relations import col
 from checker.audit.tables import FAIL, VIOLATED
 from checker.audit.wording import Words, told
 from checker.diagnostics.english import count
-from checker.language.syntax.typed import Interface
+from checker.language.syntax.typed import Interface, Operator
 from checker.language.typecheck.types import PROC
 from checker.resources import version
-from checker.results.trace import RECORDED, START, Event, Explanation, Header, Step, Trace
+from checker.results.events import (
+    Call,
+    Crashed,
+    Event,
+    Indicated,
+    Performed,
+    Recovered,
+    Requested,
+    kind_name,
+)
+from checker.results.trace import RECORDED, START, Explanation, Header, Step, Trace
 
 OTHERS = 2
 """How many processes are drawn at most that a witness is not about."""
@@ -28,14 +38,14 @@ ALIKE = 2
 """How many equal events of a process are drawn at most, besides those that a witness names."""
 
 _ABOUT = (Kind.REQUEST, Kind.INDICATION, Kind.PERFORM)
-_MARKS = {
-    Kind.REQUEST: ("request", "request"),
-    Kind.INDICATION: ("step", "indication"),
-    Kind.PERFORM: ("step", "perform"),
-    Kind.CRASH: ("crash", "crash"),
-    Kind.RECOVER: ("recover", "recover"),
+_STEPS = {
+    Kind.REQUEST: "request",
+    Kind.INDICATION: "step",
+    Kind.PERFORM: "step",
+    Kind.CRASH: "crash",
+    Kind.RECOVER: "recover",
 }
-"""The kind of the step, and of its event, that an event of a log is drawn as."""
+"""The kind of the step that an event of a log is drawn as."""
 
 _PLACES = (("", ""), ("", "2"), ("2", "2"))
 """Which process of a finding each of its positions may be of."""
@@ -72,7 +82,7 @@ class Witnesses(Struct):
         more = (f"{count(left_out, 'more row')} like these: not drawn.",) if left_out else ()
         names = tuple(self.engine.process(value)[1] for value in drawn)
         question = answer.question
-        start = Step(0, START, START, "", "the log begins", (), (), {})
+        start = Step(0, START, START, "", (), (), {})
         header = Header(version(), self.file, self.interface.name, settings={RECORDED: self.file})
         return Trace(
             header,
@@ -113,7 +123,7 @@ class Witnesses(Struct):
     def _rows(self, relation: Any) -> list[dict[str, Any]]:
         columns = relation.select("process", "pos", "kind", "entry", "message")
         rows: list[dict[str, Any]] = self.engine.rows(columns).to_pylist()
-        return [row for row in rows if Kind(row["kind"]) in _MARKS]
+        return [row for row in rows if Kind(row["kind"]) in _STEPS]
 
     def _drawn(self, involved: list[Any], events: list[dict[str, Any]]) -> list[Any]:
         """Returns the processes that are drawn: those involved, those that requested it, and some
@@ -129,33 +139,50 @@ class Witnesses(Struct):
     def _steps(self, events: list[dict[str, Any]]) -> Iterable[Step]:
         for number, row in enumerate(_in_causal_order(events), start=1):
             kind = Kind(row["kind"])
-            step, mark = _MARKS[kind]
             process = self.engine.process(row["process"])[1]
-            name = self._call(kind, row)
-            told = {
-                Kind.REQUEST: f"{process} is asked: {name}",
-                Kind.INDICATION: f"{process} indicates {name}",
-                Kind.PERFORM: f"{process} performs {name}",
-                Kind.CRASH: f"{process} crashes",
-                Kind.RECOVER: f"{process} comes back up",
-            }[kind]
-            event = Event(mark, told, process, name, arguments=(("at", row["place"]),))
-            yield Step(number, name or mark, step, process, told, (event,), (), {})
+            event = self._event(kind, process, row)
+            match event:
+                case Requested(call) | Indicated(call):
+                    action = str(call)
+                case Performed(act):
+                    action = act
+                case _:
+                    action = kind_name(event)
+            yield Step(number, action, _STEPS[kind], process, (event,), (), {})
 
-    def _call(self, kind: Kind, row: dict[str, Any]) -> str:
-        """Returns a request, indication or act as the interface writes it."""
-        if kind not in _ABOUT:
-            return ""
-        if row["entry"] is None:  # an act names no sender
-            return self.engine.message(row["message"])
-        sender, message = self.engine.entry(row["entry"])
-        operators = self.interface.requests if kind is Kind.REQUEST else self.interface.indications
-        if kind is Kind.PERFORM or not operators:
-            return message
+    def _event(self, kind: Kind, process: str, row: dict[str, Any]) -> Event:
+        match kind:
+            case Kind.CRASH:
+                return Crashed(process=process)
+            case Kind.RECOVER:
+                return Recovered(process=process)
+            case Kind.PERFORM if row["entry"] is None:  # an act names no sender
+                return Performed(self.engine.message(row["message"]), process=process)
+            case Kind.PERFORM:
+                return Performed(self.engine.entry(row["entry"])[1], process=process)
+            case Kind.REQUEST:
+                call = self._call(self.interface.requests, row, with_sender=False)
+                return Requested(call, process=process)
+            case _:
+                call = self._call(self.interface.indications, row, with_sender=True)
+                return Indicated(call, process=process)
+
+    def _call(
+        self, operators: tuple[Operator, ...], row: dict[str, Any], *, with_sender: bool
+    ) -> Call:
+        """Returns a request or an indication as the interface writes it; without an operator where
+        the interface has none."""
+        sender, message = None, ""
+        if row["entry"] is None:
+            message = self.engine.message(row["message"])
+        else:
+            sender, message = self.engine.entry(row["entry"])
+        if not operators or row["entry"] is None:
+            return Call("", (message,))
         operator = operators[0]
         of_sender = any(given == PROC for _, given in operator.fields)
-        shown = kind is Kind.INDICATION and of_sender and sender is not None
-        return f"{operator.name}({f'{sender}, ' if shown else ''}{message})"
+        shown = with_sender and of_sender and sender is not None
+        return Call(operator.name, (str(sender), message) if shown else (message,))
 
 
 def _telling(events: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

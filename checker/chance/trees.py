@@ -19,11 +19,13 @@ from checker.engines.chance import STAY, ChanceGraph
 from checker.model import distributions
 from checker.model.distributions import Branch, Choice
 from checker.model.interpreter import State, Transition
-from checker.model.ir import MarkKind
 from checker.results.chance import RESTS, Adversary, ChanceBranch, Visit
+from checker.results.events import Drawn
 from checker.results.narrate import narrate_step
 from checker.results.rerun import Moment
 from checker.results.trace import Step
+from checker.words.events import assignment
+from checker.words.steps import headline
 
 VISITS = 24
 """The largest number of visits that a tree shows."""
@@ -148,7 +150,7 @@ class _Play(Struct):
         return Visit(tuple(done[:loop]), ends="never", again=tuple(done[loop:]))
 
     def _headline(self, place: int, made: Choice) -> str:
-        return self.step(self.state(place), made, made.branches[0]).headline
+        return headline(self.step(self.state(place), made, made.branches[0]))
 
     def _end(self, done: list[str], place: int) -> Visit:
         """Returns a visit that ends where the strategy has no choice: in a fair end component, in
@@ -206,7 +208,7 @@ class _Play(Struct):
     def _shows(self, place: int, made: Choice, branch: Branch) -> str:
         """Returns what the coins of a branch show, and what that changes."""
         step = self.step(self.state(place), made, branch)
-        drawn = [event.name for event in step.events if event.kind == MarkKind.COIN]
+        drawn = [assignment(event) for event in step.events if isinstance(event, Drawn)]
         changes = (c for c in step.changes if not c.quiet)
         said = [f"{c.process and c.process + '.'}{c.title} = {c.after}" for c in changes]
         told = ", ".join(said) or "nothing changes"

@@ -14,7 +14,7 @@ from checker.cli.console import print_view
 from checker.diagnostics.english import count
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
-from checker.results.alternatives import Alternatives, outcome_texts
+from checker.results.alternatives import Alternatives
 from checker.results.values_when_down import values_when_down
 from checker.simulate.alternatives import alternatives_of, other_choices
 from checker.simulate.choices import Choice
@@ -22,6 +22,7 @@ from checker.simulate.inspect import variables
 from checker.simulate.phrase_matching import Unclear, match_choice
 from checker.simulate.session import NotPossible, SteppingSession
 from checker.simulate.why_not import why_not
+from checker.words.steps import outcome_texts
 
 if TYPE_CHECKING:
     from checker.results.trace import Trace

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from checker.language.load import Spec
     from checker.render.ci.outcomes import NotRun, Places
     from checker.render.diagram.rows import Layout
-    from checker.results.trace import At, Trace
+    from checker.results.events import At
+    from checker.results.trace import Trace
     from checker.results.verdict import Report
     from checker.session.pipeline import Options
 
@@ -400,7 +401,7 @@ class Files:
 
     def locate(self, spec: Spec) -> None:
         """Notes where the checks of ``spec`` are written."""
-        from checker.results.trace import At
+        from checker.results.events import At
 
         for check in spec.module.checks:
             at = At(check.span.file, check.span.line, check.span.column)

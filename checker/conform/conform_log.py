@@ -33,12 +33,12 @@ from checker.records import replace
 from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.trace import Header, Trace
-from checker.results.unjudged import diagnosed
 from checker.results.verdict import Word
 from checker.session.load import load_check
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
 from checker.simulate.prepared_check import PreparedCheck
+from checker.words.unjudged import diagnosed
 
 if TYPE_CHECKING:
     from checker.language.load import Spec

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from checker.results.trace import Json, Step, Trace
+    from checker.words.steps import headline
+from checker.results.trace import Json, Step, Trace
 
 
 class Implementation(Protocol):
@@ -37,7 +38,7 @@ class Difference(Struct, frozen=True):
     def text(self) -> str:
         """It in words."""
         return (
-            f"after step {self.step.number} ({self.step.headline}): {self.variable} of"
+            f"after step {self.step.number} ({headline(self.step)}): {self.variable} of"
             f" {self.process} is {self.found!r}, and in the spec {self.expected!r}"
         )
 

@@ -19,10 +19,11 @@ from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import Mark, MarkKind, TransitionSystem
 from checker.model.tree import statements
 from checker.results.conformance import LoggedLine, Obstacle
-from checker.results.events import tell
+from checker.results.mark_events import event_of
 from checker.results.show_values import show
 from checker.simulate.choices import phrases_of_transition
 from checker.simulate.why_not import Reason, why_not
+from checker.words.events import sentence
 
 MOST = 6
 """The largest number of reasons for one line."""
@@ -226,7 +227,9 @@ class _Place:
             lines = [each for each in ways[0][1] if not says_state([each], transition.successor)]
             return self._values(lines, transition.successor)
         lacking = next(n for n in range(len(events)) if not self._explains(events[: n + 1]))
-        wanted = f"and then the log should have `{tell(self.system, events[lacking]).sentence}`"
+        wanted = (
+            f"and then the log should have `{sentence(event_of(self.system, events[lacking]))}`"
+        )
         kind = self.system.marks[events[lacking].mark].kind
         before = self.explainer.after(self.cursors, events[:lacking])
         who = self.explainer.number_of(events[lacking])

@@ -21,8 +21,8 @@ from checker.model.tree import nodes
 from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
+from checker.results.events import At
 from checker.results.rerun import rerun
-from checker.results.trace import At
 from checker.results.verdict import Report, RestsOn, Support, Word
 
 _OWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)

@@ -5,13 +5,35 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import TypeVar
 
 from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
 from checker.explain.truth import Fact
 from checker.records import replace
-from checker.results.causality import NOBODY, CopyOutcome, causality, claimed_sender, lane_of
-from checker.results.trace import Copies, Event, Step, Trace
+from checker.results.causality import CopyOutcome, causality, lane_of
+from checker.results.events import (
+    Crashed,
+    Event,
+    Forged,
+    Indicated,
+    Lost,
+    OracleIndicated,
+    Partitioned,
+    Performed,
+    Received,
+    Recovered,
+    Sent,
+    Stored,
+    TimedOut,
+)
+from checker.results.trace import Copies, Step, Trace
+from checker.words.events import doing, sentence
+
+E = TypeVar("E", bound=Event)
+
+Local = Performed | Stored | Indicated
+"""The effects of a handler that send nothing."""
 
 SHORT = 6
 """Clauses with fewer words are joined by `and`."""
@@ -52,17 +74,17 @@ def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) 
             continue
         if fact.atom.owner is None:
             what = voice.fill(fact.atom.subject[1:], fact)
-            found = [(s.number, e.process) for s, e in _events(trace, "perform") if e.name == what]
+            found = [(s.number, e.process) for s, e in _events(trace, Performed) if e.act == what]
             verb, objects = "performed", what
         else:
             who = voice.fill((fact.atom.owner,), fact)
             parts = set(voice.fill(tuple(fact.atom.about), fact).strip("()").split(", "))
             found = [
                 (s.number, e.process)
-                for s, e in _events(trace, "indication")
+                for s, e in _events(trace, Indicated)
                 if e.process == who
-                and e.name.startswith(f"{fact.atom.op}(")
-                and {value for _, value in e.arguments} == parts
+                and e.call.operator == fact.atom.op
+                and {value for _, value in e.call.named} == parts
             ]
             verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact)
         if len(found) > 1:
@@ -75,11 +97,11 @@ def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) 
                 yield f"Act {objects} was performed by {times[0]} and by {times[1]}."
 
 
-def _events(trace: Trace, kind: str) -> Iterator[tuple[Step, Event]]:
+def _events(trace: Trace, kind: type[E]) -> Iterator[tuple[Step, E]]:
     closing = () if trace.closing is None else (trace.closing,)
     for step in (*trace.steps, *closing):
         for event in step.events:
-            if event.kind == kind:
+            if isinstance(event, kind):
                 yield step, event
 
 
@@ -88,9 +110,9 @@ def _events(trace: Trace, kind: str) -> Iterator[tuple[Step, Event]]:
 
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
     """Yields one sentence about all crashes, and which processes could have made up for them."""
-    parts = [_crash(trace, step, event.process) for step, event in _events(trace, "crash")]
+    parts = [_crash(trace, step, event.process) for step, event in _events(trace, Crashed)]
     if len(parts) > MANY:
-        parts = [f"{listing(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
+        parts = [f"{listing(sorted({e.process for _, e in _events(trace, Crashed)}))} crashed"]
     helpless = _helpless(trace, facts, voice)
     if parts:
         short = all(len(part.split()) < SHORT for part in parts)
@@ -102,7 +124,7 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
 
 def _crash(trace: Trace, step: Step, who: str) -> str:
     """Returns ``p1 crashed after reaching only p3``."""
-    back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
+    back = any(s.number > step.number and e.process == who for s, e in _events(trace, Recovered))
     after = ", and came back later" if back else ""
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
@@ -156,7 +178,7 @@ def _by_itself(trace: Trace, copies: Copies) -> bool:
 
 
 def _has_cut_send(step: Step) -> bool:
-    return any(event.kind == "send" for event in step.cut)
+    return any(isinstance(event, Sent) for event in step.cut)
 
 
 def _anybody(missing: tuple[str, ...]) -> str:
@@ -166,12 +188,12 @@ def _anybody(missing: tuple[str, ...]) -> str:
 def _window(step: Step, who: str) -> str:
     """Returns between which two effects of a handler a crash fell; empty where it is about
     messages."""
-    done = [e for e in step.events if e.process == who and e.kind in _DOING]
-    cut = [e for e in step.cut if e.kind in _DOING]
+    done = [e for e in step.events if e.process == who and isinstance(e, Local)]
+    cut = [e for e in step.cut if isinstance(e, Local)]
     if not cut:
         return ""
-    before = f"before {_doing(cut[0])}"
-    return f"after {_doing(done[-1])} and {before}" if done else before
+    before = f"before {doing(cut[0])}"
+    return f"after {doing(done[-1])} and {before}" if done else before
 
 
 def _last_effect(trace: Trace, step: Step, who: str) -> str:
@@ -179,21 +201,8 @@ def _last_effect(trace: Trace, step: Step, who: str) -> str:
     theirs = [s for s in trace.steps[: step.number] if lane_of(s) == who]
     if step.number == 0 or not theirs or theirs[-1].kind != "effect":
         return ""
-    done = [e for e in theirs[-1].events if e.process == who and e.kind in _DOING]
-    return f"right after {_doing(done[-1])}" if done else ""
-
-
-_DOING = ("perform", "store", "indication")
-
-
-def _doing(event: Event) -> str:
-    match event.kind:
-        case "perform":
-            return f"performing {event.name}"
-        case "store":
-            return f"storing {event.name}"
-        case _:
-            return f"indicating {event.name}"
+    done = [e for e in theirs[-1].events if e.process == who and isinstance(e, Local)]
+    return f"right after {doing(done[-1])}" if done else ""
 
 
 def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str:
@@ -230,8 +239,8 @@ def _down(trace: Trace, who: str) -> bool:
 def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
     """Returns the step at which ``who`` did what ``fact`` states."""
     given = voice.fill(fact.atom.about, fact).strip("()").split(", ")
-    for step, event in _events(trace, "indication"):
-        values = [value for _, value in event.arguments]
+    for step, event in _events(trace, Indicated):
+        values = [value for _, value in event.call.named]
         if event.process == who and sorted(values) == sorted(given):
             return step.number
     return None
@@ -252,10 +261,10 @@ def _liars(trace: Trace) -> Iterator[str]:
     """Yields what Byzantine processes made others receive, or that they stayed silent; those that
     said the same are reported together."""
     made: dict[str, dict[str, dict[str, set[str]]]] = {}
-    for _, event in _events(trace, "forge"):
+    for _, event in _events(trace, Forged):
         whom = made.setdefault(event.process, {}).setdefault(event.message, {})
-        names = whom.setdefault(event.peers[0], set())
-        names.add(claimed_sender(event) or event.process)
+        names = whom.setdefault(event.receiver, set())
+        names.add(event.claimed or event.process)
     liars: dict[str, list[str]] = {}
     for liar, messages in made.items():
         told = [
@@ -289,10 +298,10 @@ def _losses(trace: Trace) -> Iterator[str]:
     """Yields messages that were lost before the loop of the execution; :func:`_for_ever` reports
     others."""
     lost: dict[str, list[str]] = {"The network lost": []}
-    for step, event in _events(trace, "lose"):
+    for step, event in _events(trace, Lost):
         if trace.closing is None or trace.loop is None or step.number <= trace.loop:
-            by = f"{event.name} omitted" if event.name else "The network lost"
-            message = f"{event.message} from {event.process} to {event.peers[0]}"
+            by = f"{event.by} omitted" if event.by else "The network lost"
+            message = f"{event.message} from {event.process} to {event.receiver}"
             lost.setdefault(by, []).append(message)
     for by, messages in lost.items():
         if len(messages) > MANY:
@@ -313,14 +322,14 @@ def _suspicions(trace: Trace) -> Iterator[str]:
     closing = () if trace.closing is None else (trace.closing,)
     for step in (*trace.steps, *closing):
         for event in step.events:
-            if event.kind == "crash":
-                down.add(event.process)
-            elif event.kind == "recover":
-                down.discard(event.process)
-            elif event.kind == "detect" and "suspects" in event.sentence:
-                named = [v for _, v in event.arguments if v in trace.processes and v not in down]
-                if "no longer" not in event.sentence and named:
-                    wrong.setdefault(named[0], []).append(event.process)
+            match event:
+                case Crashed():
+                    down.add(event.process)
+                case Recovered():
+                    down.discard(event.process)
+                case OracleIndicated(call) if call.name == "suspect" and event.about:
+                    if event.about in trace.processes and event.about not in down:
+                        wrong.setdefault(event.about, []).append(event.process)
     parts = [f"{listing(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
     if len(parts) == 1:
         yield f"{parts[0]}, which had not crashed."
@@ -330,11 +339,10 @@ def _suspicions(trace: Trace) -> Iterator[str]:
 
 def _world(trace: Trace) -> Iterator[str]:
     """Yields partitions, and processes whose timers expired."""
-    for step, event in _events(trace, "world"):
-        if lane_of(step) == NOBODY and "split" in event.sentence:
-            yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
+    for _, split in _events(trace, Partitioned):
+        yield f"{(said := sentence(split))[:1].upper()}{said[1:]}."
     waited: dict[str, list[str]] = defaultdict(list)
-    for step, event in _events(trace, "timeout"):
+    for step, event in _events(trace, TimedOut):
         waited[event.process].append(str(step.number))
     if 0 < len(waited) <= MANY and trace.closing is None:
         times = [
@@ -362,7 +370,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     doing = []
     if active:
         doing.append(f"{listing(active)} {'keeps' if len(active) == 1 else 'keep'} going")
-    lost = dict.fromkeys(e.message for s in again for e in s.events if e.kind == "lose")
+    lost = dict.fromkeys(e.message for s in again for e in s.events if isinstance(e, Lost))
     if lost:
         texts = listing(lost) if len(lost) <= MANY else "messages"
         doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
@@ -392,8 +400,8 @@ def _all_received(steps: list[Step]) -> bool:
     received: Counter[tuple[str, str, str]] = Counter()
     for step in steps:
         for event in step.events:
-            if event.kind == "send":
-                sent.update((event.process, to, event.message) for to in event.peers)
-            elif event.kind == "receive":
-                received[event.peers[0], event.process, event.message] += 1
+            if isinstance(event, Sent):
+                sent.update((event.process, to, event.message) for to in event.receivers)
+            elif isinstance(event, Received):
+                received[event.sender, event.process, event.message] += 1
     return bool(sent) and sent == received

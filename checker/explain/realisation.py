@@ -17,6 +17,7 @@ from checker.model.ir import Expr
 from checker.model.reading import Phrase
 from checker.model.types import Value
 from checker.records import fields, is_record, replace
+from checker.results.events import Crashed, Forged, Indicated, Requested
 from checker.results.show_values import show
 from checker.results.trace import Trace
 
@@ -246,9 +247,10 @@ class Voice(Struct, frozen=True):
         """Returns whether the process of a clause crashes after all its requests and
         indications."""
         crash = [s.number for s in self.trace.steps for e in s.events
-                 if e.kind == "crash" and e.process == clause.subject]  # fmt: skip
+                 if isinstance(e, Crashed) and e.process == clause.subject]  # fmt: skip
         told = [s.number for s in self.trace.steps for e in s.events
-                if e.kind in ("indication", "request") and e.process == clause.subject]  # fmt: skip
+                if isinstance(e, Indicated | Requested)
+                and e.process == clause.subject]  # fmt: skip
         return bool(crash) and all(number < crash[-1] for number in told)
 
     def _with_others(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
@@ -280,10 +282,10 @@ def only_requested(trace: Trace) -> Mapping[str, str]:
     found: dict[str, set[str]] = defaultdict(set)
     for step in trace.steps:
         for event in step.events:
-            if event.kind == "request":
-                for _, value in event.arguments:
+            if isinstance(event, Requested):
+                for _, value in event.call.named:
                     found[value].add(event.process)
-            elif event.kind == "forge":
+            elif isinstance(event, Forged):
                 return {}
     return {value: next(iter(who)) for value, who in found.items() if len(who) == 1}
 

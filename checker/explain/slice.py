@@ -14,10 +14,22 @@ from checker.explain.realisation import Voice
 from checker.explain.truth import Fact, facts, whole_word, word_of
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.causality import causality, lane_of
+from checker.results.events import (
+    Crashed,
+    Event,
+    Forged,
+    Indicated,
+    Lost,
+    OracleIndicated,
+    Performed,
+    Recovered,
+    TimedOut,
+    World,
+)
 from checker.results.rerun import Run
-from checker.results.trace import Event, Trace
+from checker.results.trace import Trace
 
-FAULTS = frozenset({"crash", "recover", "lose", "forge", "world", "detect", "timeout"})
+FAULTS = Crashed | Recovered | Lost | Forged | World | OracleIndicated | TimedOut
 """Kinds of events that others may be the consequence of without any message between them."""
 
 
@@ -62,7 +74,7 @@ def _targets(
             yield from _changes(row, True)
         yield from _events(trace, fact, voice)
     for step in trace.steps:
-        if any(event.kind in FAULTS for event in step.events):
+        if any(isinstance(event, FAULTS) for event in step.events):
             yield step.number
     if trace.closing is not None and trace.loop is not None:
         yield from range(trace.loop + 1, trace.closing.number + 1)
@@ -111,8 +123,8 @@ def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:
 
 
 def _mentions(event: Event, fact: Fact, said: str) -> bool:
-    if event.kind == "perform":
-        return f"act {event.name} " in f"{said} "
-    if event.kind != "indication" or not event.name.startswith(f"{fact.atom.op}("):
+    if isinstance(event, Performed):
+        return f"act {event.act} " in f"{said} "
+    if not isinstance(event, Indicated) or event.call.operator != fact.atom.op:
         return False
-    return said.startswith(event.process) and all(v in said for _, v in event.arguments)
+    return said.startswith(event.process) and all(v in said for _, v in event.call.named)

@@ -17,7 +17,25 @@ import re
 from collections import defaultdict
 
 from checker.results.causality import causality, lane_of
-from checker.results.trace import Event, Step, Trace
+from checker.results.events import (
+    Chosen,
+    Drawn,
+    Event,
+    Handled,
+    Indicated,
+    OracleAsked,
+    OracleIndicated,
+    Performed,
+    Requested,
+    Stored,
+    TimedOut,
+    TimerChanged,
+    kind_name,
+    message_of,
+    named_values,
+    peers_of,
+)
+from checker.results.trace import Step, Trace
 
 Kind = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 """For each process, what happens there in any order, and what it delivers in that order."""
@@ -42,7 +60,7 @@ def kind_of(trace: Trace) -> Kind:
         repeats = trace.loop is not None and step.number > trace.loop
         names[step.number] = _short((_label(step, processes), repeats, because))
         lanes[lane].append(names[step.number])
-        if any(event.kind in ("indication", "perform") for event in step.events):
+        if any(isinstance(event, Indicated | Performed) for event in step.events):
             delivered[lane].append(names[step.number])
     return tuple(sorted((tuple(sorted(lanes[at])), tuple(delivered[at])) for at in lanes))
 
@@ -57,8 +75,28 @@ def _label(step: Step, processes: set[str]) -> tuple[object, ...]:
 
 
 def _of_event(event: Event, processes: set[str]) -> tuple[object, ...]:
-    values = processes | {text for _, text in event.arguments}
-    return (event.kind, _types(event.name, values), _types(event.message, values), len(event.peers))
+    values = processes | {text for _, text in named_values(event)}
+    name, message = _types(_name(event), values), _types(message_of(event), values)
+    return (kind_name(event), name, message, len(peers_of(event)))
+
+
+def _name(event: Event) -> str:
+    """Returns what an event is about, apart from its message."""
+    match event:
+        case Handled():
+            return event.handler
+        case Requested() | Indicated() | OracleIndicated():
+            return str(event.call)
+        case Performed():
+            return event.act
+        case Stored() | Chosen() | Drawn():
+            return event.variable
+        case TimerChanged() | TimedOut():
+            return event.timer
+        case OracleAsked():
+            return str(event.request)
+        case _:
+            return ""
 
 
 def _types(text: str, values: set[str]) -> tuple[str, ...]:

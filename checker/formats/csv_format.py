@@ -6,7 +6,9 @@ import csv
 import io
 
 from checker.results.causality import causality
+from checker.results.events import CopyLeft, Forged, Lost, Received, Sent, message_of, peers_of
 from checker.results.trace import Step, Trace
+from checker.words.steps import headline
 
 COLUMNS = (
     "step",
@@ -29,7 +31,7 @@ events report already.  ``context``: ``yes`` where the violation does not depend
 where that was not computed.  Several values in a cell have ``; `` between them.
 """
 
-ABOUT = (("receive", "lose", "forge"), ("send", "copy"))
+ABOUT = ((Received, Lost, Forged), (Sent, CopyLeft))
 
 
 def trace_to_csv(trace: Trace) -> str:
@@ -47,7 +49,7 @@ def trace_to_csv(trace: Trace) -> str:
                 step.number,
                 step.process,
                 step.kind,
-                step.headline,
+                headline(step),
                 message,
                 peers,
                 "; ".join(str(cause) for cause in sorted(causes)),
@@ -61,10 +63,10 @@ def trace_to_csv(trace: Trace) -> str:
 
 def _about(step: Step) -> tuple[str, str]:
     for kinds in ABOUT:
-        found = [event for event in step.events if event.kind in kinds]
+        found = [event for event in step.events if isinstance(event, kinds)]
         if found:
-            messages = dict.fromkeys(event.message for event in found)
-            peers = dict.fromkeys(peer for event in found for peer in event.peers)
+            messages = dict.fromkeys(map(message_of, found))
+            peers = dict.fromkeys(peer for event in found for peer in peers_of(event))
             return "; ".join(messages), "; ".join(peers)
     return "", ""
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
 
 from msgspec import Struct, field
 
 from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance
+from checker.results.events import Event
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
-from checker.results.trace import FORMAT, StillOpen, Trace
+from checker.results.trace import FORMAT, Step, StillOpen, Trace
 from checker.results.valence import FORMAT as VALENCE_FORMAT
 from checker.results.valence import Start, Valence
 from checker.results.verdict import PropertyVerdict, Report
 from checker.results.walks import WalkSummary
+from checker.words.events import sentence
+from checker.words.steps import headline
 
 REPORT_FORMAT = 6
 """Version of the report on a check; 6 has the origins of properties, and warnings."""
@@ -40,7 +44,8 @@ class Form(Struct, frozen=True):
     ``items``: the keys of tuples in a field that is a tuple of tuples.  ``digits``: how many
     decimal places floats are rounded to.  ``optional``: fields that are left out where another
     field (or they themselves) is empty; where they are missing they have their defaults.
-    ``derived``: properties that are written after the fields, and not read.  ``sealed``: the object
+    ``derived``: properties that are written after the fields, and not read; ``texts``: what
+    readers are told besides, not read either.  ``sealed``: the object
     ends with ``digest``, the SHA-256 of the rest.
     """
 
@@ -52,6 +57,7 @@ class Form(Struct, frozen=True):
     digits: Mapping[str, int] = field(default_factory=dict)
     optional: Mapping[str, str] = field(default_factory=dict)
     derived: tuple[str, ...] = ()
+    texts: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     sealed: bool = False
 
 
@@ -64,6 +70,8 @@ FORMS: Mapping[type, Form] = {
         optional={"operations": "operations", "still_open": "still_open", "origin": "origin"},
         sealed=True,
     ),
+    Step: Form(texts={"headline": headline}),
+    **dict.fromkeys(get_args(Event), Form(texts={"sentence": sentence})),
     Report: Form(
         constants={"format": REPORT_FORMAT, "kind": REPORT_KIND},
         digits={"seconds": 6, "liveness_seconds": 6, "bytes_per_state": 3, "bytes_per_edge": 3},

@@ -15,6 +15,7 @@ from typing import Any
 
 from checker.diagnostics.visible import json_text
 from checker.results.trace import Json, Trace
+from checker.words.steps import headline
 
 ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
 """An absent optional value, as a trace writes it."""
@@ -49,7 +50,7 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
         "vars": list(names.values()),
         "states": [
             {
-                "#meta": {"index": step.number, "action": step.action, "said": step.headline},
+                "#meta": {"index": step.number, "action": step.action, "said": headline(step)},
                 **{names[name]: itf_value(value) for name, value in step.state.items()},
             }
             for step in trace.steps

@@ -64,6 +64,12 @@ def _is_tuple_of_tuples(hint: Any) -> bool:
     return get_origin(outer) is tuple and get_origin(bare(get_args(outer)[0])) is tuple
 
 
+def tag_of(kind: Any) -> str:
+    """Returns the ``kind`` of a member of a closed union; empty for any other class."""
+    config = getattr(kind, "__struct_config__", None)
+    return str(config.tag) if config is not None and config.tag is not None else ""
+
+
 def to_data(value: object) -> Any:
     """Returns ``value``, made of records, tuples and plain values, as JSON data."""
     if is_record(value) and not isinstance(value, type):
@@ -78,7 +84,7 @@ def to_data(value: object) -> Any:
 def _object(record: Any) -> dict[str, Any]:
     kind: Any = type(record)
     form = form_of(kind)
-    document: dict[str, Any] = dict(form.constants)
+    document: dict[str, Any] = {"kind": tag} if (tag := tag_of(kind)) else dict(form.constants)
     for member in members(kind):
         value = getattr(record, member.name)
         if member.name == form.inlined:
@@ -86,6 +92,7 @@ def _object(record: Any) -> dict[str, Any]:
         elif member.name not in form.optional or getattr(record, form.optional[member.name]):
             document[member.key] = _value(value, member, form)
     document |= {name: getattr(record, name) for name in form.derived}
+    document |= {name: text(record) for name, text in form.texts.items()}
     return {**document, "digest": digest(document)} if form.sealed else document
 
 
@@ -152,6 +159,12 @@ def _alternative(kind: Any, data: object) -> Any:
     if data is None and NoneType in get_args(kind):
         return None
     some = [bare(arg) for arg in get_args(kind) if arg is not NoneType]
+    tagged = {tag: each for each in some if (tag := tag_of(each))}
+    if tagged:
+        word = _typed(dict, data).get("kind")
+        if word not in tagged:
+            raise ValueError(f"unknown kind {word!r}")
+        return _record(tagged[word], data)
     if len(some) == 1:
         return read(some[0], data)
     if type(data) not in [get_origin(each) or each for each in some]:

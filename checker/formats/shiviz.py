@@ -20,7 +20,10 @@ import json
 
 from checker.diagnostics.visible import visible
 from checker.results.causality import Causality, CopyOutcome, causality, lane_of
+from checker.results.events import Crashed, Indicated, Performed, Sent
 from checker.results.trace import Step, Trace
+from checker.words.events import sentence
+from checker.words.steps import headline, is_led_by
 
 EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 """ShiViz's default expression for an entry, as JavaScript writes it."""
@@ -50,10 +53,9 @@ def trace_to_shiviz(trace: Trace) -> str:
 def _event_text(step: Step, order: Causality) -> str:
     """Returns the headline, and what else a diagram with nothing but events would not show."""
     more = [
-        event.sentence
+        sentence(event)
         for event in step.events
-        if event.kind in ("send", "indication", "perform", "crash")
-        and not step.headline.startswith(event.sentence)
+        if isinstance(event, Sent | Indicated | Performed | Crashed) and not is_led_by(step, event)
     ]
     more += [
         f"{arrow.message} to {arrow.receiver} is lost (step {arrow.ended})"
@@ -62,4 +64,4 @@ def _event_text(step: Step, order: Causality) -> str:
     ]
     missed = [a for a in order.arrows if a.how is CopyOutcome.MISSED and a.sent == step.number]
     more += [f"{a.message} never reaches {a.receiver}" for a in missed if a.sender != a.receiver]
-    return "; ".join([step.headline, *more])
+    return "; ".join([headline(step), *more])

@@ -681,10 +681,27 @@ class MarkKind(StrEnum):
     CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
     COIN = "coin"  # args: process (where one draws), value; text: what is drawn by chance
     FORGE = "forge"  # args: Byzantine process, receiver, message
-    WORLD = "world"  # args: any; text: the event, with {0} … for the arguments
+    PARTITION = "partition"  # args: the side of the network that is cut off
+    HEAL = "heal"
+    OMIT = "omit"  # args: the process that omits its first message
+    FORESEE = "foresee"  # args: the process that will crash
+    ASK = "ask"  # args: process, those of its request to an oracle; text: oracle.request
+    SETTLE = "settle"  # args: the process that does not crash any more, if one is chosen
+    TICK = "tick"  # args: the process whose clock ticks
+    TICKS = "ticks"  # all clocks tick
+    ROUND = "round"  # a round ends
+    SYNCHRONY = "gst"  # the system is synchronous from now on
     MESSAGE = "message"  # a message of this type is sent; text: its name
     POINT = "point"  # a crash point: text names what it is between
 
+
+WORLD = frozenset(
+    {
+        MarkKind.PARTITION, MarkKind.HEAL, MarkKind.OMIT, MarkKind.FORESEE, MarkKind.ASK,
+        MarkKind.SETTLE, MarkKind.TICK, MarkKind.TICKS, MarkKind.ROUND, MarkKind.SYNCHRONY,
+    }
+)  # fmt: skip
+"""Kinds of marks of the environment: no process acts."""
 
 FLIP = "flip()"
 """The text of the mark of a coin without a name."""
@@ -769,6 +786,10 @@ class TransitionSystem(Struct, frozen=True):
 
 
 BEYOND = "@beyond "  # what the names of properties that are bounds begin with
+CAUGHT_UP = ", after what was still to come"
+"""The end of the name of an action in which the copies that its process still has to send leave
+without events."""
+
 CRASHING = ", crashing inside"
 """Suffix of the name of the variant of an action whose process crashes inside it."""
 

@@ -15,6 +15,7 @@ from checker.results.narrate import narrate
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
 from checker.results.trace import Header
+from checker.words.steps import headline
 
 HINT = "an `invariant` clause that is false in this state would exclude it"
 
@@ -28,7 +29,7 @@ def not_excluded(system: TransitionSystem, found: NotExcluded) -> tuple[str, ...
     lines = [f"this state is not excluded: {'; '.join(_state_lines(system, found.states[0]))}"]
     for step in trace.steps[1:]:
         changes = [f"{c.title}{_of(c.process)} becomes {c.after}" for c in step.changes]
-        lines.append(f"then {step.headline}" + (f": {'; '.join(changes)}" if changes else ""))
+        lines.append(f"then {headline(step)}" + (f": {'; '.join(changes)}" if changes else ""))
     lines.append(_fails(system, found.fact, found.states[-1]))
     return (*lines, HINT)
 

@@ -34,7 +34,6 @@ from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, s
 from checker.results.proof import Proof
 from checker.results.rerun import ReplayMismatch
 from checker.results.trace import ERRORS
-from checker.results.unjudged import diagnosed
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import (
     not_asked,
@@ -48,6 +47,7 @@ from checker.session.load import load_check
 from checker.session.run_engine import marking_interruption, unknown_report
 from checker.session.trace_header import header_of
 from checker.session.world_line import world_line
+from checker.words.unjudged import diagnosed
 
 if TYPE_CHECKING:
     from checker.engines.symbolic.certificate import Faultless, Safe

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
-from checker.model.ir import MarkKind
 from checker.results.trace import Step
-
-UNTOLD = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT, MarkKind.MESSAGE)
-"""Kinds of events that say nothing of what a step brings about."""
 
 
 class Alternative(Struct, frozen=True):
@@ -30,15 +24,3 @@ class Alternatives(Struct, frozen=True):
 
     ways: tuple[Alternative, ...] = ()
     more: int = 0
-
-
-def outcome_texts(step: Step) -> Iterator[str]:
-    """Yields what ``step`` brings about: its events, and the variables that it changes."""
-    for event in step.events:
-        if event.kind not in UNTOLD and event.sentence != step.headline:
-            yield event.sentence
-    yield from (f"it crashed before this: {event.sentence}" for event in step.cut)
-    for change in step.changes:
-        if not change.quiet:
-            whose = f" of {change.process}" if change.process else ""
-            yield f"{change.title}{whose}: {change.before} → {change.after}"

@@ -8,7 +8,6 @@ Everything here is read from the trace alone: the spec is not needed.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,8 +15,23 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from checker.model.ir import CAUGHT_UP
 from checker.records import replace
-from checker.results.trace import RECORD, Event, Step, Trace
+from checker.results.events import (
+    CopyLeft,
+    Crashed,
+    Event,
+    Forged,
+    Lost,
+    OracleIndicated,
+    Received,
+    Recovered,
+    Sent,
+    message_of,
+    named_values,
+    peers_of,
+)
+from checker.results.trace import RECORD, Step, Trace
 
 NOBODY = ""
 """The lane of steps of no process: partitions, rounds, detectors that settle."""
@@ -92,7 +106,7 @@ class Causality:
     def was_cut_off(self, arrow: Arrow) -> bool:
         """Returns whether the copy was never sent: its sender crashed before it would have been."""
         return arrow.sent is not None and any(
-            cut.message == arrow.message and arrow.receiver in cut.peers
+            message_of(cut) == arrow.message and arrow.receiver in peers_of(cut)
             for cut in self.steps[arrow.sent].cut
         )
 
@@ -166,9 +180,9 @@ def _concerned_processes(step: Step, processes: frozenset[str]) -> set[str]:
     if step.kind == "lose":
         return set()
     if step.process:
-        acting = {e.process for e in step.events if e.process and e.kind != "forge"}
+        acting = {e.process for e in step.events if e.process and not isinstance(e, Forged)}
         return acting | {step.process}
-    named = {text for e in step.events for _, text in e.arguments} & processes
+    named = {text for e in step.events for _, text in named_values(e)} & processes
     return named or {change.process for change in step.changes if change.process}
 
 
@@ -178,10 +192,10 @@ def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
     fallen: dict[str, int] = {}
     for step in steps:
         for event in step.events:
-            if event.kind in ("crash", "recover"):
+            if isinstance(event, Crashed | Recovered):
                 fallen[event.process] = step.number
-            elif event.kind == "detect":
-                for _, value in event.arguments:
+            elif isinstance(event, OracleIndicated):
+                for _, value in event.call.named:
                     if value in fallen:
                         causes[step.number].add(fallen[value])
 
@@ -221,21 +235,6 @@ def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
             written[change.variable][change.process] = step.number
 
 
-FORGED_FROM = re.compile(r" makes \S+ receive .* from (\S+)", re.DOTALL)
-"""Matches the sentence of a forgery, which names the sender that the receiver sees."""
-
-
-def claimed_sender(forgery: Event) -> str:
-    """Returns the process in whose name a Byzantine one sends; empty where that is its own."""
-    found = FORGED_FROM.search(forgery.sentence)
-    return found[1] if found is not None and found[1] != forgery.process else ""
-
-
-CAUGHT_UP = ", after what was still to come"
-"""Part of the name of an action in which the copies that its process still has to send leave
-without events."""
-
-
 class _Post:
     """Follows the copies of all messages through an execution."""
 
@@ -244,66 +243,67 @@ class _Post:
         self._found: list[Arrow] = []
         self._open: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         self._down = {fate.process for fate in trace.fates if fate.crashed or fate.recovered}
-        self._planned: dict[str, list[Event]] = defaultdict(list)  # in fine steps: sent, not left
+        self._planned: dict[str, list[Sent]] = defaultdict(list)  # in fine steps: sent, not left
         self._multicasts = 0
         self._settled = trace.ends or trace.loop is not None
 
     def arrows(self, steps: tuple[Step, ...]) -> tuple[Arrow, ...]:
         for step in steps:
             if CAUGHT_UP in step.action:
-                for event in self._planned.pop(step.process, []):
-                    self._leave(step.number, event, CopyOutcome.UNDER_WAY)
+                for sent in self._planned.pop(step.process, []):
+                    self._leave(step.number, sent, CopyOutcome.UNDER_WAY)
             for event in step.events:
                 self._follow(step.number, event)
             self._count(step, steps)
-            for event in step.cut:
-                if event.kind == "send":
-                    self._leave(step.number, event, CopyOutcome.MISSED)
+            for cut in step.cut:
+                if isinstance(cut, Sent):
+                    self._leave(step.number, cut, CopyOutcome.MISSED)
         return tuple(self._close_arrow(arrow) for arrow in self._found)
 
     def _follow(self, step: int, event: Event) -> None:
-        match event.kind:
-            case "send" if not self._fine:
+        match event:
+            case Sent() if not self._fine:
                 self._leave(step, event, CopyOutcome.UNDER_WAY)
-            case "send":
+            case Sent():
                 self._planned[event.process].append(event)
-            case "copy":
+            case CopyLeft():
                 self._take_planned(event)
                 self._leave(step, event, CopyOutcome.UNDER_WAY)
-            case "crash":
+            case Crashed():
                 self._planned.pop(event.process, None)
-            case "receive" | "lose":
-                self._arrive(step, event)
-            case "forge":
+            case Received(message, sender):
+                self._arrive(step, (sender, event.process, message), CopyOutcome.RECEIVED)
+            case Lost(message, receiver):
+                self._arrive(step, (event.process, receiver, message), CopyOutcome.LOST)
+            case Forged():
                 self._multicasts += 1
-                to = event.peers[0]
                 forged = Arrow(
                     event.process,
-                    to,
+                    event.receiver,
                     event.message,
                     CopyOutcome.FORGED,
                     step,
                     step,
                     self._multicasts,
-                    claimed_sender(event),
+                    event.claimed,
                 )
                 self._found.append(forged)
 
-    def _leave(self, step: int, event: Event, how: CopyOutcome) -> None:
+    def _leave(self, step: int, event: Sent | CopyLeft, how: CopyOutcome) -> None:
         self._multicasts += 1
-        for to in event.peers:
+        for to in peers_of(event):
             if how is CopyOutcome.UNDER_WAY:
                 self._open[event.process, to, event.message].append(len(self._found))
             arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
             self._found.append(arrow)
 
-    def _take_planned(self, copy: Event) -> None:
+    def _take_planned(self, copy: CopyLeft) -> None:
         """Removes a copy that leaves from what its sender still has to send."""
         plans = self._planned[copy.process]
         for i, plan in enumerate(plans):
-            if plan.message == copy.message and copy.peers[0] in plan.peers:
-                left = tuple(peer for peer in plan.peers if peer != copy.peers[0])
-                plans[i : i + 1] = [replace(plan, peers=left)] if left else []
+            if plan.message == copy.message and copy.receiver in plan.receivers:
+                left = tuple(to for to in plan.receivers if to != copy.receiver)
+                plans[i : i + 1] = [replace(plan, receivers=left)] if left else []
                 return
 
     def _count(self, step: Step, steps: tuple[Step, ...]) -> None:
@@ -323,11 +323,8 @@ class _Post:
                         waiting.pop()
                         self._found[index] = replace(self._found[index], how=how, ended=ended)
 
-    def _arrive(self, step: int, event: Event) -> None:
-        if event.kind == "receive":
-            ends, how = (event.peers[0], event.process, event.message), CopyOutcome.RECEIVED
-        else:
-            ends, how = (event.process, event.peers[0], event.message), CopyOutcome.LOST
+    def _arrive(self, step: int, ends: tuple[str, str, str], how: CopyOutcome) -> None:
+        """Ends a copy with its sender, receiver and message."""
         waiting = self._open[ends]
         if waiting:
             index = waiting.pop(0)

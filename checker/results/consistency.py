@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from checker.model.ir import MarkKind, VariableKind
+from checker.model.ir import VariableKind
+from checker.results.events import Chosen, Drawn, World, kind_name, peers_of
 from checker.results.trace import (
     FAIRNESS,
     FAULTY,
@@ -16,16 +17,12 @@ from checker.results.trace import (
     OUTCOMES,
     ROLES,
     STEPS,
-    Event,
     Explanation,
     Step,
     Trace,
 )
 
-ONE_PEER = frozenset((MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE))
-MESSAGES = ONE_PEER | {MarkKind.SEND}
-"""Events whose peers are processes; but for those that send there is one."""
-SHARED = frozenset((MarkKind.CHOICE, MarkKind.WORLD))
+SHARED = Chosen | Drawn | World
 """Events that may belong to no process."""
 
 
@@ -62,25 +59,17 @@ def _step(step: Step, number: int, processes: tuple[str, ...]) -> None:
     if step.kind not in STEPS:
         raise ValueError(f"step {number} is of the unknown kind {step.kind!r}")
     for event in (*step.events, *step.cut):
-        _event(event, number)
+        if not event.process and not isinstance(event, SHARED):
+            raise ValueError(f"step {number} has an event, {kind_name(event)}, that is nobody's")
     named = [step.process, *(change.process for change in step.changes)]
     for event in (*step.events, *step.cut):
-        named += [event.process, *(event.peers if event.kind in MESSAGES else ())]
+        named += [event.process, *peers_of(event)]
     unknown = [name for name in named if name and name not in processes]
     if unknown:
         raise ValueError(f"step {number} is of {unknown[0]!r}, which is no process of the trace")
     for change in step.changes:
         if change.kind not in (*VariableKind,):
             raise ValueError(f"step {number} changes a variable of the kind {change.kind!r}")
-
-
-def _event(event: Event, number: int) -> None:
-    if event.kind not in (*MarkKind,):
-        raise ValueError(f"step {number} has an event of the unknown kind {event.kind!r}")
-    if not event.process and event.kind not in SHARED:
-        raise ValueError(f"step {number} has an event, {event.kind}, that is nobody's")
-    if event.kind in ONE_PEER and len(event.peers) != 1:
-        raise ValueError(f"step {number}: one message has {len(event.peers)} peers")
 
 
 def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:

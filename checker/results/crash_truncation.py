@@ -6,21 +6,18 @@ from collections.abc import Iterable
 
 from checker.model import interpreter
 from checker.model.interpreter import State
-from checker.model.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
+from checker.model.ir import CRASHING, ActionKind, TransitionSystem
 from checker.model.types import Value
 from checker.records import replace
-from checker.results.events import trace_events
+from checker.results.events import CopyLeft, Effect, Event, Handled, Sent, peers_of
+from checker.results.mark_events import trace_events
 from checker.results.rerun import Moment
-from checker.results.trace import Event
-
-EFFECTS = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.STORE, MarkKind.COPY)
-"""Kinds of events that a crash inside a handler can cut off."""
 
 LONGEST = 100
 """The largest number of effects, each a step of its own, that are looked for behind a crash."""
 
 
-def cut_short(system: TransitionSystem, before: State | None, moment: Moment) -> tuple[Event, ...]:
+def cut_short(system: TransitionSystem, before: State | None, moment: Moment) -> tuple[Effect, ...]:
     """Returns the effects that the step to ``moment`` lacks since its process crashes inside the
     handler, in order; of a multicast that only some were sent, with the receivers that it missed.
 
@@ -46,11 +43,11 @@ def cut_short(system: TransitionSystem, before: State | None, moment: Moment) ->
     return _beginning([way for way in ways if way is not None])
 
 
-def _pending_effects(system: TransitionSystem, state: State, victim: Value) -> tuple[Event, ...]:
+def _pending_effects(system: TransitionSystem, state: State, victim: Value) -> tuple[Effect, ...]:
     """Returns the effects that ``victim`` still has to take in ``state``, in order; the copies of a
     multicast are one."""
     effects = [action for action in system.actions if action.kind is ActionKind.EFFECT]
-    found: list[Event] = []
+    found: list[Effect] = []
     for _ in range(LONGEST):
         ways = (
             t
@@ -63,52 +60,54 @@ def _pending_effects(system: TransitionSystem, state: State, victim: Value) -> t
             break
         state = taken.successor
         for event in trace_events(system, taken.events):
-            if event.kind in EFFECTS:
+            if isinstance(event, Effect):
                 _add_effect(found, event)
     return tuple(found)
 
 
-def _add_effect(found: list[Event], event: Event) -> None:
+def _add_effect(found: list[Effect], event: Effect) -> None:
     """Adds ``event``; a copy to the multicast that the last one belongs to, if it does."""
-    if event.kind != MarkKind.COPY:
+    if not isinstance(event, CopyLeft):
         found.append(event)
         return
-    last = found[-1] if found else None
-    if last is not None and (last.kind, last.message) == (MarkKind.SEND, event.message):
+    receivers, last = {event.receiver}, found[-1] if found else None
+    if isinstance(last, Sent) and last.message == event.message:
+        receivers.update(last.receivers)
         found.pop()
-        event = replace(event, peers=tuple(sorted({*last.peers, *event.peers})))
-    said = f"{event.process} sends {event.message} to {', '.join(event.peers)}"
-    found.append(replace(event, kind=MarkKind.SEND.value, sentence=said))
+    to = tuple(sorted(receivers))
+    found.append(Sent(event.message, to, process=event.process, at=event.at))
 
 
-def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> tuple[Event, ...] | None:
+def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> tuple[Effect, ...] | None:
     """Returns the effects of ``whole`` that are not in ``done``; ``None`` where ``done`` is not a
     prefix of it."""
-    waiting = [event for event in done if event.kind in (*EFFECTS, MarkKind.HANDLER)]
-    missing: list[Event] = []
+    waiting = [event for event in done if isinstance(event, Effect | Handled)]
+    missing: list[Effect] = []
     for event in whole:
         if event in waiting:
             waiting.remove(event)
             continue
         part = next((w for w in waiting if _is_part(w, event)), None)
-        if part is not None:
+        if part is not None and isinstance(event, Sent):
             waiting.remove(part)
-            missed = tuple(peer for peer in event.peers if peer not in part.peers)
-            missing.append(replace(event, peers=missed))
-        elif event.kind in EFFECTS:
+            missed = tuple(to for to in event.receivers if to not in peers_of(part))
+            missing.append(replace(event, receivers=missed))
+        elif isinstance(event, Effect):
             missing.append(event)
     return None if waiting else tuple(missing)
 
 
 def _is_part(some: Event, all_: Event) -> bool:
     """Returns whether ``some`` is the multicast ``all_`` to only some of its receivers."""
-    alike = (some.kind, some.message, some.at) == (all_.kind, all_.message, all_.at)
-    return alike and some.kind == MarkKind.SEND and set(some.peers) < set(all_.peers)
+    if not isinstance(some, Sent) or not isinstance(all_, Sent):
+        return False
+    alike = (some.message, some.at) == (all_.message, all_.at)
+    return alike and set(some.receivers) < set(all_.receivers)
 
 
-def _beginning(ways: Iterable[tuple[Event, ...]]) -> tuple[Event, ...]:
+def _beginning(ways: Iterable[tuple[Effect, ...]]) -> tuple[Effect, ...]:
     """Returns the longest common prefix of ``ways``."""
-    common: list[Event] = []
+    common: list[Effect] = []
     for events in zip(*ways, strict=False):
         if any(event != events[0] for event in events):
             break

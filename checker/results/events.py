@@ -1,199 +1,338 @@
-"""Turns the marks that a transition passes into events of a trace."""
+"""Events of an execution: a closed union of records, whose values are data.
+
+What a sentence says of an event is decided by :mod:`checker.words.events` alone.  Everything that
+treats kinds of events differently matches on the union, so that mypy lists what a new kind of event
+has to touch.
+
+Processes are named as the spec's check numbers them (``p1``); messages and other values are texts
+as :func:`checker.results.show_values.show` renders them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_never
+from msgspec import Struct
 
-from checker.model import interpreter
-from checker.model.ir import FLIP, MarkInfo, MarkKind, SourceLocation, TransitionSystem
-from checker.model.types import SetT, Value
-from checker.records import replace
-from checker.resources import display_name
-from checker.results.phrases import detector_output_text
-from checker.results.show_values import show
-from checker.results.trace import At, Event
+from checker.results.domains import Positive
 
-SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
-"""Marks that record what a search has covered; a trace leaves them out."""
-
-OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
-"""Marks whose third argument is the message that the step is about."""
+Named = tuple[tuple[str, str], ...]
+"""Pairs of a name and a rendered value."""
 
 
-def trace_events(
-    system: TransitionSystem, events: Iterable[interpreter.Event]
-) -> tuple[Event, ...]:
-    """Returns ``events`` as a trace holds them."""
-    return tuple(tell(system, e) for e in events if system.marks[e.mark].kind not in SILENT)
+class At(Struct, frozen=True):
+    """A source location in one of the header's sources; lines and columns count from 1."""
+
+    file: str
+    line: Positive
+    column: Positive
 
 
-def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str:
-    """Returns the process whose step has ``events``; where a Byzantine one sends, that is the
-    receiver.
+class Call(Struct, frozen=True):
+    """A request, an indication, or an output of an oracle, with its arguments.
 
-    Empty where it is the step of no process.
+    ``operator``: with the path of its layer in front, such as ``rb.deliver``, empty where a log
+    names none; ``values``: all
+    arguments; ``named``: those to which the author of the spec gives a name.
     """
-    first = ""
-    for event in events:
-        info = system.marks[event.mark]
-        if info.kind is MarkKind.FORGE:
-            return show(info.types[1], event.args[1])
-        nobodys = info.kind in SILENT or info.kind is MarkKind.WORLD or not event.args
-        nobodys = nobodys or (
-            info.kind in (MarkKind.CHOICE, MarkKind.COIN) and len(event.args) == 1
-        )
-        if not first and not nobodys:
-            first = show(info.types[0], event.args[0])
-    return first
+
+    operator: str
+    values: tuple[str, ...] = ()
+    named: Named = ()
+
+    def __str__(self) -> str:
+        """Returns ``rb.deliver(p1, a)``; the arguments alone where there is no operator."""
+        values = ", ".join(self.values)
+        return f"{self.operator}({values})" if self.operator else values
+
+    @property
+    def outermost(self) -> bool:
+        """Whether it is between the protocol and its client, not between two of its layers."""
+        return "." not in self.operator
+
+    @property
+    def name(self) -> str:
+        """The operator without the path of its layer."""
+        return self.operator.rpartition(".")[2]
+
+    @property
+    def layer(self) -> str:
+        """The path of the layer; empty for the outermost one."""
+        return self.operator.rpartition(".")[0]
 
 
-def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str | None:
-    """Returns the message that a step with ``events`` receives, loses or forges, or of which a copy
-    leaves; ``None`` where it is about none."""
-    for event in events:
-        info = system.marks[event.mark]
-        if info.kind in OF_ONE_MESSAGE:
-            return show(info.types[2], event.args[2])
-    return None
+class _Event(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """``process``: whose step it is, empty for the environment; ``at``: the handler or statement
+    that does it, ``None`` where no statement of the spec does."""
+
+    process: str = ""
+    at: At | None = None
 
 
-def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
-    """Returns one event in words and in data."""
-    info = system.marks[event.mark]
-    return replace(_trace_event(info, event), at=at(info.place))
+class World(_Event, frozen=True):
+    """What happens to all processes, or is no act of any; ``process`` is empty."""
 
 
-def at(place: SourceLocation | None) -> At | None:
-    """Returns a source location, as a trace holds it."""
-    return None if place is None else At(display_name(place.file), place.line, place.column)
+# ---- what processes do ------------------------------------------------------------------------
 
 
-def _trace_event(info: MarkInfo, event: interpreter.Event) -> Event:
-    texts = [show(t, v) for t, v in zip(info.types, event.args, strict=True)]
-    who = texts[0] if texts else ""
-    match info.kind:
-        case MarkKind.SEND | MarkKind.RECEIVE | MarkKind.LOSE | MarkKind.COPY | MarkKind.FORGE:
-            return _of_message(info, event, texts)
-        case MarkKind.HANDLER | MarkKind.BRANCH | MarkKind.MESSAGE | MarkKind.POINT:
-            named = _named_values(info, texts)
-            return _event(info, f"{who}: {info.text}", who, info.text, arguments=named)
-        case MarkKind.REQUEST | MarkKind.INDICATION | MarkKind.DETECT:
-            return _of_operator(info, texts)
-        case MarkKind.CRASH:
-            return _event(info, f"{who} crashes", who)
-        case MarkKind.RECOVER:
-            return _event(info, f"{who} comes back up", who)
-        case MarkKind.PERFORM:
-            act = ", ".join(texts[1:])
-            return _event(info, f"{who} performs {act}", who, act)
-        case MarkKind.STORE:
-            value = ", ".join(texts[1:])
-            return _event(
-                info, f"{who} stores {info.text} = {value}", who, f"{info.text} = {value}"
-            )
-        case MarkKind.CHOICE:
-            *whose, value = texts
-            said = f"{info.text} = {value}"
-            of = f"{whose[0]} starts" if whose else "the run starts"
-            return _event(info, f"{of} with {said}", "".join(whose), said)
-        case MarkKind.COIN:
-            *whose, value = texts
-            said = f"{info.text} = {value}" if info.text else value
-            if not whose:
-                return _event(info, f"chance shows {said}", "", said)
-            does = f"flips {value}" if info.text == FLIP else f"draws {said}"
-            return _event(info, f"{who} {does}", who, said)
-        case MarkKind.TIMER:
-            verb, _, name = info.text.partition(" ")
-            said = f"{verb}s {timer(name)}"
-            return _event(info, f"{who} {said}", who, said)
-        case MarkKind.TIMEOUT:
-            name = timer(info.text).removeprefix("the ")
-            return _event(info, f"{who}'s {name} expires", who, info.text)
-        case MarkKind.WORLD:
-            said = info.text.format(*texts)
-            return _event(info, said, name=said, arguments=_pairs(info.names, texts))
+class Handled(_Event, frozen=True, tag="handler"):
+    """A handler runs; ``arguments``: the names that it binds."""
+
+    handler: str
+    arguments: Named = ()
+
+
+class Sent(_Event, frozen=True, tag="send"):
+    """A process sends a message to the receivers, in order."""
+
+    message: str
+    receivers: tuple[str, ...]
+
+
+class CopyLeft(_Event, frozen=True, tag="copy"):
+    """A copy of a message that was sent before leaves for one receiver."""
+
+    message: str
+    receiver: str
+
+
+class Received(_Event, frozen=True, tag="receive"):
+    """A process receives a message."""
+
+    message: str
+    sender: str
+
+
+class Requested(_Event, frozen=True, tag="request"):
+    """The client, or the layer above, makes a request of a process."""
+
+    call: Call
+
+
+class Indicated(_Event, frozen=True, tag="indication"):
+    """A process makes an indication to its client, or to the layer above."""
+
+    call: Call
+
+
+class Performed(_Event, frozen=True, tag="perform"):
+    """A process acts on its environment."""
+
+    act: str
+
+
+class Stored(_Event, frozen=True, tag="store"):
+    """A process writes a stable variable."""
+
+    variable: str
+    value: str
+
+
+class TimerChanged(_Event, frozen=True, tag="timer"):
+    """A process starts or cancels a timer; ``does``: the verb; ``timer``: empty where it has no
+    name."""
+
+    does: str
+    timer: str
+
+
+class TimedOut(_Event, frozen=True, tag="timeout"):
+    """A timer expires."""
+
+    timer: str
+
+
+class Chosen(_Event, frozen=True, tag="choice"):
+    """The initial value of a variable is chosen; ``process`` is empty for shared state."""
+
+    variable: str
+    value: str
+
+
+class Drawn(_Event, frozen=True, tag="coin"):
+    """A value is drawn by chance; ``variable`` is empty where it has no name, and
+    :data:`checker.model.ir.FLIP` for a coin without one; ``process``: empty where none draws it."""
+
+    variable: str
+    value: str
+
+
+# ---- faults -----------------------------------------------------------------------------------
+
+
+class Crashed(_Event, frozen=True, tag="crash"):
+    """A process crashes."""
+
+
+class Recovered(_Event, frozen=True, tag="recover"):
+    """A process recovers."""
+
+
+class Lost(_Event, frozen=True, tag="lose"):
+    """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link."""
+
+    message: str
+    receiver: str
+    by: str = ""
+
+
+class Forged(_Event, frozen=True, tag="forge"):
+    """The Byzantine ``process`` makes a process receive a message; ``claimed``: in whose name,
+    empty where that is its own."""
+
+    message: str
+    receiver: str
+    claimed: str = ""
+
+
+class TurnedFaulty(World, frozen=True, tag="omit"):
+    """The process ``culprit`` omits its first message."""
+
+    culprit: str
+
+
+class CrashForeseen(World, frozen=True, tag="foresee"):
+    """Oracles know from now on that ``victim`` will crash."""
+
+    victim: str
+
+
+class Partitioned(World, frozen=True, tag="partition"):
+    """The network splits: the processes ``apart`` are cut off from the others."""
+
+    apart: tuple[str, ...]
+
+
+class Healed(World, frozen=True, tag="heal"):
+    """The network is whole again."""
+
+
+# ---- oracles and time -------------------------------------------------------------------------
+
+OPINIONS = ("suspect", "restore", "trust")
+"""The indications of failure detectors about one process."""
+
+
+class OracleIndicated(_Event, frozen=True, tag="detect"):
+    """An oracle, such as a failure detector, makes an indication to a process."""
+
+    call: Call
+
+    @property
+    def about(self) -> str:
+        """The process of which a failure detector gives its opinion; empty where the indication is
+        another one."""
+        opinion = self.call.name in OPINIONS and len(self.call.values) == 1
+        return self.call.values[0] if opinion and "," not in self.call.values[0] else ""
+
+
+class OracleAsked(World, frozen=True, tag="ask"):
+    """The process ``asker`` makes a request of an oracle."""
+
+    asker: str
+    oracle: str
+    request: Call
+
+
+class DetectorSettled(World, frozen=True, tag="settle"):
+    """Failure detectors make no mistake from now on; ``spared``: the process that does not crash
+    any more, where one is chosen."""
+
+    spared: str = ""
+
+
+class ClockTicked(World, frozen=True, tag="tick"):
+    """The clock of one process ticks."""
+
+    clock: str
+
+
+class ClocksTicked(World, frozen=True, tag="ticks"):
+    """All clocks tick."""
+
+
+class RoundEnded(World, frozen=True, tag="round"):
+    """A synchronous round ends, and the next one begins."""
+
+
+class BecameSynchronous(World, frozen=True, tag="gst"):
+    """The system is synchronous from now on."""
+
+
+Effect = Sent | CopyLeft | Indicated | Performed | Stored
+"""What a crash inside a handler can cut off."""
+
+Event = (
+    Handled
+    | Effect
+    | Received
+    | Requested
+    | TimerChanged
+    | TimedOut
+    | Chosen
+    | Drawn
+    | Crashed
+    | Recovered
+    | Lost
+    | Forged
+    | OracleIndicated
+    | TurnedFaulty
+    | CrashForeseen
+    | Partitioned
+    | Healed
+    | OracleAsked
+    | DetectorSettled
+    | ClockTicked
+    | ClocksTicked
+    | RoundEnded
+    | BecameSynchronous
+)
+"""An event."""
+
+
+def kind_name(event: Event) -> str:
+    """Returns the word by which documents distinguish kinds of events, such as ``send``."""
+    return str(type(event).__struct_config__.tag)
+
+
+def message_of(event: Event) -> str:
+    """Returns the message that an event is about; empty where it is about none."""
+    match event:
+        case Sent() | CopyLeft() | Received() | Lost() | Forged():
+            return event.message
         case _:
-            assert_never(info.kind)
+            return ""
 
 
-def timer(name: str) -> str:
-    """Returns a timer in words; the one without a name is the empty one."""
-    return f"the timer `{name}`" if name else "the timer"
-
-
-def _of_message(info: MarkInfo, event: interpreter.Event, texts: list[str]) -> Event:
-    first, second, message, *claimed = texts
-    match info.kind:
-        case MarkKind.SEND:
-            to = members_shown(info, event.args)
-            said = f"{first} sends {message} to {', '.join(to) or 'nobody'}"
-            return _event(info, said, first, message=message, peers=to)
-        case MarkKind.RECEIVE:
-            said = f"{first} receives {message} from {second}"
-        case MarkKind.LOSE if claimed:
-            (by,) = claimed
-            said = f"{by} omits {message} from {first} to {second}"
-            return _event(info, said, first, by, message, (second,))
-        case MarkKind.LOSE:
-            said = f"the link loses {message} from {first} to {second}"
-        case MarkKind.FORGE:
-            sender = claimed[0] if claimed else first
-            said = f"{first}, which is Byzantine, makes {second} receive {message} from {sender}"
-            return _event(info, said, first, message=message, peers=(second,))
+def peers_of(event: Event) -> tuple[str, ...]:
+    """Returns the processes at the other end of an event's message."""
+    match event:
+        case Sent():
+            return event.receivers
+        case CopyLeft() | Lost() | Forged():
+            return (event.receiver,)
+        case Received():
+            return (event.sender,)
         case _:
-            said = f"{message} leaves {first} for {second}"
-    return _event(info, said, first, message=message, peers=(second,))
+            return ()
 
 
-def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
-    """Returns the event of a request, an indication, or an output of an oracle."""
-    who, *given = texts
-    call = f"{info.text}({', '.join(given)})"
-    arguments = _named_values(info, texts)
-    if info.kind is MarkKind.REQUEST:
-        return _event(info, f"{who} is asked: {call}", who, call, arguments=arguments)
-    if info.kind is MarkKind.INDICATION:
-        return _event(info, f"{who} indicates {call}", who, call, arguments=arguments)
-    path, _, operator = info.text.rpartition(".")
-    thinks = detector_output_text(call)
-    if thinks:
-        said = f"the detector tells {who} that it {thinks}"
-    else:
-        oracle = f"the oracle `{path}`" if path else "the oracle"
-        said = f"{oracle} indicates {operator}({', '.join(given)}) to {who}"
-    return _event(info, said, who, call, arguments=arguments)
-
-
-def _event(
-    info: MarkInfo,
-    sentence: str,
-    process: str = "",
-    name: str = "",
-    message: str = "",
-    peers: tuple[str, ...] = (),
-    arguments: tuple[tuple[str, str], ...] = (),
-) -> Event:
-    return Event(info.kind.value, sentence, process, name, message, peers, arguments)
-
-
-def _named_values(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Returns bound names with values, without the process."""
-    return _pairs(info.names[1:], texts[1:])
-
-
-def _pairs(names: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Returns names with values, without names that the tool generated."""
-    pairs = zip(names, texts, strict=False)
-    authors = ((name.partition(".")[0], text) for name, text in pairs)
-    return tuple((name, text) for name, text in authors if name and not name.startswith("_"))
-
-
-def members_shown(info: MarkInfo, args: tuple[Value, ...]) -> tuple[str, ...]:
-    """Returns the receivers of a ``SEND`` mark, in order."""
-    type_, value = info.types[1], args[1]
-    if not isinstance(type_, SetT):
-        return (show(type_, value),)
-    assert isinstance(value, frozenset)
-    return tuple(show(type_.item, v) for v in sorted(value))
+def named_values(event: Event) -> Named:
+    """Returns the values of an event that have names: those that a handler binds, arguments, and
+    the processes to which something happens."""
+    match event:
+        case Handled():
+            return event.arguments
+        case Requested() | Indicated() | OracleIndicated():
+            return event.call.named
+        case TurnedFaulty():
+            return (("process", event.culprit),)
+        case CrashForeseen():
+            return (("process", event.victim),)
+        case ClockTicked():
+            return (("process", event.clock),)
+        case Partitioned():
+            return (("side", "{" + ", ".join(event.apart) + "}"),)
+        case DetectorSettled() if event.spared:
+            return (("p", event.spared),)
+        case _:
+            return ()

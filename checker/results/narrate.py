@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.diagnostics.english import listing
 from checker.model import ir
 from checker.model.interpreter import State, Transition
 from checker.model.ir import (
     ActionKind,
-    MarkKind,
     Property,
     TransitionSystem,
     Variable,
@@ -18,7 +16,8 @@ from checker.model.ir import (
 from checker.model.tree import nodes
 from checker.model.types import AtomT, MapT, default, universe
 from checker.results.crash_truncation import cut_short
-from checker.results.events import acting, at, trace_events
+from checker.results.events import Crashed, Event, Stored
+from checker.results.mark_events import acting, at, trace_events
 from checker.results.operations import intervals
 from checker.results.origin import origin_of_property
 from checker.results.outcomes import copies_of, ever_crashed, in_flight, outcomes_of
@@ -27,7 +26,6 @@ from checker.results.show_values import encode, show
 from checker.results.trace import (
     ERRORS,
     Change,
-    Event,
     Failure,
     Header,
     Json,
@@ -127,12 +125,12 @@ def narrate_step(
         action="" if moment.transition is None else _instance(moment.transition),
         kind="start" if moment.transition is None else moment.transition.action.kind.value,
         process=_whose(system, moment),
-        headline=_headline(moment, events),
         events=events,
         changes=changes,
         state=_data(system, moment.state),
         cut=cut_short(system, before, moment),
         reads=() if moment.transition is None else _read(system, moment.transition.action),
+        inner="" if moment.transition is None else inner(moment.transition),
     )
 
 
@@ -163,11 +161,9 @@ def within(transition: Transition) -> str:
     return show(ir.domain_item(action.params[0].domain), transition.params[0])
 
 
-def going_on(transition: Transition) -> str:
-    """Returns the text of a step that continues inside a handler, where nothing else of it is
-    visible."""
-    who = within(transition)
-    return f"{who} goes on with {transition.action.name.removeprefix('effect ')}" if who else ""
+def inner(transition: Transition) -> str:
+    """Returns the effect with which a process goes on inside a handler; empty where it does not."""
+    return transition.action.name.removeprefix("effect ") if within(transition) else ""
 
 
 def _data(system: TransitionSystem, state: State) -> dict[str, Json]:
@@ -181,42 +177,13 @@ def _instance(transition: Transition) -> str:
     return f"{transition.action.name}({', '.join(shown)})"
 
 
-LEADING = {
-    ActionKind.STEP: ("handler",),
-    ActionKind.REQUEST: ("request",),
-    ActionKind.RECEIVE: ("receive",),
-    ActionKind.LOSE: ("lose",),
-    ActionKind.CRASH: ("crash",),
-    ActionKind.EFFECT: ("copy", "send", "indication", "perform", "store", "timer", "handler"),
-    ActionKind.RECOVER: ("recover",),
-    ActionKind.TIMEOUT: ("timeout", "handler"),
-    ActionKind.DETECT: ("detect",),
-    ActionKind.FORGE: ("forge",),
-    ActionKind.WORLD: ("world",),
-}
-"""The kinds of event from which a step's headline is made, the best one first."""
-
-
-def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
-    if moment.transition is None:
-        shared = [e.name for e in events if e.kind == MarkKind.CHOICE and not e.process]
-        return f"the start: {listing(shared)}" if shared else "the start"
-    kind = moment.transition.action.kind
-    leading = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
-    unseen = going_on(moment.transition) or _instance(moment.transition)
-    headline = leading[0].sentence if leading else unseen
-    if kind is not ActionKind.CRASH and any(e.kind == "crash" for e in events):
-        headline += ", and crashes"
-    return headline
-
-
 def _changes(
     system: TransitionSystem, before: State, after: State, events: tuple[Event, ...]
 ) -> Iterator[Change]:
     """Yields what changed; ``quiet`` marks what events report already, such as the state that a
     crash loses, and what is stored."""
-    gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
-    stored = {(e.process, e.name.partition(" = ")[0]) for e in events if e.kind == MarkKind.STORE}
+    gone = frozenset(e.process for e in events if isinstance(e, Crashed))
+    stored = {(e.process, e.variable) for e in events if isinstance(e, Stored)}
     for variable, old, new in zip(system.variables, before, after, strict=True):
         if old == new:
             continue

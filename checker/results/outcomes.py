@@ -9,9 +9,8 @@ from typing import Any, cast
 from msgspec import Struct, field
 
 from checker.instantiate.oracles.crash_prophecy import TITLE as FORESEEN
-from checker.model import interpreter
 from checker.model.interpreter import State, name_values
-from checker.model.ir import MarkKind, TransitionSystem, VariableKind
+from checker.model.ir import TransitionSystem, VariableKind
 from checker.model.types import (
     BagT,
     MapT,
@@ -25,10 +24,20 @@ from checker.model.types import (
     sort_key,
     universe,
 )
-from checker.results.events import tell
+from checker.results.events import (
+    CopyLeft,
+    Crashed,
+    Event,
+    Indicated,
+    Performed,
+    Received,
+    Recovered,
+    Sent,
+)
+from checker.results.mark_events import trace_events
 from checker.results.rerun import Run
 from checker.results.show_values import show
-from checker.results.trace import Copies, Event, InFlight, ProcessOutcome, Step
+from checker.results.trace import Copies, InFlight, ProcessOutcome, Step
 
 FAULTY = {"byzantine": "byzantine", "omitting": "omitting", FORESEEN: "foreseen"}
 """Titles of the environment's variables that hold processes which are faulty without being down,
@@ -52,9 +61,9 @@ def outcomes_of(
                 happened[event.process].append(visible)
                 if run.loop is not None and step.number > run.loop:
                     again[event.process].append(visible)
-            elif event.kind == MarkKind.CRASH:
+            elif isinstance(event, Crashed):
                 down.add(event.process)
-            elif event.kind == MarkKind.RECOVER:
+            elif isinstance(event, Recovered):
                 down.discard(event.process)
     came_back = ever_crashed(steps) - down
     faulty = {
@@ -78,15 +87,15 @@ def outcomes_of(
 
 def _visible(event: Event) -> str:
     """Returns what is observable of an event outside the protocol; empty where that is nothing."""
-    if event.kind == MarkKind.INDICATION and event.outermost:
-        return event.name
-    return f"perform {event.name}" if event.kind == MarkKind.PERFORM else ""
+    if isinstance(event, Indicated) and event.call.outermost:
+        return str(event.call)
+    return f"perform {event.act}" if isinstance(event, Performed) else ""
 
 
 def ever_crashed(steps: tuple[Step, ...]) -> frozenset[str]:
     """Returns the processes that crash in some step."""
     events = (event for step in steps for event in step.events)
-    return frozenset(event.process for event in events if event.kind == MarkKind.CRASH)
+    return frozenset(event.process for event in events if isinstance(event, Crashed))
 
 
 def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str]:
@@ -117,8 +126,8 @@ def copies_of(run: Run, system: TransitionSystem, crashed: frozenset[str]) -> tu
     """
     sent: list[_Sent] = []
     for number, moment in enumerate(run.moments):
-        for event in moment.events:
-            _follow(system, event, number, sent)
+        for event in trace_events(system, moment.events):
+            _follow(event, number, sent)
     return tuple(
         Copies(
             s.step,
@@ -132,28 +141,23 @@ def copies_of(run: Run, system: TransitionSystem, crashed: frozenset[str]) -> tu
     )
 
 
-def _follow(
-    system: TransitionSystem, event: interpreter.Event, number: int, sent: list[_Sent]
-) -> None:
-    told = tell(system, event)
-    match told.kind:
-        case MarkKind.SEND:
-            sent.append(_Sent(number, told.process, told.message, list(told.peers)))
-        case MarkKind.COPY:
+def _follow(event: Event, number: int, sent: list[_Sent]) -> None:
+    match event:
+        case Sent(message, receivers):
+            sent.append(_Sent(number, event.process, message, list(receivers)))
+        case CopyLeft(message, to):
             # Where copies leave one by one, the multicast may have been reported before, or not.
-            (to,) = told.peers
-            same = [s for s in sent if (s.sender, s.message) == (told.process, told.message)]
+            same = [s for s in sent if (s.sender, s.message) == (event.process, message)]
             if not any(to in (*s.waiting, *s.received) for s in same):
                 if same:
                     same[-1].waiting.append(to)
                 else:
-                    sent.append(_Sent(number, told.process, told.message, [to]))
-        case MarkKind.RECEIVE:
-            (sender,) = told.peers
+                    sent.append(_Sent(number, event.process, message, [to]))
+        case Received(message, sender):
             for s in sent:
-                if (s.sender, s.message) == (sender, told.message) and told.process in s.waiting:
-                    s.waiting.remove(told.process)
-                    s.received.append(told.process)
+                if (s.sender, s.message) == (sender, message) and event.process in s.waiting:
+                    s.waiting.remove(event.process)
+                    s.received.append(event.process)
                     return
 
 

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from checker.diagnostics.english import listing
 from checker.results.answer import Restart
 
-OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
-"""The words for what failure detectors indicate of a process."""
-
 
 def at_most(probability: float) -> str:
     """Returns ``3e-6``, ``0.02``: with one digit, rounded up."""
@@ -52,14 +49,3 @@ def _restart_text(restarts: Sequence[Restart], how: str) -> str:
     times = "once" if len(restarts) == 1 else f"{len(restarts)} times"
     were = "was" if len(sizes) == 1 else "were"
     return f"{how} {times}: {small} {were} guessed too small"
-
-
-def detector_output_text(call: str) -> str:
-    """Returns what a failure detector's output ``fd.suspect(p1)`` says of its process: ``suspects
-    p1``.
-
-    Empty where ``call`` is no output of a detector about one process.
-    """
-    operator, _, given = call.rpartition(".")[2].partition("(")
-    about = given.removesuffix(")")
-    return f"{OPINIONS[operator]} {about}" if operator in OPINIONS and "," not in about else ""

@@ -8,12 +8,13 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from checker.diagnostics.english import count, listing
-from checker.model.ir import ActionKind, FairnessKind, MarkKind, VariableKind
-from checker.results.domains import AtLeast, Natural, OneOf, Positive, Sha256
+from checker.model.ir import ActionKind, FairnessKind, VariableKind
+from checker.results.domains import AtLeast, Natural, OneOf, Sha256
+from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
 
-FORMAT = 4
-"""Version of the trace document; 4 has what steps read of others, and the initial choices."""
+FORMAT = 5
+"""Version of the trace document; in 5 each kind of event has fields of its own."""
 
 ERRORS = "run-time errors"
 """The name under which an error of the execution is reported where no property's verdict carries
@@ -33,9 +34,6 @@ START = "start"
 """The kind of step 0."""
 
 STEPS = (START, *ActionKind)
-EVENTS = tuple(
-    kind for kind in MarkKind if kind not in (MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT)
-)
 FAIRNESS = (*FairnessKind, "justice")
 HONOURED = ("taken", "disabled", "holds")
 ROLES = ("", "premise", "goal")
@@ -51,14 +49,6 @@ FAULTY = {
 """The ways to be faulty without being down, in words."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
-
-class At(Struct, frozen=True):
-    """A source location in one of the header's sources; lines and columns count from 1."""
-
-    file: str
-    line: Positive
-    column: Positive
 
 
 class Source(Struct, frozen=True):
@@ -89,30 +79,6 @@ class Header(Struct, frozen=True):
     sources: tuple[Source, ...] = ()
 
 
-class Event(Struct, frozen=True):
-    """An event of a step.
-
-    ``kind`` is a :class:`checker.model.ir.MarkKind`; ``sentence``: in words; ``process``: the one
-    that did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
-    of a message that is sent, or the sender of one that is received; ``arguments`` are pairs of a
-    name and a rendered value; ``at``: the handler or the statement that did it.
-    """
-
-    kind: Annotated[str, OneOf(EVENTS)]
-    sentence: str
-    process: str = ""
-    name: str = ""
-    message: str = ""
-    peers: tuple[str, ...] = ()
-    arguments: tuple[tuple[str, str], ...] = ()
-    at: At | None = None
-
-    @property
-    def outermost(self) -> bool:
-        """Whether it is between the protocol and its client, not between two of its layers."""
-        return "." not in self.name.partition("(")[0]
-
-
 class Change(Struct, frozen=True):
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
@@ -135,7 +101,8 @@ class Step(Struct, frozen=True):
 
     ``state``: the values of the variables in the encoding of the Informal Trace Format.
     ``cut``: what its handler would have done next, had its process not crashed inside it; a
-    multicast that was cut short has the receivers that it missed as ``peers``.  ``reads``: the
+    multicast that was cut short has the receivers that it missed.  ``inner``: the effect with which
+    a process goes on inside a handler, empty for any other step.  ``reads``: the
     variables that other processes may have written and that the step may have read: shared ones,
     and what an oracle has noted.
     """
@@ -144,26 +111,26 @@ class Step(Struct, frozen=True):
     action: str
     kind: Annotated[str, OneOf(STEPS)]
     process: str
-    headline: str
     events: tuple[Event, ...]
     changes: tuple[Change, ...]
     state: Mapping[str, Json]
-    cut: tuple[Event, ...] = ()
+    cut: tuple[Effect, ...] = ()
     reads: tuple[str, ...] = ()
+    inner: str = ""
 
     @property
     def untaken(self) -> str:
         """The process that receives a message here that no handler takes and nothing counts; empty
         where there is none."""
-        if len(self.events) != 1 or self.events[0].kind not in ("receive", "forge"):
+        if len(self.events) != 1 or not isinstance(self.events[0], Received | Forged):
             return ""
-        (event,) = self.events
+        event = self.events[0]
         record = RECORD + event.message.partition("(")[0]
         if any(name.endswith(record) for name in self.state):
             return ""
         if any(not change.quiet for change in self.changes):
             return ""
-        return event.process if event.kind == "receive" else event.peers[0]
+        return event.process if isinstance(event, Received) else event.receiver
 
 
 class ProcessOutcome(Struct, frozen=True):

@@ -19,7 +19,7 @@ from checker.model.interpreter import State, Transition
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.model.types import AtomT, MapT, Type, Value, universe
 from checker.model.views import seen
-from checker.results.events import acting
+from checker.results.mark_events import acting
 from checker.results.show_values import show
 
 MOST = 4000

@@ -10,20 +10,21 @@ import re
 from collections.abc import Iterable
 
 from checker.diagnostics.english import listing
+from checker.results.events import Crashed, Recovered, Stored
 from checker.results.trace import Change, Claim, Step, Trace
 
 
 def is_reset(step: Step, change: Change) -> bool:
     """Returns whether ``change``, of ``step``, is only that a crash resets a variable."""
-    crashed = {event.process for event in step.events if event.kind == "crash"}
-    stored = {(e.process, e.name.partition(" = ")[0]) for e in step.events if e.kind == "store"}
+    crashed = {event.process for event in step.events if isinstance(event, Crashed)}
+    stored = {(e.process, e.variable) for e in step.events if isinstance(e, Stored)}
     reset = change.quiet and change.kind == "local" and change.process in crashed
     return reset and (change.process, change.title) not in stored
 
 
 def recovered_in(step: Step) -> frozenset[str]:
     """Returns the processes that come back in ``step``, with initial values."""
-    return frozenset(event.process for event in step.events if event.kind == "recover")
+    return frozenset(event.process for event in step.events if isinstance(event, Recovered))
 
 
 def values_when_down(trace: Trace) -> dict[tuple[str, str], str]:

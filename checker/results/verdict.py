@@ -13,11 +13,12 @@ from checker.resources import version
 from checker.results.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
 from checker.results.chance import Chance
 from checker.results.domains import Amount, Natural, OneOf, Positive, Probability, Text
+from checker.results.events import At
 from checker.results.logs import LogSummary
 from checker.results.origin import Origin
 from checker.results.problems import Problem
 from checker.results.proof import Proof
-from checker.results.trace import ERRORS, At, Trace
+from checker.results.trace import ERRORS, Trace
 from checker.results.walks import WalkSummary
 
 __all__ = [

@@ -33,7 +33,6 @@ from checker.properties import ask
 from checker.records import replace
 from checker.reductions.choose import SideQuestions
 from checker.results.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
-from checker.results.unjudged import diagnosed
 from checker.session.caveats import piles_up, why_unbounded
 from checker.session.run_engine import (
     answer_of,
@@ -42,6 +41,7 @@ from checker.session.run_engine import (
     verdicts_alone,
     with_whole_timeout,
 )
+from checker.words.unjudged import diagnosed
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint

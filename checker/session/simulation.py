@@ -13,12 +13,12 @@ from checker.model.evaluate import RunFault
 from checker.model.memo import a_run
 from checker.records import replace
 from checker.results.answer import INTERRUPTED, Listener, Unsupported
-from checker.results.unjudged import diagnosed
 from checker.results.verdict import Report
 from checker.session.pipeline import open_check, report_of, with_strips
 from checker.session.run_engine import marking_interruption, shared_sessions
 from checker.simulate.prepared_check import PreparedCheck
 from checker.simulate.simulation import WalkPlan, Walks, simulate
+from checker.words.unjudged import diagnosed
 
 if TYPE_CHECKING:
     from checker.language.load import Spec

@@ -14,9 +14,9 @@ from checker.instantiate.assemble import Instantiated
 from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model.evaluate import RunFault
 from checker.results.answer import Answer, Unsupported
-from checker.results.unjudged import diagnosed
 from checker.session.attempts import enlarge_capacities, too_small_capacities, why_not_larger
 from checker.session.run_engine import remaining_time
+from checker.words.unjudged import diagnosed
 
 
 class StateGraph(Protocol):

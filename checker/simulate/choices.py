@@ -16,14 +16,15 @@ from msgspec import Struct, field
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
-from checker.model.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
-from checker.results.crash_truncation import EFFECTS, cut_short
-from checker.results.events import acting, trace_events
-from checker.results.narrate import LEADING, going_on, within
-from checker.results.phrases import detector_output_text
+from checker.model.ir import CRASHING, ActionKind, TransitionSystem
+from checker.results.crash_truncation import cut_short
+from checker.results.events import Crashed, Event, Handled, OracleIndicated, Recovered, Requested
+from checker.results.mark_events import acting, trace_events
+from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
 from checker.results.show_values import show
-from checker.results.trace import Event
+from checker.words.events import doing, opinion, sentence
+from checker.words.steps import going_on, leading
 
 START = "the run starts"
 """The phrase of the only initial state."""
@@ -159,34 +160,33 @@ def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way
 
 def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     """Returns phrases for what the step does, the best one first."""
-    kind = transition.action.kind
-    leading = next((e for wanted in LEADING[kind] for e in events if e.kind == wanted), None)
-    if leading is None:
-        name, said = transition.action.name, going_on(transition)
+    lead = leading(transition.action.kind, events)
+    if lead is None:
+        name, said = transition.action.name, going_on(within(transition), inner(transition))
         return [said, name] if said else [name]
-    if leading.kind == MarkKind.REQUEST:
-        return _request(leading)
-    if leading.kind == MarkKind.DETECT:
-        said = detector_output_text(leading.name)
-        if said:
-            return [f"{leading.process} {said}", leading.sentence]
-    if leading.kind == MarkKind.HANDLER and len(leading.sentence) > LONG:
-        return [f"{leading.sentence[:LONG].rpartition(' ')[0]} …", leading.sentence]
-    if leading.kind == MarkKind.RECOVER:
-        return [leading.sentence, f"{leading.process} recovers"]
-    return [leading.sentence]
+    said = sentence(lead)
+    match lead:
+        case Requested():
+            return _request(lead)
+        case OracleIndicated() if lead.about:
+            return [f"{lead.process} {opinion(lead)}", said]
+        case Handled() if len(said) > LONG:
+            return [f"{said[:LONG].rpartition(' ')[0]} …", said]
+        case Recovered():
+            return [said, f"{lead.process} recovers"]
+        case _:
+            return [said]
 
 
-def _request(event: Event) -> list[str]:
+def _request(event: Requested) -> list[str]:
     """Phrases a request as the clause ``clients`` does: ``p1 broadcasts a``."""
-    operator, _, given = event.name.partition("(")
-    given = given.removesuffix(")")
+    operator, given = event.call.operator, ", ".join(event.call.values)
     items = f" ({given})" if _several(given) else f" {given}" if given else ""
     first, second = verbs(operator)
     if operator.endswith(HISSES):
         first, second = second, first
     said = [f"{event.process} {verb}{items}" for verb in (first, second, operator)]
-    return [*said, event.sentence]
+    return [*said, sentence(event)]
 
 
 def _several(given: str) -> bool:
@@ -203,36 +203,18 @@ def _crash(
     system: TransitionSystem, state: State, transition: Transition, events: tuple[Event, ...]
 ) -> str:
     """Describes where a crash falls inside the handler: ``, and crashes after sending a to p2``."""
-    if not any(event.kind == MarkKind.CRASH for event in events):
+    if not any(isinstance(event, Crashed) for event in events):
         return ""
     if not transition.action.name.endswith(CRASHING):
         return ", and crashes"
     assert transition.successor is not None
     moment = Moment(transition.successor, transition, transition.events)
     missing = cut_short(system, state, moment)
-    done = [clause for event in events if event.kind in EFFECTS and (clause := _clause(event))]
+    done = [clause for event in events if (clause := doing(event))]
     if done:
         return f", and crashes after {done[-1]}"
-    ahead = [clause for event in missing if (clause := _clause(event))]
+    ahead = [clause for event in missing if (clause := doing(event))]
     return f", and crashes before {ahead[0]}" if ahead else ", and crashes inside"
-
-
-def _clause(event: Event) -> str:
-    """Describes an effect as an action in progress; empty where it does nothing."""
-    match event.kind:
-        case MarkKind.SEND:
-            to = ", ".join(event.peers)
-            return f"sending {event.message} to {to}" if to else ""
-        case MarkKind.COPY:
-            return f"sending {event.message} to {', '.join(event.peers)}"
-        case MarkKind.INDICATION:
-            return f"indicating {event.name}"
-        case MarkKind.PERFORM:
-            return f"performing {event.name}"
-        case MarkKind.STORE:
-            return f"storing {event.name}"
-        case _:
-            return ""
 
 
 # ---- disambiguation ---------------------------------------------------------------------------
@@ -245,7 +227,7 @@ def _apart(system: TransitionSystem, ways: list[_Way]) -> list[tuple[_Way, str]]
     named = [_with(way.phrase, _arguments(way)) for way in ways]
     if len(set(named)) == len(ways):
         return list(zip(ways, named, strict=True))
-    happened = [[event.sentence for event in way.events] for way in ways]
+    happened = [[sentence(event) for event in way.events] for way in ways]
     everywhere = set.intersection(*(set(each) for each in happened))
     acts = [[said for said in each if said not in everywhere] for each in happened]
     acted = [
@@ -266,7 +248,7 @@ def _with(phrase: str, arguments: tuple[str, ...]) -> str:
 def _arguments(way: _Way) -> tuple[str, ...]:
     """Returns the names that the step's first handler binds."""
     for event in way.events:
-        if event.kind == MarkKind.HANDLER:
+        if isinstance(event, Handled):
             return tuple(f"{name} = {value}" for name, value in event.arguments)
     return ()
 

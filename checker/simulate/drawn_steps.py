@@ -14,7 +14,7 @@ from checker.model.distributions import Successor
 from checker.model.fault_actions import is_fault
 from checker.model.interpreter import Transition
 from checker.model.ir import TransitionSystem
-from checker.results.events import acting
+from checker.results.mark_events import acting
 
 _T = TypeVar("_T")
 

@@ -11,7 +11,9 @@ from checker.language.typecheck.clients import verbs
 from checker.model import ir
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.results.causality import CopyOutcome, causality
-from checker.results.trace import Event, Trace
+from checker.results.events import Event, Indicated
+from checker.results.trace import Trace
+from checker.words.events import sentence
 
 FEW = 3
 """The largest number of messages that are named."""
@@ -23,11 +25,10 @@ def phrases_of_events(events: Iterable[Event]) -> list[str]:
     """Returns what ``events`` are in words: ``p2 delivers (p1, a)``, ``p2 delivers a``."""
     texts = []
     for event in events:
-        texts.append(event.sentence)
-        if event.kind == MarkKind.INDICATION:
-            operator, _, given = event.name.partition("(")
-            items = given.removesuffix(")")
-            for verb in verbs(operator):
+        texts.append(sentence(event))
+        if isinstance(event, Indicated):
+            items = ", ".join(event.call.values)
+            for verb in verbs(event.call.operator):
                 said = f"{event.process} {verb}"
                 texts += [said, *(f"{said} {item}" for item in (f"({items})", *items.split(", ")))]
     return texts
@@ -37,10 +38,10 @@ def done_before(words: str, trace: Trace) -> tuple[str, tuple[int, ...]] | None:
     """Returns the sentence that says in which steps of ``trace`` this was indicated, and their
     numbers; ``None`` where it was not."""
     found = {
-        step.number: event.name
+        step.number: str(event.call)
         for step in trace.steps
         for event in step.events
-        if event.kind == MarkKind.INDICATION and words in phrases_of_events((event,))
+        if isinstance(event, Indicated) and words in phrases_of_events((event,))
     }
     if not found:
         return None

@@ -26,13 +26,14 @@ from checker.model.tree import nodes
 from checker.records import replace
 from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.events import acting, trace_events
-from checker.results.narrate import LEADING
+from checker.results.events import Crashed
+from checker.results.mark_events import acting, trace_events
 from checker.results.trace import Trace
 from checker.simulate.choices import choices, phrases_of_transition
 from checker.simulate.false_conditions import false_conditions
 from checker.simulate.not_indicated import done_before, not_now, phrases_of_events
 from checker.simulate.phrase_matching import best_matches, process_of
+from checker.words.steps import leading_kinds
 
 MOST = 3
 """The largest number of steps whose conditions are told."""
@@ -68,7 +69,7 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
             s.number
             for s in trace.steps
             for e in s.events
-            if e.kind == "crash" and e.process == who
+            if isinstance(e, Crashed) and e.process == who
         ]
         where = f" in step {crashed[-1]}" if crashed else ""
         return (Reason(f"{who} has crashed{where}", tuple(crashed[-1:])),)
@@ -180,7 +181,7 @@ def _beginning(system: TransitionSystem, action: Action) -> Iterator[Stmt]:
             return
         if isinstance(stmt, Declare | Mark):
             yield stmt
-        if isinstance(stmt, Mark) and system.marks[stmt.mark].kind in LEADING[action.kind]:
+        if isinstance(stmt, Mark) and system.marks[stmt.mark].kind in leading_kinds(action.kind):
             return
 
 

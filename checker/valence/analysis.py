@@ -40,6 +40,7 @@ from checker.session.world_line import world_line
 from checker.valence.compute import Computed
 from checker.valence.corners import corners_of
 from checker.valence.question import PROPERTY
+from checker.words.steps import headline
 
 SHOWN = 3
 """The largest number of critical states that are shown."""
@@ -236,7 +237,7 @@ def _critical(computed: Computed, path: Path) -> Critical:
         step = narrate_step(system, len(path.states), state, moment)
         actor = transition.action.actor
         process = "" if actor is None else step.process
-        branches[Branch(step.headline, process, computed.open(transition.successor))] = None
+        branches[Branch(headline(step), process, computed.open(transition.successor))] = None
     holder = _holder([*branches])
     without: tuple[str, ...] = ()
     if holder:
@@ -249,7 +250,7 @@ def _different(found: Iterable[Critical]) -> list[Critical]:
     """Returns the first of ``found`` that differ in the words of their runs or steps."""
     told = dict[tuple[object, ...], Critical]()
     for each in found:
-        words = (*(step.headline for step in each.trace.steps), *each.branches)
+        words = (*map(headline, each.trace.steps), *each.branches)
         told.setdefault(words, each)
         if len(told) == SHOWN:
             break
@@ -279,7 +280,7 @@ def _schedule(trace: Trace) -> tuple[str, ...]:
     """Returns the steps of the loop in words; none where the run stays where it is."""
     if trace.closing is None or trace.loop is None:
         return ()
-    return tuple(step.headline for step in (*trace.steps[trace.loop + 1 :], trace.closing))
+    return tuple(map(headline, (*trace.steps[trace.loop + 1 :], trace.closing)))
 
 
 def _disagreement(computed: Computed) -> Trace | None:

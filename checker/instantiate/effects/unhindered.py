@@ -14,7 +14,7 @@ from typing import Any
 
 from checker.instantiate.world import Draft, World
 from checker.model.build import negation
-from checker.model.ir import FALSE, ActionKind, Block, Expr, fairness_of
+from checker.model.ir import CAUGHT_UP, FALSE, ActionKind, Block, Expr, fairness_of
 from checker.records import fields, is_record, replace
 
 
@@ -35,7 +35,7 @@ def unhindered_drafts(
         params, guard = _with((action.params, action.guard), idle, busy)
         if (params, guard) == (action.params, action.guard):
             continue
-        name = f"{action.name}, after what was still to come"
+        name = f"{action.name}{CAUGHT_UP}"
         body = (*rest(process), *action.body)
         twin = replace(
             action, name=name, params=params, guard=guard, body=body, fairness=fairness_of(action)

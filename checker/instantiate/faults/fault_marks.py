@@ -11,8 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from checker.instantiate.network.partitions import SPLITTING
-from checker.instantiate.oracles.crash_prophecy import DOOMED, FORESEEN
+from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.world import BYZANTINE
 from checker.model import build, interpreter, ir
 from checker.model.build import negation
@@ -44,9 +43,9 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
             return FaultKind.CRASH
         case MarkKind.LOSE:
             return FaultKind.LOSS
-        case MarkKind.WORLD if info.text == SPLITTING:
+        case MarkKind.PARTITION:
             return FaultKind.SPLIT
-        case MarkKind.WORLD if info.text == FORESEEN:
+        case MarkKind.FORESEE:
             return FaultKind.CRASH
         case _:
             return None
@@ -81,7 +80,7 @@ def faults_of(
             fault = Fault(kind, event.args)
             if info.kind is not MarkKind.CRASH or fault not in foreseen:
                 here.append(fault)
-            if info.text == FORESEEN:
+            if info.kind is MarkKind.FORESEE:
                 foreseen.add(fault)
         found.append(tuple(here))
     return tuple(found)

@@ -115,9 +115,6 @@ def _add_omission(world: World, link: Link, flight: Flight) -> None:
     may = conj(may, world.may_fail(who))
     params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))
     wide = Flight(params, flight.source, flight.to, flight.message, flight.removal)
-    told = "{0} omits a message and is faulty from now on"
-    new = ir.If(
-        negation(member(who, faulty)), (mark(world, MarkKind.WORLD, told, ("process",), who),)
-    )
+    new = ir.If(negation(member(who, faulty)), (mark(world, MarkKind.OMIT, "", ("process",), who),))
     add_ = ir.Assign(ir.Target(faulty.type, OMITTING, True), build.with_item(faulty, who))
     _draft(world, action_name("omit", link), wide, (new, add_), (who,))

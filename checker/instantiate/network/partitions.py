@@ -23,9 +23,6 @@ from checker.model.ir import (
 )
 from checker.model.types import IntT, SetT
 
-SPLITTING = "the network splits: {0} cut off"
-"""The text of a partition in a trace."""
-
 
 def declare(world: World) -> None:
     """Declares the side of the network that is cut off (empty: none), and the count of partitions.
@@ -56,7 +53,7 @@ def splits(world: World) -> None:
     body = (
         ir.Assign(target, cut),
         *counted,
-        mark(world, MarkKind.WORLD, SPLITTING, ("side",), cut),
+        mark(world, MarkKind.PARTITION, "", ("side",), cut),
     )
     params = (Param(cut.name, ir.Subsets(others, side.type), where),)
     split = Action("partition", ActionKind.WORLD, params, TRUE, body, FALSE)
@@ -65,7 +62,7 @@ def splits(world: World) -> None:
         ActionKind.WORLD,
         (),
         negation(whole),
-        (ir.Assign(target, nobody), mark(world, MarkKind.WORLD, "the network heals", ())),
+        (ir.Assign(target, nobody), mark(world, MarkKind.HEAL, "", ())),
         FALSE,
     )
     world.drafts += [Draft(split, None), Draft(heal, None)]

@@ -20,7 +20,6 @@ from checker.model.types import BOOL, SetT
 DOOMED = "@doomed"
 TITLE = "foreseen to crash"
 
-FORESEEN = "oracles foresee that {0} will crash"
 """The mark of a foreseen crash."""
 
 
@@ -73,7 +72,7 @@ def draft(world: World) -> None:
     )
     doomed = world.read(DOOMED)
     body = (
-        mark(world, MarkKind.WORLD, FORESEEN, ("process",), process),
+        mark(world, MarkKind.FORESEE, "", ("process",), process),
         ir.Assign(ir.Target(doomed.type, DOOMED, True), build.with_item(doomed, process)),
     )
     params = (Param(process.name, ir.Universe(world.proc), where),)

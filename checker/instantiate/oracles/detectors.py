@@ -295,7 +295,7 @@ def _listeners(world: World, instance: Instance) -> frozenset[int]:
 
 def _settle(world: World) -> None:
     stmts = (
-        mark(world, MarkKind.WORLD, "the detector settles", ()),
+        mark(world, MarkKind.SETTLE, "", ()),
         ir.Assign(ir.Target(BOOL, SETTLED, True), TRUE),
     )
     _draft_settling(world, (), negation(world.read(SETTLED)), stmts)
@@ -305,9 +305,8 @@ def _choose_one(world: World) -> None:
     """Drafts the choice of one process, which does not crash from then on."""
     one = ir.Local(world.proc, fresh("p"))
     immune = world.read(IMMUNE)
-    says = "the detector settles: {0} does not crash any more, and that is eventually known"
     stmts = (
-        mark(world, MarkKind.WORLD, says, ("p",), one),
+        mark(world, MarkKind.SETTLE, "", ("p",), one),
         ir.Assign(ir.Target(immune.type, IMMUNE, True), ir.Apply(immune.type, Op.SOME, (one,))),
     )
     params = (Param(one.name, ir.Universe(world.proc), world.correct(one)),)

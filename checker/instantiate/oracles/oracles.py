@@ -76,9 +76,7 @@ def declare(world: World) -> None:
 
 def _asks(world: World, contract: Contract, op: str, args: tuple[ir.Local, ...]) -> ir.Mark:
     """Returns the mark by which a trace shows a request."""
-    places = ", ".join(f"{{{i}}}" for i in range(1, len(args)))
-    said = f"{{0}} asks the oracle `{contract.title}`: {op}({places})"
-    return mark(world, MarkKind.WORLD, said, tuple(a.name for a in args), *args)
+    return mark(world, MarkKind.ASK, f"{contract.title}.{op}", tuple(a.name for a in args), *args)
 
 
 def _effect(target: CallKey) -> str:

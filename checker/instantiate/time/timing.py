@@ -330,9 +330,8 @@ def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None
     up = conj(world.alive(process), world.honest(process))
     each: Block = less if up == TRUE else (ir.If(up, less),)
     clocks = kind(world) == "clocks"
-    said = "all clocks tick" if clocks else "a round ends, the next one begins"
     body = (
-        mark(world, MarkKind.WORLD, said, ()),
+        mark(world, MarkKind.TICKS if clocks else MarkKind.ROUND, "", ()),
         *gone,
         ir.For(process.name, ir.Universe(world.proc), each),
     )
@@ -350,7 +349,7 @@ def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None
 def _stabilises(world: World) -> None:
     stable = ir.Target(BOOL, STABLE, True)
     body = (
-        mark(world, MarkKind.WORLD, "the system becomes synchronous", ()),
+        mark(world, MarkKind.SYNCHRONY, "", ()),
         ir.Assign(stable, TRUE),
     )
     fairness = Fairness("gst", text="the system eventually becomes synchronous")
@@ -400,7 +399,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     none_slowest = negation(some(equal(theirs, build.integer(0))))
     less = tuple(s for t in found for s in _one_less(world, t, self))
     body = (
-        mark(world, MarkKind.WORLD, "the clock of {0} ticks", ("process",), self),
+        mark(world, MarkKind.TICK, "", ("process",), self),
         *((ir.If(world.alive(self), less),) if world.recovers else less),
         ir.If(
             build.below(ahead, build.integer(drift)),

@@ -9,10 +9,12 @@ from msgspec import Struct
 from checker.diagnostics import Diagnostic
 from checker.records import replace
 from checker.render.terminal.canvas import as_text
+from checker.results.events import At
 from checker.results.origin import Origin
 from checker.results.problems import Problem
-from checker.results.trace import At, Step, Trace
+from checker.results.trace import Step, Trace
 from checker.results.verdict import PropertyVerdict, Report, exit_code_of, meets
+from checker.words.events import sentence
 
 WIDTH = 100
 """Columns of a picture."""
@@ -173,7 +175,7 @@ def _spots(trace: Trace, step: Step) -> Iterator[tuple[At, str]]:
     for event in step.events:
         at = _own(trace, event.at)
         if at is not None:
-            yield at, f"step {step.number}: {event.sentence}"
+            yield at, f"step {step.number}: {sentence(event)}"
 
 
 def _own(trace: Trace, at: At | None) -> At | None:

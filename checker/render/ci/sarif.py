@@ -19,8 +19,8 @@ from checker.render.ci.outcomes import (
     warnings_of,
 )
 from checker.resources import version
+from checker.results.events import At
 from checker.results.problems import Problem
-from checker.results.trace import At
 from checker.results.verdict import Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

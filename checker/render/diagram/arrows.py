@@ -16,6 +16,7 @@ from checker.render.diagram.places import Room
 from checker.render.diagram.words import CHARACTER, LINE, text_of_arrow, title_of_arrow, width_of
 from checker.render.terminal.columns import shorten
 from checker.results.causality import Arrow, Causality, CopyOutcome
+from checker.words.steps import headline
 
 NEVER = "never arrives"
 
@@ -111,7 +112,7 @@ class Arrows:
             while (x, y) in taken:
                 x += 24 if arrow.sender == arrow.receiver else -side * 24
             taken.add((x, y))
-            said = f"Step {step}: {self._found.steps[step].headline}"
+            said = f"Step {step}: {headline(self._found.steps[step])}"
             self._lost[step] = Mark(
                 step,
                 "",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from checker.results.trace import Event, Step, Trace
+from checker.render.diagram.operations import text_of_indication
+from checker.results.events import Indicated, Requested
+from checker.results.trace import Step, Trace
 
 WORD = re.compile(r"\w+")
 NAME_OF_MESSAGE = re.compile(r"\w+(?=\()")
@@ -19,6 +21,7 @@ class Identities:
     """
 
     def __init__(self, trace: Trace, steps: tuple[Step, ...]) -> None:
+        self.trace = trace
         self._values = {value: i for i, value in enumerate(_values(trace, steps))}
         self._types: dict[str, int] = {}
         self._known: dict[tuple[str, bool], int] = {}
@@ -52,12 +55,12 @@ def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
     """Yields the values that requests carry, in order of first occurrence; those that are only ever
     indicated where there are no requests with values.
     """
-    for kind in ("request", "indication"):
+    for kind in (Requested, Indicated):
         seen: dict[str, None] = {}
         for step in steps:
             for event in step.events:
-                if event.kind == kind and event.outermost:
-                    for word in _words(event):
+                if isinstance(event, kind) and event.call.outermost:
+                    for word in _words(trace, step.number, event):
                         if word not in trace.processes:
                             seen.setdefault(word)
         if seen:
@@ -65,6 +68,8 @@ def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
             return
 
 
-def _words(event: Event) -> Iterator[str]:
-    inside = event.name.partition("(")[2]
-    yield from WORD.findall(NAME_OF_MESSAGE.sub("", inside))
+def _words(trace: Trace, number: int, event: Requested | Indicated) -> Iterator[str]:
+    told = str(event.call)
+    if isinstance(event, Indicated):
+        told = text_of_indication(trace, number, event)
+    yield from WORD.findall(NAME_OF_MESSAGE.sub("", told.partition("(")[2]))

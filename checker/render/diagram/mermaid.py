@@ -11,10 +11,29 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checker.diagnostics.visible import visible
-from checker.render.diagram.operations import with_returns
+from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.words import ends_of, sentences_of
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.trace import NO_HANDLER, Event, Step, Trace
+from checker.results.events import (
+    Chosen,
+    CopyLeft,
+    Crashed,
+    Drawn,
+    Effect,
+    Event,
+    Indicated,
+    OracleIndicated,
+    Performed,
+    Recovered,
+    Requested,
+    Sent,
+    Stored,
+    TimedOut,
+    World,
+    peers_of,
+)
+from checker.results.trace import NO_HANDLER, Step, Trace
+from checker.words.events import assignment, sentence
 
 SPECIAL = {
     "#": "#35;",
@@ -49,7 +68,7 @@ def escape(text: str) -> str:
 
 class _Diagram:
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace = with_returns(trace)
+        self._trace = trace
         self._found = causality(trace)
         self._names = {p: f"P{i}" for i, p in enumerate(trace.processes)}
         self._ending: dict[int, list[Arrow]] = defaultdict(list)
@@ -89,7 +108,7 @@ class _Diagram:
             if operation.called == step.number:
                 yield f"{indent}activate {self._names[operation.process]}"
         for event in step.events:
-            said = _note(event)
+            said = self._text(step, event)
             if said and event.process in self._names:
                 yield self._note(event.process, said, indent)
             elif said and not event.process:
@@ -99,7 +118,7 @@ class _Diagram:
                 yield f"{indent}deactivate {self._names[operation.process]}"
         if step.untaken in self._names:
             yield self._note(step.untaken, NO_HANDLER, indent)
-        gone = [f"{e.message} to {', '.join(e.peers)}" if e.message else e.name for e in step.cut]
+        gone = [_cut(event) for event in step.cut]
         if gone and step.process in self._names:
             yield self._note(step.process, f"cut off: {', '.join(gone)}", indent)
         groups: dict[tuple[int, str, str], list[str]] = defaultdict(list)
@@ -125,6 +144,30 @@ class _Diagram:
         ends = self._names[arrow.sender], self._names[arrow.receiver]
         return f"{indent}{ends[0]}{line}{ends[1]}: {escape(said)}"
 
+    def _text(self, step: Step, event: Event) -> str:
+        """Returns a note on an event; empty where an arrow shows it, or it is not shown at all."""
+        match event:
+            case Requested(call) if call.outermost:
+                return str(call)
+            case Indicated(call) if call.outermost:
+                return text_of_indication(self._trace, step.number, event)
+            case Crashed():
+                return "crashes"
+            case Recovered():
+                return "comes back up"
+            case Performed(act):
+                return f"performs {act}"
+            case Stored():
+                return f"stores {assignment(event)}"
+            case TimedOut(timer):
+                return f"timeout {timer}".strip()
+            case Chosen() | Drawn() if event.process:
+                return assignment(event)
+            case Chosen() | Drawn() | OracleIndicated() | World():
+                return sentence(event)
+            case _:
+                return ""
+
     def _note(self, process: str, said: str, indent: str) -> str:
         return f"{indent}Note over {self._names[process]}: {escape(said)}"
 
@@ -134,24 +177,14 @@ class _Diagram:
         return f"{indent}Note over {ends}: {escape(said)}"
 
 
-def _note(event: Event) -> str:
-    """Returns a note on an event; empty where an arrow shows it, or it is not shown at all."""
-    match event.kind:
-        case "request" | "indication" if event.outermost:
-            return event.name
-        case "crash":
-            return "crashes"
-        case "recover":
-            return "comes back up"
-        case "perform":
-            return f"performs {event.name}"
-        case "store":
-            return f"stores {event.name}"
-        case "timeout":
-            return f"timeout {event.name}".strip()
-        case "choice" | "coin":
-            return event.name if event.process else event.sentence
-        case "detect" | "world":
-            return event.sentence
-        case _:
-            return ""
+def _cut(event: Effect) -> str:
+    """Returns the effect that a crash cut off."""
+    match event:
+        case Sent(message) | CopyLeft(message):
+            return f"{message} to {', '.join(peers_of(event))}"
+        case Indicated(call):
+            return str(call)
+        case Performed(act):
+            return act
+        case Stored():
+            return assignment(event)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checker.records import replace
 from checker.render.diagram.parts import Mark, Operation
-from checker.results.trace import Event, Interval, Step, Trace
+from checker.results.events import Indicated
+from checker.results.trace import Interval, Trace
 
 RETURNS = " returns"
 """What stands between an operation and its result."""
@@ -18,27 +18,21 @@ def text_of(operation: Interval) -> str:
     return f"{operation.call}{RETURNS}{result}"
 
 
-def with_returns(trace: Trace) -> Trace:
-    """Returns ``trace`` with ``read() returns none`` in place of the indications that return."""
-    if not trace.operations:
-        return trace
-    closing = None if trace.closing is None else _with_returns(trace, trace.closing)
-    steps = tuple(_with_returns(trace, step) for step in trace.steps)
-    return replace(trace, steps=steps, closing=closing)
+def text_of_indication(trace: Trace, number: int, event: Indicated) -> str:
+    """Returns ``read() returns none`` for an indication in step ``number`` by which an operation
+    returns, and the indication itself for others."""
+    call = str(event.call)
+    return next((text_of(one) for one in _ended(trace, number, event)), call)
 
 
-def _with_returns(trace: Trace, step: Step) -> Step:
-    texts = {
-        (o.process, o.answer): text_of(o) for o in trace.operations if o.returned == step.number
-    }
-    if not texts:
-        return step
+def is_return(trace: Trace, number: int, event: Indicated) -> bool:
+    """Returns whether an operation returns by ``event``, in step ``number``."""
+    return any(True for _ in _ended(trace, number, event))
 
-    def told(event: Event) -> Event:
-        said = texts.get((event.process, event.name)) if event.kind == "indication" else None
-        return event if said is None else replace(event, name=said)
 
-    return replace(step, events=tuple(map(told, step.events)))
+def _ended(trace: Trace, number: int, event: Indicated) -> Iterator[Interval]:
+    ends = event.process, str(event.call), number
+    return (one for one in trace.operations if (one.process, one.answer, one.returned) == ends)
 
 
 def intervals_of(

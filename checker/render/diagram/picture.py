@@ -21,7 +21,7 @@ from rich.cells import cell_len
 from checker.records import replace
 from checker.render.diagram.arrows import Arrows, path_of
 from checker.render.diagram.identity import Identities
-from checker.render.diagram.operations import intervals_of, with_returns
+from checker.render.diagram.operations import intervals_of
 from checker.render.diagram.parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
 from checker.render.diagram.places import Room, beside
 from checker.render.diagram.rows import Layout, home_of, is_everybodys, rows_of, tops_of
@@ -74,7 +74,7 @@ class _Plan:
     """Collects the parts of a picture."""
 
     def __init__(self, trace: Trace, layout: Layout) -> None:
-        trace, self._wrappers = fold_wrappers(with_returns(trace))
+        trace, self._wrappers = fold_wrappers(trace)
         self._trace, self._layout = trace, layout
         self._found: Causality = causality(trace)
         self._steps = self._found.steps

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from checker.results.causality import NOBODY, Causality, lane_of
+from checker.results.events import named_values
 from checker.results.trace import Step
 
 Layout = Literal["steps", "causality"]
@@ -25,7 +26,7 @@ def home_of(step: Step, processes: tuple[str, ...]) -> str:
     if lane != NOBODY or step.kind == "lose" or not step.number:
         return lane
     if step.kind == "world":
-        told = [value for event in step.events for name, value in event.arguments]
+        told = [value for event in step.events for _, value in named_values(event)]
         return told[0] if len(told) == 1 and told[0] in processes else NOBODY
     named = FIRST_OF_ACTION.search(step.action)
     return named[1] if named is not None and named[1] in processes else NOBODY

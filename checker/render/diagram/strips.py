@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from checker.render.diagram.identity import Identities
+from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.render.diagram.places import ON_A_LANE, Room, beside
 from checker.render.diagram.words import CHARACTER, sentences_of
 from checker.render.terminal.columns import shorten
+from checker.results.events import Indicated, Performed
 from checker.results.trace import Step, Trace
 
 WORDS = 7.2
@@ -73,10 +75,11 @@ def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[in
     found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
     for step in steps:
         for event in step.events:
-            if event.kind == "indication" and event.outermost:
-                found[event.process].append((step.number, event.name))
-            elif event.kind == "perform":
-                found[event.process].append((step.number, PERFORM + event.name))
+            if isinstance(event, Indicated) and event.call.outermost:
+                said = text_of_indication(trace, step.number, event)
+                found[event.process].append((step.number, said))
+            elif isinstance(event, Performed):
+                found[event.process].append((step.number, PERFORM + event.act))
     return found
 
 

@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from msgspec import Struct
 from rich.cells import cell_len
 
 from checker.diagnostics.english import listing
-from checker.render.diagram.identity import WORD, Identities
+from checker.render.diagram.identity import Identities
+from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.parts import Line
 from checker.render.terminal.columns import shorten
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
-from checker.results.phrases import detector_output_text
-from checker.results.trace import FAULTY, NO_HANDLER, Event, Step, Trace
+from checker.results.events import (
+    Chosen,
+    CopyLeft,
+    Crashed,
+    Drawn,
+    Event,
+    Forged,
+    Handled,
+    Indicated,
+    Lost,
+    OracleIndicated,
+    Partitioned,
+    Performed,
+    Received,
+    Recovered,
+    Requested,
+    Sent,
+    Stored,
+    TimedOut,
+    peers_of,
+)
+from checker.results.trace import FAULTY, NO_HANDLER, Step, Trace
+from checker.words.events import assignment, opinion, sentence
+from checker.words.steps import headline, is_led_by
 
 CHARACTER = 6.8
 """The width of a character of 11 pixels in a monospaced font, rounded up."""
@@ -24,7 +48,7 @@ LINE = 15.0
 SIGN = 17.0
 """The width of the sign in front of a line."""
 
-TOLD = ("send", "perform", "store", "choice", "coin", "timeout", "detect", "recover")
+TOLD = Sent | Performed | Stored | Chosen | Drawn | TimedOut | OracleIndicated | Recovered
 """The kinds of events that the title of a step mentions."""
 
 CRASHES = Line("", "crashes", "crashes")
@@ -50,19 +74,19 @@ def seats_of(
     """
     lanes = dict.fromkeys([home] if home != NOBODY else [])
     for event in step.events:
-        if event.process and event.kind not in ("forge", "lose", "copy", "world"):
+        if event.process and not isinstance(event, Forged | Lost | CopyLeft):
             lanes.setdefault(event.process)
     found: list[Seat] = []
     for lane in lanes:
         events = [event for event in step.events if event.process == lane]
-        events.sort(key=lambda event: event.kind != "choice")
+        events.sort(key=lambda event: not isinstance(event, Chosen))
         kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
         if step.untaken == lane:
             lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
         if kind == "world":
-            lines = [Line("", shorten(step.headline, most), step.headline)]
-        crash = any(event.kind == "crash" for event in events)
+            lines = [Line("", shorten(headline(step), most), headline(step))]
+        crash = any(isinstance(event, Crashed) for event in events)
         if kind == "crash":
             crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
         found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step, arrivals)))
@@ -80,9 +104,9 @@ def arrivals_of(step: Step, ended: Sequence[Arrow]) -> list[str]:
     the arrows that end in it.
     """
     told = {
-        (event.peers[0], event.process, event.message)
+        (event.sender, event.process, event.message)
         for event in step.events
-        if event.kind == "receive" and step.headline.startswith(event.sentence)
+        if isinstance(event, Received) and is_led_by(step, event)
     }
     return [
         f"{arrow.receiver} also has {arrow.message} from {arrow.sender}"
@@ -94,11 +118,11 @@ def arrivals_of(step: Step, ended: Sequence[Arrow]) -> list[str]:
 
 def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
     """Describes a step in a sentence, with all that arrives in it."""
-    parts = [step.headline]
+    parts = [headline(step)]
     for event in step.events:
-        told = event.kind in ("indication", "request") and event.outermost
-        if told or event.kind in TOLD:
-            parts.append(event.sentence)
+        told = isinstance(event, Indicated | Requested) and event.call.outermost
+        if told or isinstance(event, TOLD):
+            parts.append(sentence(event))
     parts += arrivals
     parts += [NO_HANDLER] if step.untaken else []
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
@@ -109,30 +133,33 @@ def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
 
 
 def _line(step: Step, event: Event, most: int, identities: Identities) -> list[Line]:
-    text, sign, identity = event.name, event.kind, -1
-    match event.kind:
-        case "request" if event.outermost:
+    sign, text, identity = "", "", -1
+    match event:
+        case Requested(call) if call.outermost:
+            sign, text = "request", str(call)
             identity = identities.of(text)
-        case "indication" if event.outermost:
-            sign, identity = "delivery", identities.of(text)
-        case "perform":
-            text, identity = f"perform {text}", identities.of(text)
-        case "store":
-            pass
-        case "choice" | "coin":
-            sign = "coin" if event.kind == "coin" else ""
-        case "timeout":
-            text = text or "timeout"
-        case "detect":
-            thinks = detector_output_text(text)
-            sign = "suspicion" if thinks else "oracle"
-            text = thinks or text.rpartition(".")[2]
-        case "recover":
-            text = "back up"
-        case "handler" if step.kind == "step" and event.process == step.process:
-            if event.sentence not in step.headline:
+        case Indicated(call) if call.outermost:
+            sign, text = "delivery", text_of_indication(identities.trace, step.number, event)
+            identity = identities.of(text)
+        case Performed(act):
+            sign, text, identity = "perform", f"perform {act}", identities.of(act)
+        case Stored():
+            sign, text = "store", assignment(event)
+        case Chosen():
+            text = assignment(event)
+        case Drawn():
+            sign, text = "coin", assignment(event)
+        case TimedOut(timer):
+            sign, text = "timeout", timer or "timeout"
+        case OracleIndicated(call):
+            sign = "suspicion" if event.about else "oracle"
+            text = opinion(event) or f"{call.name}({', '.join(call.values)})"
+        case Recovered():
+            sign, text = "recover", "back up"
+        case Handled(handler) if step.kind == "step" and event.process == step.process:
+            if not is_led_by(step, event):
                 return []
-            sign, text = "does", text.removeprefix("upon condition ")
+            sign, text = "does", handler.removeprefix("upon condition ")
         case _:
             return []
     return [Line(sign, shorten(text, most), text, identity)]
@@ -144,19 +171,23 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
     for event in step.cut:
         if event.process != lane:
             continue
-        if event.kind in ("send", "copy"):
-            text, subject = f"sends {event.message} to {', '.join(event.peers)}", event.message
-        elif event.kind == "indication" and not event.outermost:
-            continue
-        else:
-            verb = {"indication": "indicates", "perform": "performs", "store": "stores"}
-            text, subject = f"{verb.get(event.kind, 'does')} {event.name}", event.name
-        is_message = event.kind in ("send", "copy")
-        identity = -1 if event.kind == "store" else identities.of(subject, is_message)
-        sign = {"indication": "delivery", "perform": "perform", "store": "store"}.get(
-            event.kind, "message"
-        )
-        short = event.message if event.kind in ("send", "copy") else event.name
+        match event:
+            case Sent(message) | CopyLeft(message):
+                sign, short, identity = "message", message, identities.of(message, True)
+                text = f"sends {message} to {', '.join(peers_of(event))}"
+            case Indicated(call) if not call.outermost:
+                continue
+            case Indicated(call):
+                sign, short, identity = "delivery", str(call), identities.of(str(call))
+                text = f"indicates {call}"
+            case Performed(act):
+                sign, short, identity = "perform", act, identities.of(act)
+                text = f"performs {act}"
+            case Stored():
+                sign, short, identity = "store", assignment(event), -1
+                text = f"stores {short}"
+            case _:
+                assert_never(event)
         found.append(Line(sign, shorten(short, most), text, identity, struck=True))
     return found
 
@@ -189,11 +220,9 @@ def title_of_arrow(arrow: Arrow) -> str:
 def sides_of(step: Step, processes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Returns the two sides into which ``step`` splits the network; none where it does not."""
     for event in step.events:
-        if event.kind == "world" and " splits" in event.sentence:
-            words = {word for _, text in event.arguments for word in WORD.findall(text)}
-            apart = tuple(process for process in processes if process in words)
-            if apart:
-                return tuple(p for p in processes if p not in apart), apart
+        if isinstance(event, Partitioned):
+            apart = tuple(process for process in processes if process in event.apart)
+            return tuple(p for p in processes if p not in apart), apart
     return ()
 
 
@@ -201,7 +230,7 @@ def text_of_bar(step: Step, processes: tuple[str, ...]) -> str:
     """Describes a step of the environment: of a partition, both sides."""
     sides = sides_of(step, processes)
     if not all(sides) or not sides:
-        return step.headline
+        return headline(step)
     return f"the network splits: {listing(sides[0])} | {listing(sides[1])}"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from checker.diagnostics.english import listing
 from checker.records import replace
-from checker.results.trace import Event, Step, Trace
+from checker.results.events import Event, message_of
+from checker.results.trace import Step, Trace
 
 CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 INNER = re.compile(r"[A-Z][A-Z0-9_]*\(.*\)", re.DOTALL)
@@ -50,8 +51,8 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
 def _messages(trace: Trace) -> Iterator[str]:
     for step in _steps(trace):
         for event in (*step.events, *step.cut):
-            if event.message:
-                yield event.message
+            if message := message_of(event):
+                yield message
 
 
 def _steps(trace: Trace) -> tuple[Step, ...]:
@@ -63,7 +64,7 @@ def _folded(trace: Trace, name: str) -> Trace:
         return message[len(name) + 1 : -1] if message.startswith(f"{name}(") else message
 
     def event(one: Event) -> Event:
-        return replace(one, message=bare(one.message)) if one.message else one
+        return replace(one, message=bare(message)) if (message := message_of(one)) else one
 
     def step(one: Step) -> Step:
         return replace(one, events=tuple(map(event, one.events)), cut=tuple(map(event, one.cut)))

@@ -7,11 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from checker.render.html.state import States
-from checker.results.alternatives import UNTOLD, Alternative, Alternatives
+from checker.results.alternatives import Alternative, Alternatives
+from checker.results.events import (
+    CopyLeft,
+    Crashed,
+    Event,
+    Lost,
+    Received,
+    Recovered,
+    Sent,
+    World,
+    kind_name,
+    peers_of,
+)
 from checker.results.trace import Step
-
-STANDING = ("crash", "recover")
-"""Kinds of events after which a process is down, or up again."""
+from checker.words.events import sentence
+from checker.words.steps import beside_headline, cut_text
 
 
 def alternatives_data(found: tuple[Alternatives, ...], states: States) -> dict[str, Any]:
@@ -41,9 +52,8 @@ def alternatives_data(found: tuple[Alternatives, ...], states: States) -> dict[s
 
 def _alternative(way: Alternative, states: States) -> dict[str, Any]:
     step = way.step
-    events = (e for e in step.events if e.kind not in UNTOLD and e.sentence != step.headline)
-    told = [[e.sentence, e.kind, e.process] for e in events]
-    cut = [[f"it crashed before this: {e.sentence}", "cut", e.process] for e in step.cut]
+    told = [[sentence(e), kind_in_script(e), e.process] for e in beside_headline(step)]
+    cut = [[cut_text(e), "cut", e.process] for e in step.cut]
     data: dict[str, Any] = {
         "h": way.text,
         "p": step.process,
@@ -51,21 +61,30 @@ def _alternative(way: Alternative, states: States) -> dict[str, Any]:
         "d": [[d.cell, d.before, d.after, *[1] * d.forgotten] for d in states.deltas_of(step)],
         "s": list(_sent(step)),
         "r": list(_gone(step)),
-        "f": [[e.process, int(e.kind == "crash")] for e in step.events if e.kind in STANDING],
+        "f": [
+            [e.process, int(isinstance(e, Crashed))]
+            for e in step.events
+            if isinstance(e, Crashed | Recovered)
+        ],
     }
     return {**data, "x": 1} if way.same else data
 
 
+def kind_in_script(event: Event) -> str:
+    """Returns the word by which the script of a page distinguishes events."""
+    return "world" if isinstance(event, World) else kind_name(event)
+
+
 def _sent(step: Step) -> Iterator[list[str]]:
     for event in step.events:
-        if event.kind in ("send", "copy"):
-            yield from ([event.message, event.process, peer] for peer in event.peers)
+        if isinstance(event, Sent | CopyLeft):
+            yield from ([event.message, event.process, to] for to in peers_of(event))
 
 
 def _gone(step: Step) -> Iterator[list[str]]:
     for event in step.events:
-        for peer in event.peers:
-            if event.kind == "receive":
-                yield [event.message, peer, event.process]
-            if event.kind == "lose":
-                yield [event.message, event.process, peer]
+        match event:
+            case Received(message, sender):
+                yield [message, sender, event.process]
+            case Lost(message, receiver):
+                yield [message, event.process, receiver]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from checker.results.events import Handled
 from checker.results.trace import Step, Trace
+from checker.words.events import sentence
+from checker.words.steps import headline
 
 
 class Alignment(Struct, frozen=True):
@@ -43,7 +46,7 @@ def _steps(trace: Trace) -> tuple[Step, ...]:
 def _same(one: Step, two: Step, comparable: bool) -> bool:
     if comparable:
         return one.action == two.action and one.state == two.state
-    return one.headline == two.headline
+    return headline(one) == headline(two)
 
 
 def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str]:
@@ -60,11 +63,11 @@ def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str
     if common == 0:
         said.append("They differ from the first step on.")
     elif common == 1:
-        said.append(f"Step 1 is the same in both: {_steps(left)[1].headline}.")
+        said.append(f"Step 1 is the same in both: {headline(_steps(left)[1])}.")
     else:
         said.append(
             f"Steps 1 to {common} are the same in both; the last of them: "
-            f"{_steps(left)[common].headline}."
+            f"{headline(_steps(left)[common])}."
         )
     said.append(_parting(ours, theirs))
     return said
@@ -74,10 +77,10 @@ def _parting(ours: Step | None, theirs: Step | None) -> str:
     """Describes where two executions diverge, by the effects of the steps where their descriptions
     are the same.
     """
-    if ours is None or theirs is None or ours.headline != theirs.headline:
+    if ours is None or theirs is None or headline(ours) != headline(theirs):
         return f"Then, on the left: {_headline(ours)}. On the right: {_headline(theirs)}."
     here, there = (
-        [event.sentence for event in step.events if event.kind != "handler"]
+        [sentence(event) for event in step.events if not isinstance(event, Handled)]
         for step in (ours, theirs)
     )
     left = [said for said in here if said not in there]
@@ -88,7 +91,7 @@ def _parting(ours: Step | None, theirs: Step | None) -> str:
         if only
     ]
     what = f"only {', and only '.join(done)}" if done else "another state comes of it"
-    return f"Then comes, in both: {ours.headline}. But {what}."
+    return f"Then comes, in both: {headline(ours)}. But {what}."
 
 
 def _next(trace: Trace, common: int) -> Step | None:
@@ -97,4 +100,4 @@ def _next(trace: Trace, common: int) -> Step | None:
 
 
 def _headline(step: Step | None) -> str:
-    return "the run ends here" if step is None else step.headline
+    return "the run ends here" if step is None else headline(step)

@@ -26,6 +26,8 @@ from checker.results.trace import (
     Step,
     Trace,
 )
+from checker.words.events import sentence
+from checker.words.steps import beside_headline, cut_text, headline
 
 SIGNS = {"holds": "essential", "violated": "replaceable", "unknown": "not known"}
 
@@ -35,7 +37,6 @@ FRAGMENTS = {"a": "step", "b": "other"}
 FIRST = 6
 """The largest number of counterfactuals that are shown unfolded."""
 
-UNTOLD = ("handler", "branch", "point", "message")
 """Kinds of events that the textual description leaves out: the page shows them in the source."""
 
 NAMED = 40
@@ -210,7 +211,7 @@ def _caption(trace: Trace) -> str:
 def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
     return {
         "number": step.number,
-        "headline": step.headline,
+        "headline": headline(step),
         "kind": step.kind,
         "also": _also(step),
         "open": (open_ := open_after(trace, step.number).strip()),
@@ -222,8 +223,7 @@ def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
 
 def _also(step: Step) -> str:
     """Describes what happens in a step besides its headline; empty where that is all."""
-    told = [e.sentence for e in step.events if e.kind not in UNTOLD and e.sentence != step.headline]
-    return "; ".join([*told, *(f"it crashed before this: {e.sentence}" for e in step.cut)])
+    return "; ".join([*map(sentence, beside_headline(step)), *map(cut_text, step.cut)])
 
 
 def _source(source: Source) -> dict[str, Any]:

@@ -7,15 +7,15 @@ from typing import Any
 
 from checker.diagnostics.visible import json_text
 from checker.render.diagram.words import arrivals_of
-from checker.render.html.alternatives import alternatives_data
+from checker.render.html.alternatives import alternatives_data, kind_in_script
 from checker.render.html.state import states_of
 from checker.render.html.timeline import truths_of
 from checker.results.alternatives import Alternatives
 from checker.results.causality import Arrow, Causality, CopyOutcome, causality
-from checker.results.trace import At, Event, Failure, Step, Trace
-
-UNSEEN = ("branch", "point", "message")
-"""Kinds of events that add nothing for a reader to what others show."""
+from checker.results.events import At, Event, Received
+from checker.results.trace import Failure, Step, Trace
+from checker.words.events import sentence
+from checker.words.steps import headline
 
 FAULTY = {"byzantine": "Byzantine", "omitting": "omits", "foreseen": "will crash"}
 """The label beside the name of a faulty process."""
@@ -41,11 +41,11 @@ def data_of(trace: Trace, alternatives: tuple[Alternatives, ...] = ()) -> dict[s
         "faulty": {f.process: FAULTY.get(f.faulty, f.faulty) for f in trace.fates if f.faulty},
         "steps": [
             {
-                "h": step.headline,
+                "h": headline(step),
                 "k": step.kind,
                 "p": step.process,
                 "e": [
-                    *(_event(e, files) for e in step.events if e.kind not in UNSEEN),
+                    *(_event(e, files) for e in step.events),
                     *([said, "receive", "", None] for said in _counted(step, ended[step.number])),
                 ],
                 "c": [_event(e, files) for e in step.cut],
@@ -71,12 +71,12 @@ def as_script(document: object) -> str:
 
 
 def _event(event: Event, files: list[str]) -> list[Any]:
-    return [event.sentence, event.kind, event.process, _place(event.at, files)]
+    return [sentence(event), kind_in_script(event), event.process, _place(event.at, files)]
 
 
 def _counted(step: Step, ended: list[Arrow]) -> list[str]:
     """Describes the messages that were counted as they were sent, and matter from ``step`` on."""
-    received = {(e.process, e.message) for e in step.events if e.kind == "receive"}
+    received = {(e.process, e.message) for e in step.events if isinstance(e, Received)}
     return arrivals_of(step, [a for a in ended if (a.receiver, a.message) not in received])
 
 

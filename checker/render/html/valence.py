@@ -23,6 +23,7 @@ from checker.render.terminal.valence import (
 )
 from checker.results.trace import Trace
 from checker.results.valence import Nearest, Valence
+from checker.words.steps import headline
 
 PARTS = {
     "corners": "the triangle",
@@ -109,7 +110,7 @@ def _run(trace: Trace, name: str) -> dict[str, Any]:
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     return {
         "steps": [
-            {"headline": step.headline, "open": open_after(trace, step.number).strip()}
+            {"headline": headline(step), "open": open_after(trace, step.number).strip()}
             for step in steps
         ],
         "length": count(trace.length, "step"),

@@ -14,6 +14,7 @@ from checker.render.terminal.spacetime import spacetime
 from checker.results.conformance import Conformance, Obstacle
 from checker.results.trace import Trace
 from checker.results.verdict import Word
+from checker.words.steps import headline
 
 STYLES = {Word.HOLDS: "bold green", Word.VIOLATED: "bold red"}
 WORDS = {Word.HOLDS: "CONFORMS", Word.VIOLATED: "DOES NOT CONFORM"}
@@ -113,7 +114,7 @@ def _run(report: Conformance, trace: Trace) -> RenderableType:
     for step in shown:
         if step.number > before + 1:
             lines.append(Text("     …", style="dim"))
-        lines.append(Text(f"{report.omitted + step.number:>8}  {step.headline}"))
+        lines.append(Text(f"{report.omitted + step.number:>8}  {headline(step)}"))
         before = step.number
     return Group(title, *lines)
 

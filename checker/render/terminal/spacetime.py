@@ -16,7 +16,6 @@ from rich.text import Text
 
 from checker.diagnostics.english import count
 from checker.render.diagram.identity import Identities
-from checker.render.diagram.operations import with_returns
 from checker.render.diagram.rows import Layout
 from checker.render.diagram.words import text_of_arrow
 from checker.render.diagram.wrappers import fold_wrappers
@@ -28,6 +27,7 @@ from checker.render.terminal.step_items import QUIET, Block, LaneItem, blocks_of
 from checker.render.terminal.steps import PERHAPS_MORE, open_after
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import Trace
+from checker.words.steps import headline
 
 FAULT, STEM = "bold red", "dim"
 COLOURS = (
@@ -61,7 +61,7 @@ def spacetime(trace: Trace, layout: Layout = "steps", shown: Shown | None = None
 
 class _Diagram:
     def __init__(self, trace: Trace, layout: Layout, shown: Shown) -> None:
-        trace, notes = fold_wrappers(with_returns(trace))
+        trace, notes = fold_wrappers(trace)
         self._trace = trace
         order = causality(trace)
         self._notes = (*notes, CLAIMED) if any(a.claimed for a in order.arrows) else notes
@@ -101,7 +101,7 @@ class _Diagram:
         """Yields the execution as headlines where not even narrow lanes have room."""
         yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.\n")
         for block in self._drawn():
-            yield Text(f"{block.step.number:>4} {block.step.headline}", overflow="fold")
+            yield Text(f"{block.step.number:>4} {headline(block.step)}", overflow="fold")
 
     def _drawn(self) -> tuple[Block, ...]:
         """Returns the steps that are not left out."""

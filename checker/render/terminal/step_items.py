@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
 from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.records import replace
-from checker.render.diagram.operations import text_of
+from checker.render.diagram.operations import is_return, text_of_indication
 from checker.render.diagram.rows import Layout, home_of, rows_of
 from checker.render.diagram.words import text_of_bar
 from checker.render.terminal import marks as m
 from checker.results.causality import Arrow, Causality, CopyOutcome
-from checker.results.phrases import detector_output_text
-from checker.results.trace import NO_HANDLER, Event, Source, Step, Trace
+from checker.results.events import (
+    Chosen,
+    ClockTicked,
+    CopyLeft,
+    Crashed,
+    Drawn,
+    Effect,
+    Event,
+    Forged,
+    Handled,
+    Indicated,
+    Lost,
+    OracleAsked,
+    OracleIndicated,
+    Performed,
+    Received,
+    Recovered,
+    Requested,
+    Sent,
+    Stored,
+    TimedOut,
+    TimerChanged,
+    World,
+    peers_of,
+)
+from checker.results.trace import NO_HANDLER, Source, Step, Trace
+from checker.words.events import asking, assignment, opinion
+from checker.words.steps import headline
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
     "bold red",
@@ -103,7 +130,8 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     idle = not at and not arrows
     local = any(item.mark == m.TIMER for item in at)
     world = (
-        any(e.kind == "world" and not _match_oracle_request(e) for e in step.events) and not local
+        any(isinstance(e, World) and not isinstance(e, OracleAsked) for e in step.events)
+        and not local
     )
     bar = (
         text_of_bar(step, trace.processes) if idle or world or choices_of_shared_state(step) else ""
@@ -113,17 +141,17 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
 
 def choices_of_shared_state(step: Step) -> list[str]:
     """Describes the nondeterministic choices in the initial shared state."""
-    return [e.name for e in step.events if e.kind == "choice" and not e.process]
+    return [assignment(e) for e in step.events if isinstance(e, Chosen) and not e.process]
 
 
 def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
-    in_order = sorted(step.events, key=lambda event: event.kind != "choice")
+    in_order = sorted(step.events, key=lambda event: not isinstance(event, Chosen))
     found = [item for event in in_order for item in _item(trace, step, event, arrows)]
-    handlers = [e for e in step.events if e.kind == "handler"]
+    handlers = [e for e in step.events if isinstance(e, Handled)]
     if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
         first = handlers[0]
         if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
-            when = first.name.replace("upon condition ", "when ")
+            when = first.handler.replace("upon condition ", "when ")
             found.insert(0, LaneItem(first.process, m.RECEIVE, when, QUIET))
     crashes = [item for item in found if item.mark == m.CRASH]
     if step.cut and crashes:
@@ -135,106 +163,95 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
 
 
 def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
-    who, name = event.process, event.name
-    match event.kind:
-        case "request":
+    who = event.process
+    match event:
+        case Requested(call):
             opens = any(o.process == who and o.called == step.number for o in trace.operations)
-            return [LaneItem(who, m.REQUEST, name, ASKED, opens=opens)]
-        case "send" | "copy":
+            return [LaneItem(who, m.REQUEST, str(call), ASKED, opens=opens)]
+        case Sent() | CopyLeft():
             return _send_items(trace, step, event, arrows)
-        case "receive" if event.peers == (who,):
-            return [LaneItem(who, m.RECEIVE, f"{event.message} from itself", "", event.message)]
-        case "lose" if event.peers == (who,):
-            return [LaneItem(who, m.LOST, f"{event.message} to itself", FAULT)]
-        case "indication":
-            mark = m.RETURN if _is_return(trace, step, event) else m.DELIVERY
-            return [LaneItem(who, mark, name, DELIVERED)]
-        case "perform":
-            return [LaneItem(who, m.PERFORM, f"performs {name}", ACTED)]
-        case "store":
-            return [LaneItem(who, m.STORE, f"stores {name}", TOLD)]
-        case "choice":
-            return [LaneItem(who, "", name, TOLD)]
-        case "coin":
-            return [LaneItem(who, m.COIN, name, TOLD)]
-        case "timer":
-            return [LaneItem(who, m.TIMER, name.replace("the timer ", "").replace("`", ""), QUIET)]
-        case "timeout":
-            over = f"timeout {name}".rstrip()
-            return [LaneItem(who, m.TIMER, over, TOLD)]
-        case "detect":
-            return [LaneItem(who, m.SUSPICION, detector_output_text(name) or name, TOLD)]
-        case "crash":
+        case Received(message, sender) if sender == who:
+            return [LaneItem(who, m.RECEIVE, f"{message} from itself", "", message)]
+        case Lost(message, receiver) if receiver == who:
+            return [LaneItem(who, m.LOST, f"{message} to itself", FAULT)]
+        case Indicated():
+            mark = m.RETURN if is_return(trace, step.number, event) else m.DELIVERY
+            said = text_of_indication(trace, step.number, event)
+            return [LaneItem(who, mark, said, DELIVERED)]
+        case Performed(act):
+            return [LaneItem(who, m.PERFORM, f"performs {act}", ACTED)]
+        case Stored():
+            return [LaneItem(who, m.STORE, f"stores {assignment(event)}", TOLD)]
+        case Chosen():
+            return [LaneItem(who, "", assignment(event), TOLD)]
+        case Drawn():
+            return [LaneItem(who, m.COIN, assignment(event), TOLD)]
+        case TimerChanged(does, timer):
+            return [LaneItem(who, m.TIMER, f"{does}s {timer or 'the timer'}", QUIET)]
+        case TimedOut(timer):
+            return [LaneItem(who, m.TIMER, f"timeout {timer}".rstrip(), TOLD)]
+        case OracleIndicated(call):
+            return [LaneItem(who, m.SUSPICION, opinion(event) or str(call), TOLD)]
+        case Crashed():
             return [LaneItem(who, m.CRASH, "crashes", FAULT)]
-        case "recover":
+        case Recovered():
             return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
-        case "world":
-            about = [value for _, value in event.arguments if value in trace.processes]
-            if len(about) == 1 and name.startswith("the clock "):
-                return [LaneItem(about[0], m.TIMER, "its clock ticks", QUIET)]
-            asked = _match_oracle_request(event)
-            return [LaneItem(asked[1], m.SEND, asked[2], QUIET)] if asked else []
-        case _:
+        case ClockTicked(clock):
+            return [LaneItem(clock, m.TIMER, "its clock ticks", QUIET)]
+        case OracleAsked(asker):
+            return [LaneItem(asker, m.SEND, asking(event), QUIET)]
+        case Handled() | Received() | Lost() | Forged() | World():
             return []
-
-
-def _is_return(trace: Trace, step: Step, event: Event) -> bool:
-    """Tells whether ``event`` is the return of an operation."""
-    ends = (o for o in trace.operations if o.returned == step.number)
-    return any(o.process == event.process and text_of(o) == event.name for o in ends)
-
-
-def _match_oracle_request(event: Event) -> re.Match[str] | None:
-    """Matches a query to an oracle: its process, and its effect."""
-    return re.fullmatch(r"(\S+) (asks the oracle .*)", event.name)
+        case _:
+            assert_never(event)
 
 
 def _of_itself(step: Step) -> LaneItem:
     """Returns an item for a step without any other visible event."""
     if step.kind == "effect":
         return LaneItem(step.process, "", "an inner step", QUIET)
-    return LaneItem(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))
+    return LaneItem(step.process, m.RECEIVE, headline(step).removeprefix(f"{step.process}: "))
 
 
 def _send_items(
-    trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]
+    trace: Trace, step: Step, event: Sent | CopyLeft, arrows: tuple[Arrow, ...]
 ) -> list[LaneItem]:
     """Returns items for sending a message; none if this step has arrows for all its copies."""
     here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
-    if here and set(event.peers) <= here | {event.process}:
+    if here and set(peers_of(event)) <= here | {event.process}:
         return []
-    later = trace.header.fine_steps and event.kind == "send"
+    later = trace.header.fine_steps and isinstance(event, Sent)
     text = f"{event.message} to {_receivers(trace, event)}"
     mark = m.UP if later else m.SEND
     said = f"will send {text}" if later else f"{m.RIGHT} {text}"
     return [LaneItem(event.process, mark, said, "", event.message)]
 
 
-def _receivers(trace: Trace, event: Event) -> str:
-    peers, others = set(event.peers), set(trace.processes) - {event.process}
+def _receivers(trace: Trace, event: Sent | CopyLeft) -> str:
+    peers, others = set(peers_of(event)), set(trace.processes) - {event.process}
     if len(trace.processes) > 2 and peers == set(trace.processes):
         return "all"
     if len(others) > 1 and peers == others:
         return "all others"
     if peers == {event.process}:
         return "itself"
-    return listing(event.peers) or "nobody"
+    return listing(peers_of(event)) or "nobody"
 
 
-def _not_done(trace: Trace, event: Event) -> list[LaneItem]:
+def _not_done(trace: Trace, event: Effect) -> list[LaneItem]:
     """Returns the effects that a crash cut off."""
-    signs = {
-        "indication": (m.NOT_DELIVERED, event.name),
-        "perform": (m.NOT_PERFORMED, f"performs {event.name}"),
-        "store": (m.NOT_STORED, f"stores {event.name}"),
-    }
-    if event.kind in signs:
-        mark, text = signs[event.kind]
-        return [LaneItem(event.process, mark, f"not done: {text}", FAULT)]
-    if event.kind == "send":
-        said = f"not sent: {event.message} to {_receivers(trace, event)}"
-        return [LaneItem(event.process, m.DOWN, said, FAULT)]
-    return []
+    match event:
+        case Sent(message):
+            sign, said = m.DOWN, f"not sent: {message} to {_receivers(trace, event)}"
+        case CopyLeft():
+            return []
+        case Indicated(call):
+            sign, said = m.NOT_DELIVERED, f"not done: {call}"
+        case Performed(act):
+            sign, said = m.NOT_PERFORMED, f"not done: performs {act}"
+        case Stored():
+            sign, said = m.NOT_STORED, f"not done: stores {assignment(event)}"
+    return [LaneItem(event.process, sign, said, FAULT)]
 
 
 def _spoken_of(trace: Trace) -> frozenset[str]:

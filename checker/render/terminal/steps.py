@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -10,7 +11,30 @@ from rich.text import Text
 from checker.diagnostics.english import listing
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.lasso import repeated_steps
-from checker.results.trace import Change, Event, Step, Trace
+from checker.results.events import (
+    Chosen,
+    CopyLeft,
+    Crashed,
+    Drawn,
+    Event,
+    Forged,
+    Handled,
+    Indicated,
+    Lost,
+    OracleIndicated,
+    Performed,
+    Received,
+    Recovered,
+    Requested,
+    Sent,
+    Stored,
+    TimedOut,
+    TimerChanged,
+    World,
+)
+from checker.results.trace import Change, Step, Trace
+from checker.words.events import assignment, sentence, timer_text
+from checker.words.steps import headline, is_led_by
 
 LABEL = 9
 """The columns for the label in front of each line of a step."""
@@ -38,7 +62,7 @@ def headline_list(trace: Trace) -> RenderableType:
     def line(step: Step) -> RenderableType:
         number = Text(f"{step.number:>{width}}", style="dim")
         number.append(open_after(trace, step.number))
-        return pairs([(number, Text(step.headline))], 0, width + widest_open(trace) + 1)
+        return pairs([(number, Text(headline(step)))], 0, width + widest_open(trace) + 1)
 
     parts = [line(step) for step in trace.steps if 0 < step.number <= loop]
     if trace.closing is not None:
@@ -64,75 +88,63 @@ def widest_open(trace: Trace) -> int:
 def _step(trace: Trace, step: Step) -> RenderableType:
     width = len(str(trace.length))
     number = Text(f"{step.number:>{width}}", style="dim")
-    title = pairs([(number, Text(step.headline, style="bold"))], 0, width + 1)
+    title = pairs([(number, Text(headline(step), style="bold"))], 0, width + 1)
     fine = trace.header.fine_steps
     rows = [row for event in step.events for row in _event(step, event, fine)]
     rows += [_change(step, change) for change in step.changes if not change.quiet]
     if open_ := open_after(trace, step.number).strip():
         rows.append((Text("open", style="dim"), Text(f"still open: {open_}", style="dim")))
-    rows += [(Text("not done", style="bold red"), Text(event.sentence)) for event in step.cut]
+    rows += [(Text("not done", style="bold red"), Text(sentence(event))) for event in step.cut]
     return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
 
 
 def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
     """Yields a line for what the headline lacks; in ``fine`` steps copies leave later."""
     who = "" if event.process == step.process else f"{event.process}: "
-    match event.kind:
-        case "handler" | "branch":
-            bound = ", ".join(f"{name} = {value}" for name, value in event.arguments)
-            if step.headline.startswith(event.sentence):
-                if bound:
-                    yield Text("with", style="dim"), Text(bound, style="dim")
+    led = is_led_by(step, event)
+    match event:
+        case Handled(handler, arguments):
+            bound = ", ".join(f"{name} = {value}" for name, value in arguments)
+            if led and bound:
+                yield Text("with", style="dim"), Text(bound, style="dim")
+            if led:
                 return
-            text = Text(who + event.name)
+            text = Text(who + handler)
             if bound:
                 text.append(f"  with {bound}", style="dim")
-            yield Text("runs" if event.kind == "handler" else "takes", style="cyan"), text
-        case "send":
-            text = Text(f"{who}{event.message} to {listing(event.peers) or 'nobody'}")
+            yield Text("runs", style="cyan"), text
+        case Sent(message, receivers):
+            text = Text(f"{who}{message} to {listing(receivers) or 'nobody'}")
             yield Text("to send" if fine else "sends", style="yellow"), text
-        case "copy" if step.kind != "effect":
-            yield Text("sends", style="yellow"), Text(f"{who}{event.message} to {event.peers[0]}")
-        case "indication" if not step.headline.startswith(event.sentence):
-            yield Text("indicates", style="green"), Text(who + event.name)
-        case "request" if step.kind != "request":
-            yield Text("asks", style="green"), Text(who + event.name)
-        case "receive" if step.kind not in ("receive", "forge"):
-            yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
-        case "crash" if step.kind != "crash":
+        case CopyLeft(message, receiver) if step.kind != "effect":
+            yield Text("sends", style="yellow"), Text(f"{who}{message} to {receiver}")
+        case Indicated(call) if not led:
+            yield Text("indicates", style="green"), Text(f"{who}{call}")
+        case Requested(call) if step.kind != "request":
+            yield Text("asks", style="green"), Text(f"{who}{call}")
+        case Received(message) if step.kind not in ("receive", "forge"):
+            yield Text("receives", style="cyan"), Text(f"{who}{message}")
+        case Crashed() if step.kind != "crash":
             yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
-        case (
-            "perform"
-            | "store"
-            | "choice"
-            | "coin"
-            | "timer"
-            | "timeout"
-            | "detect"
-            | "recover"
-            | "world"
-        ):
-            if not step.headline.startswith(event.sentence):
-                yield _of_world(event, who)
-
-
-def _of_world(event: Event, who: str) -> tuple[Text, Text]:
-    """Returns a line for an event that is no message and no call."""
-    match event.kind:
-        case "perform":
-            return Text("performs", style="bold green"), Text(who + event.name)
-        case "store":
-            return Text("stores", style="magenta"), Text(who + event.name)
-        case "choice":
+        case Forged() | Lost() | CopyLeft() | Indicated() | Requested() | Received() | Crashed():
+            return
+        case _ if led:
+            return
+        case Performed(act):
+            yield Text("performs", style="bold green"), Text(who + act)
+        case Stored():
+            yield Text("stores", style="magenta"), Text(who + assignment(event))
+        case Chosen():
             whose = f"{event.process}." if who else ""
-            return Text("starts", style="magenta"), Text(f"with {whose}{event.name}")
-        case "coin":
-            return Text("draws", style="magenta"), Text(who + event.name)
-        case "timer":
-            verb, _, timer = event.name.partition(" ")
-            return Text(verb, style="cyan"), Text(who + timer)
+            yield Text("starts", style="magenta"), Text(f"with {whose}{assignment(event)}")
+        case Drawn():
+            yield Text("draws", style="magenta"), Text(who + assignment(event))
+        case TimerChanged(does, timer):
+            yield Text(f"{does}s", style="cyan"), Text(who + timer_text(timer))
+        case TimedOut() | OracleIndicated() | Recovered() | World():
+            yield Text("then", style="cyan"), Text(sentence(event))
         case _:
-            return Text("then", style="cyan"), Text(event.sentence)
+            assert_never(event)
 
 
 def _change(step: Step, change: Change) -> tuple[Text, Text]:

@@ -27,7 +27,7 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Action, PropertyKind, TransitionSystem
 from checker.model.types import TupleT, Type, Value
-from checker.results.events import about, acting
+from checker.results.mark_events import about, acting
 from checker.results.show_values import show
 
 STATES, TRANSITIONS = "states", "transitions"

@@ -10,6 +10,7 @@ from checker.model.ir import TransitionSystem
 from checker.results.narrate import narrate
 from checker.results.rerun import run_through
 from checker.results.trace import Header
+from checker.words.steps import headline
 
 MOST = 40
 """Steps of an execution that are printed; the last ones, where there are more."""
@@ -27,7 +28,7 @@ def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:
     if fault.states is not None and len(fault.states) > 1:
         run = run_through(system, fault.states)
         steps = narrate(system, run, None, Header("", system.name, "")).steps[1:]
-        told = list(enumerate((step.headline for step in steps), start=1))[-MOST:]
+        told = list(enumerate(map(headline, steps), start=1))[-MOST:]
         problem.add_note("\n".join(f"{number:>3}  {headline}" for number, headline in told))
     return problem
 

@@ -1,0 +1,1 @@
+"""The words for what happened: the one place where events become English."""

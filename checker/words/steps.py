@@ -1,0 +1,108 @@
+"""Says in English what a step is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from checker.diagnostics.english import listing
+from checker.model.ir import ActionKind
+from checker.results.events import (
+    Chosen,
+    CopyLeft,
+    Crashed,
+    Event,
+    Forged,
+    Handled,
+    Indicated,
+    Lost,
+    OracleIndicated,
+    Performed,
+    Received,
+    Recovered,
+    Requested,
+    Sent,
+    Stored,
+    TimedOut,
+    TimerChanged,
+    World,
+)
+from checker.results.trace import START, Step
+from checker.words.events import assignment, sentence
+
+LEADING: dict[ActionKind, tuple[Any, ...]] = {
+    ActionKind.STEP: (Handled, Indicated, Performed),
+    ActionKind.REQUEST: (Requested,),
+    ActionKind.RECEIVE: (Received,),
+    ActionKind.LOSE: (Lost,),
+    ActionKind.CRASH: (Crashed,),
+    ActionKind.EFFECT: (CopyLeft, Sent, Indicated, Performed, Stored, TimerChanged, Handled),
+    ActionKind.RECOVER: (Recovered,),
+    ActionKind.TIMEOUT: (TimedOut, Handled),
+    ActionKind.DETECT: (OracleIndicated,),
+    ActionKind.FORGE: (Forged,),
+    ActionKind.WORLD: (World,),
+}
+"""The kinds of event from which a step's headline is made, the best one first."""
+
+
+def leading_kinds(kind: ActionKind) -> frozenset[str]:
+    """Returns the names of the kinds of events after which a step of that kind is named."""
+    classes = (each for wanted in LEADING[kind] for each in wanted.__subclasses__() or (wanted,))
+    return frozenset(str(each.__struct_config__.tag) for each in classes)
+
+
+def leading(kind: str, events: tuple[Event, ...]) -> Event | None:
+    """Returns the event after which a step of that kind is named; ``None`` where it has none."""
+    if kind == START:
+        return None
+    found = (e for wanted in LEADING[ActionKind(kind)] for e in events if isinstance(e, wanted))
+    return next(found, None)
+
+
+def headline(step: Step) -> str:
+    """Returns a step as one sentence, without a full stop."""
+    if step.kind == START:
+        shared = [assignment(e) for e in step.events if isinstance(e, Chosen) and not e.process]
+        return f"the start: {listing(shared)}" if shared else "the start"
+    lead = leading(step.kind, step.events)
+    said = sentence(lead) if lead is not None else going_on(step.process, step.inner) or step.action
+    return f"{said}, and crashes" if crashes_inside(step) else said
+
+
+def going_on(process: str, inner: str) -> str:
+    """Returns the text of a step that continues inside a handler, where nothing else of it is
+    visible; empty where ``inner`` is."""
+    return f"{process} goes on with {inner}" if inner else ""
+
+
+def crashes_inside(step: Step) -> bool:
+    """Returns whether a process crashes inside the handler that runs in ``step``."""
+    return step.kind != ActionKind.CRASH and any(isinstance(e, Crashed) for e in step.events)
+
+
+def is_led_by(step: Step, event: Event) -> bool:
+    """Returns whether the headline of ``step`` begins with ``event``."""
+    return event == leading(step.kind, step.events)
+
+
+def beside_headline(step: Step) -> Iterator[Event]:
+    """Yields the events of ``step`` that show more than its headline does, without handlers."""
+    for event in step.events:
+        if not isinstance(event, Handled) and (crashes_inside(step) or not is_led_by(step, event)):
+            yield event
+
+
+def cut_text(event: Event) -> str:
+    """Returns that a crash came before an effect of the handler in which it fell."""
+    return f"it crashed before this: {sentence(event)}"
+
+
+def outcome_texts(step: Step) -> Iterator[str]:
+    """Yields what ``step`` brings about: its events, and the variables that it changes."""
+    yield from map(sentence, beside_headline(step))
+    yield from map(cut_text, step.cut)
+    for change in step.changes:
+        if not change.quiet:
+            whose = f" of {change.process}" if change.process else ""
+            yield f"{change.title}{whose}: {change.before} → {change.after}"
