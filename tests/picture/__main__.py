@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.picture.subjects import checks, freeze, subjects
@@ -33,10 +34,12 @@ def main() -> None:
     out: Path = args.out.resolve()
     out.mkdir(parents=True)
     tasks = [(each, str(out)) for each in subjects(args.worlds) if args.only in each.path]
-    left = [f"library/{name}: slow" for name in checks(slow=True)]
+    slow = (f"library/{name}" for name in checks(slow=True))
+    left = [f"{name}: slow" for name in slow if args.only in name]
     shown, files, longest = Counter[str](), 0, list[tuple[float, str]]()
-    with multiprocessing.get_context("spawn").Pool(args.jobs, maxtasksperchild=100) as pool:
-        for subject, names, seconds in pool.imap_unordered(freeze, tasks):
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(args.jobs, spawned, max_tasks_per_child=100) as pool:
+        for subject, names, seconds in pool.map(freeze, tasks):
             longest.append((seconds, subject.path))
             if names == ["left out"]:
                 left.append(f"{subject.path}: too long")

@@ -18,18 +18,24 @@ from unittest import mock
 
 from checker import resources
 from checker.cli.main import main
+from checker.engines.options import Options
+from checker.language.load import Spec
 from checker.proving import dispatch_check
+from checker.results.answer import Listener
+from checker.results.verdict import Report
 
 LONGEST = 120
-"""Seconds for all views of one subject."""
+"""Seconds of processor time for all views of one subject; it may wait ten times as long."""
 
 MASKS = (
     (re.compile(r"\b\d+ bytes/state"), "# bytes/state"),
     (re.compile(r'("bytes_per_(?:state|edge)": )[\d.e-]+'), r"\1#"),
+    (re.compile(r'("[a-z_]*seconds": )[\d.e-]+'), r"\1#"),
+    (re.compile(r"\b\d+\.\d+ s\b"), "# s"),
     (re.compile(r'("(?:version|tool)": )"[^"]*"'), r'\1"#"'),
     (re.compile(rf"(?<=[^\w.]){re.escape(resources.version())}(?![\w.])"), "#"),
 )
-"""The memory that a search took, and the version of the tool."""
+"""The memory and the time that a search took, and the version of the tool."""
 
 FIXED = re.compile(r"(<(?:style|script)>)(.{2000,}?)(</(?:style|script)>)", re.DOTALL)
 """A part of a page that is the same on many pages."""
@@ -92,20 +98,21 @@ def still_clock() -> Iterator[None]:
     """No time passes: every duration is 0, and no budget of seconds is used up."""
     with ExitStack() as stack:
         for name in ("monotonic", "perf_counter"):
-            stack.enter_context(mock.patch.object(time, name, lambda: 1.0))
+            stack.enter_context(mock.patch.object(time, name, return_value=1.0))
         yield
 
 
 @contextmanager
 def answering_once() -> Iterator[None]:
     """Each check is run once: later commands about it show the first report."""
-    known: dict[tuple[str, str], object] = {}
+    known: dict[tuple[str, str, int], Report] = {}
     answer = dispatch_check.answer_check
 
-    def once(spec: object, name: str, *more: object) -> object:
-        if (str(spec), name) not in known:
-            known[str(spec), name] = answer(spec, name, *more)  # type: ignore[arg-type]
-        return known[str(spec), name]
+    def once(spec: Spec, name: str, options: Options, listener: Listener | None = None) -> Report:
+        asked = (str(spec), name, options.kinds)
+        if asked not in known:
+            known[asked] = answer(spec, name, options, listener)
+        return known[asked]
 
     with mock.patch.object(dispatch_check, "answer_check", once):
         yield
@@ -120,16 +127,19 @@ def workplace() -> Iterator[None]:
 
 
 @contextmanager
-def limited(seconds: int = LONGEST) -> Iterator[None]:
-    """Raises :class:`TooLong` in the main thread after ``seconds``."""
+def limited() -> Iterator[None]:
+    """Raises :class:`TooLong` in the main thread after :data:`LONGEST`."""
 
     def end(*_: object) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
+    timers = ((signal.ITIMER_PROF, signal.SIGPROF, 1), (signal.ITIMER_REAL, signal.SIGALRM, 10))
+    for timer, number, times in timers:
+        signal.signal(number, end)
+        signal.setitimer(timer, times * LONGEST)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, number, _ in timers:
+            signal.setitimer(timer, 0)
+            signal.signal(number, signal.SIG_DFL)

@@ -21,6 +21,8 @@ INTERFACES = (
     "TotalOrderBroadcast", "UniformTotalOrderBroadcast", "PrefixTotalOrderBroadcast", "Queue",
     "MessageConsensus", "ReplicatedLog",
 )  # fmt: skip
+AGAIN = 10
+"""Of that number of runs of logs one is made again from its spec."""
 NAMING = INTERFACES[:-3]
 """The interfaces whose indications name a sender."""
 
@@ -59,7 +61,7 @@ def show_conformance(folder: Folder, seed: int) -> None:
     folder.take("report.json", "report.json")
     folder.take("run.html", "run.html")
     if Path("run.json").exists():
-        show_run(folder, "run")
+        show_run(folder, "run", again=seed % AGAIN == 0)
 
 
 def show_audit(folder: Folder, interface: str, seed: int) -> None:
@@ -83,5 +85,3 @@ def show_audit(folder: Folder, interface: str, seed: int) -> None:
 def name_of(number: int) -> str:
     """Returns the number of a drawn subject as the name of its folder."""
     return f"{number:05}"
-
-

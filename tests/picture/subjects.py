@@ -19,7 +19,7 @@ from tests.picture.worlds import show_world
 SLOW = ("a minute", "longer")
 UNEXPLAINED: tuple[str, ...] = ()
 """Checks of the library whose runs take minutes to explain."""
-LOGS, AUDITS = 300, 12
+LOGS, AUDITS = 120, 6
 """How many logs are asked whether they conform, and how many of each interface are audited."""
 
 

@@ -15,9 +15,9 @@ ASKED = 8
 """The largest number of steps of a run for which alternatives and obstacles are asked."""
 
 
-def show_check(folder: Folder, name: str, *options: str) -> list[str]:
-    """Writes all views of the check ``name`` (FILE::CHECK), run with ``options``; returns the names
-    of the runs that it has found."""
+def show_check(folder: Folder, name: str, *options: str, most: int | None = None) -> None:
+    """Writes all views of the check ``name`` (FILE::CHECK), run with ``options``, and of the runs
+    that it has found, or the first ``most``."""
     files = ("--json", "report.json", "--junit", "report.xml", "--sarif", "report.sarif")
     ask = ("check", name, "--threads", "1", *options)
     folder.keep("check.txt", *ask, "-v", *files, "--itf-out", "run.itf.json")
@@ -28,10 +28,9 @@ def show_check(folder: Folder, name: str, *options: str) -> list[str]:
     if runs:
         folder.keep("check-120.txt", *ask, "-v", columns=120)
         folder.keep("steps.txt", *ask, "--steps", "--layout", "causality")
-    for run, document in runs.items():
+    for run, document in list(runs.items())[:most]:
         Path(f"{run}.json").write_text(document, encoding="utf-8")
         show_run(folder, run)
-    return list(runs)
 
 
 def runs_in(file: str) -> dict[str, str]:

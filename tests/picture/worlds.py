@@ -1,4 +1,4 @@
-"""Random worlds: small specs with all kinds of features, and those that one protocol is drawn in."""
+"""Random worlds: small specs with all kinds of features, and random broadcast protocols."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.world.drawing import spec_of
 from tests.world.features import covering_sets
 
 STATES, QUESTIONS = "150", 6
-EXPLAINED, PICTURED = 50, 5
-"""Of so many worlds one is explained; of so many one is shown in all views."""
+EXPLAINED, PICTURED = 100, 10
+"""Of that number of worlds one is explained, or shown in all views."""
 
 
 @cache
@@ -44,7 +44,10 @@ def show_world(folder: Folder, number: int) -> None:
         return
     folder.put("world.bcast", Path("world.bcast").read_text(encoding="utf-8"))
     if explained or number % (2 * PICTURED) < 2:
-        show_check(folder, "world.bcast::c", *asked)
+        show_check(folder, "world.bcast::c", *asked, most=1)
+        folder.keep("kinds.txt", "check", "world.bcast::c", "--threads", "1", *asked, "--all", "3")
+        for run in list(runs)[: int(explained)]:
+            folder.keep(f"{run}/explain.txt", "explain", f"{run}.json", "--threads", "1")
         return
     folder.put("check.txt", said)
     folder.take("report.json", "report.json")
