@@ -1,0 +1,55 @@
+"""Freezes all that the tool shows: ``python -m tests.picture OUT``.
+
+Writes a tree of plain files, one for each subject and view, so that ``diff -r`` of two trees says
+whether a change of the code has changed anything that is shown.  Subjects are the checks of the
+library that are violated, random worlds, random logs of both kinds, and the questions of chance,
+valence and sweeps.  The same code writes the same bytes, in whatever folder: while a command runs,
+the clock stands still (durations are 0, and no budget of seconds is used up); each subject is asked
+in a new folder, by relative names; the tool's version and the bytes of memory are written as ``#``;
+the scripts and styles of pages are files in ``parts``, named by their digests, as they are the same
+on many pages.  Everything goes through the command line, in this process.
+
+Checks that the manifest counts among those of more than ten seconds are left out, and what takes
+longer than a time limit is; ``left_out.txt`` names both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.picture.subjects import checks, freeze, subjects
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, help="a new folder")
+    parser.add_argument("--worlds", type=int, default=2000, help="random worlds")
+    parser.add_argument("--only", default="", help="subjects in whose folder's name this is")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    args = parser.parse_args()
+    out: Path = args.out.resolve()
+    out.mkdir(parents=True)
+    tasks = [(each, str(out)) for each in subjects(args.worlds) if args.only in each.path]
+    slow = (f"library/{name}" for name in checks(slow=True))
+    left = [f"{name}: slow" for name in slow if args.only in name]
+    shown, files, longest = Counter[str](), 0, list[tuple[float, str]]()
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(args.jobs, spawned, max_tasks_per_child=100) as pool:
+        for subject, names, seconds in pool.map(freeze, tasks):
+            longest.append((seconds, subject.path))
+            if names == ["left out"]:
+                left.append(f"{subject.path}: too long")
+            elif names:
+                shown[subject.kind] += 1
+                files += len(names)
+    (out / "left_out.txt").write_text("".join(f"{each}\n" for each in sorted(left)), "utf-8")
+    print(f"{files} files of {len(tasks)} subjects; shown: {dict(shown)}; left out: {left}")
+    print("the longest:", *(f"{path} {s:.0f} s" for s, path in sorted(longest)[-10:][::-1]))
+
+
+if __name__ == "__main__":
+    main()
