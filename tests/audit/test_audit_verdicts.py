@@ -16,6 +16,7 @@ from checker.audit.restrict import Restriction
 from checker.cli.main import main
 from checker.language.library import prelude
 from checker.results.verdict import Word
+from checker.words.steps import headline
 from tests.audit.logs import ask, rows, words, write
 from tests.documents import only_report
 
@@ -192,6 +193,6 @@ def test_an_act_is_drawn_where_other_rows_name_a_sender(tmp_path: Path) -> None:
     found = audit(Request((str(log),), "Queue", (asked,), (asked,)))
     (verdict,) = found.report.verdicts
     assert verdict.word is Word.VIOLATED and verdict.trace is not None
-    drawn = [step.headline for step in verdict.trace.steps[1:]]
+    drawn = [headline(step) for step in verdict.trace.steps[1:]]
     assert drawn == ["p2 performs m1", "p4 performs m1"]
     assert found.violations.num_rows

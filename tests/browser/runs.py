@@ -7,11 +7,11 @@ from functools import cache
 from checker import resources
 from checker.engines.options import Options
 from checker.records import replace
+from checker.results.events import Event
 from checker.results.trace import (
     Claim,
     Cost,
     Counterfactual,
-    Event,
     Explanation,
     Header,
     Obligation,
@@ -19,6 +19,7 @@ from checker.results.trace import (
     Trace,
 )
 from checker.session import pipeline
+from tests.results.by_hand import receive, send
 
 BROKEN = "broadcast/eager_reliable_without_relay.bcast"
 RIGHT = "broadcast/eager_reliable.bcast"
@@ -77,14 +78,10 @@ def long(steps: int) -> Trace:
 
 def _round(number: int, processes: tuple[str, ...]) -> Step:
     if number == 0:
-        return Step(0, "", "start", "", "the start", (), (), {"held": 0})
+        return Step(0, "", "start", "", (), (), {"held": 0})
     here, to = processes[number % 3], processes[(number + 1) % 3]
     came = processes[(number - 1) % 3]
-    events = [Event("send", f"{here} sends T to {to}", here, "", f"T({number})", (to,))]
+    events: list[Event] = [send(here, f"T({number})", to)]
     if number > 1:
-        said = f"{here} receives T from {came}"
-        events.insert(0, Event("receive", said, here, "", f"T({number - 1})", (came,)))
-    headline = events[0].sentence
-    return Step(
-        number, f"step {number}", "receive", here, headline, tuple(events), (), {"held": number}
-    )
+        events.insert(0, receive(here, f"T({number - 1})", came))
+    return Step(number, f"step {number}", "receive", here, tuple(events), (), {"held": number})

@@ -13,6 +13,7 @@ from checker.cli.trace_positions import steps_of
 from checker.render.html import page_of
 from checker.results.trace import Trace
 from checker.simulate.alternatives import all_alternatives
+from checker.words.steps import headline
 from tests.browser import runs
 from tests.browser.conftest import Opened, wait_for_address
 
@@ -112,7 +113,7 @@ def test_the_address_leads_to_one(open_page: Open) -> None:
     page = open_page(broken(), "#step=1&instead=2").page
     assert page.locator(".headline").inner_text() == "In place of step 1: p2 crashes"
     page = open_page(broken(), "#step=1&instead=99").page
-    assert page.locator(".headline").inner_text() == "1. " + broken().steps[1].headline
+    assert page.locator(".headline").inner_text() == "1. " + headline(broken().steps[1])
 
 
 def test_a_start_has_alternatives_too(open_page: Open) -> None:

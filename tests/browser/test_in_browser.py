@@ -11,6 +11,8 @@ import pytest
 from checker.records import replace
 from checker.render.html import page_of
 from checker.results.trace import Failure, Trace
+from checker.words.events import sentence
+from checker.words.steps import headline
 from tests.browser import runs
 from tests.browser.conftest import Opened, wait_for_address
 
@@ -48,16 +50,16 @@ def test_it_begins_at_the_end_and_moves_by_keys(open_page: Open) -> None:
     trace = broken()
     page = open_page(trace).page
     last = len(trace.steps) - 1
-    assert page.locator(".headline").inner_text() == f"{last}. {trace.steps[last].headline}"
+    assert page.locator(".headline").inner_text() == f"{last}. {headline(trace.steps[last])}"
     assert page.locator(".diagram .later").count() == 0
     page.keyboard.press("ArrowLeft")
     assert page.locator(".headline").inner_text().startswith(f"{last - 1}. ")
     wait_for_address(page, f"#step={last - 1}")
     page.keyboard.press("Home")
     page.keyboard.press("j")
-    assert page.locator(".headline").inner_text() == f"1. {trace.steps[1].headline}"
+    assert page.locator(".headline").inner_text() == f"1. {headline(trace.steps[1])}"
     assert page.locator(".count").inner_text() == f"step 1 of {last}"
-    assert page.locator(".spoken").inner_text() == f"Step 1 of {last}: {trace.steps[1].headline}"
+    assert page.locator(".spoken").inner_text() == f"Step 1 of {last}: {headline(trace.steps[1])}"
     page.keyboard.press("k")
     assert page.locator(".diagram .step.later").count() >= last
     page.keyboard.press("End")
@@ -96,7 +98,7 @@ def test_a_crash_inside_a_handler_says_before_which_line(open_page: Open) -> Non
     crashing = next(step for step in trace.steps if step.cut)
     page = open_page(trace, fragment=f"#step={crashing.number}").page
     said = page.locator(".code li.crash .mark").inner_text()
-    assert said == f"✕ crashed before this: {crashing.cut[0].sentence}"
+    assert said == f"✕ crashed before this: {sentence(crashing.cut[0])}"
 
 
 def test_an_error_of_the_run_is_shown_where_it_is(open_page: Open) -> None:

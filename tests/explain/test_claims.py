@@ -7,6 +7,7 @@ import pytest
 from checker.explain.claims import MOST_OBLIGATIONS, claims, obligations
 from checker.explain.truth import facts, word_of
 from checker.resources import specs
+from checker.results.events import Performed
 from checker.results.trace import Claim, Obligation
 from tests.explain.test_verdict_sentences import CASES, of_library
 from tests.explain.violations import Violation, violation
@@ -121,7 +122,9 @@ def test_obligations_open_where_they_became_true_and_not_where_the_property_look
         fine=True,
     )  # fmt: skip
     rows = {one.text: one.truths for one in claimed(fine)}
-    (performed,) = (s.number for s in fine.trace.steps for e in s.events if e.kind == "perform")
+    (performed,) = (
+        s.number for s in fine.trace.steps for e in s.events if isinstance(e, Performed)
+    )
     lost, done = demanded(fine)
     assert lost.opened == rows["p1 submitted b"].index(True)
     assert lost.met is None

@@ -12,8 +12,10 @@ from checker.explain.counterfactuals import IF_LOST, counterfactuals_of
 from checker.explain.verdict_sentences import sentences
 from checker.render.html.content import ablation
 from checker.resources import specs
+from checker.results.events import Lost
 from checker.results.rerun import rerun
 from checker.results.trace import IN_EVERY_RUN, Counterfactual
+from checker.words.events import sentence
 from tests.explain.budgeted import Happening, happenings, shortest_within
 from tests.explain.test_budgeted import violated
 from tests.explain.violations import violation
@@ -98,9 +100,9 @@ def test_who_omits_a_message_is_named(links: str, tmp_path: Path) -> None:
     world = f"check omits of BasicBroadcast {{ n = 2 {links} faults omission <= 1"
     file.write_text(f"{text}\n{world}  clients {{ p1 broadcasts a }} prove uniform_agreement }}\n")
     found = violation(file, "omits", "uniform_agreement")
-    (lost,) = (e for s in found.trace.steps for e in s.events if e.kind == "lose")
-    what = f"COPY(a) from p1 to {lost.peers[0]}"
-    assert lost.sentence == f"p1 omits {what}"
+    (lost,) = (e for s in found.trace.steps for e in s.events if isinstance(e, Lost))
+    what = f"COPY(a) from p1 to {lost.receiver}"
+    assert sentence(lost) == f"p1 omits {what}"
     said = sentences(found.system, found.prop, found.run, found.trace)
     assert f"p1 omitted {what}." in said
     (fault, *_) = counterfactuals_of(found.system, found.prop, found.run, ExplainingBudget(60))

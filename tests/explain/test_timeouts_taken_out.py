@@ -8,6 +8,7 @@ import pytest
 
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.explained import ablations_view
+from checker.results.events import TimedOut
 from checker.session.pipeline import Options, run_check
 
 SPEC = """
@@ -53,7 +54,7 @@ def test_a_timeout_is_essential_where_the_property_holds_without_it(
     found = {a.what: a for a in trace.explanation.ablations if a.kind == "timeout"}
     assert {what: a.outcome for what, a in found.items()} == wanted
     for a in found.values():
-        assert any(e.kind == "timeout" for e in trace.steps[a.step].events)
+        assert any(isinstance(e, TimedOut) for e in trace.steps[a.step].events)
     view = ablations_view(trace)
     assert view is not None
     shown = as_text(view, 200)

@@ -12,6 +12,7 @@ from checker.render.diagram.words import fate_of
 from checker.render.terminal.text import trace_view
 from checker.resources import specs
 from checker.results.answer import Limits
+from checker.results.events import Lost
 from checker.results.trace import Cost, Explanation, Trace
 from checker.session.pipeline import Options, run_check
 
@@ -90,7 +91,7 @@ def test_what_is_lost_at_the_end_of_a_round_is_lost(tmp_path: Path, links: str) 
     path.write_text(ROUNDS.replace("LINKS", links))
     trace, said = explained(path, "losing", "arrives")
     assert said.after is not None and said.after.faults == 1
-    lost = [e for step in trace.steps for e in step.events if e.kind == "lose"]
+    lost = [e for step in trace.steps for e in step.events if isinstance(e, Lost)]
     assert len(lost) == 1
     assert [a.outcome for a in said.ablations if a.kind == "fault"] == ["holds"]
 

@@ -14,6 +14,7 @@ from checker.language.load import load_text
 from checker.properties import ask
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import run_check
+from checker.words.events import sentence
 
 AGREE = """
 interface Agree {
@@ -126,7 +127,7 @@ def test_a_trace_begins_with_what_was_chosen(tmp_path: Path) -> None:
     found = report(tmp_path, "each proposes any of {0, 1}", engine="reference")
     trace = found.verdicts[1].trace
     assert trace is not None
-    said = [event.sentence for event in trace.steps[0].events]
+    said = [sentence(event) for event in trace.steps[0].events]
     assert said == ["p1 starts with input = 0", "p2 starts with input = 1"]
 
 

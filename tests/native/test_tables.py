@@ -31,7 +31,8 @@ from checker.properties import ask
 from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import Answer, Limits, Progress, Unsupported
-from checker.results.events import trace_events
+from checker.results.events import Lost, Received
+from checker.results.mark_events import trace_events
 from checker.results.show_values import show
 from checker.session.pipeline import load_check
 from tests.agreement.generator import Generator
@@ -234,7 +235,7 @@ def test_processes_and_messages_are_those_of_a_trace(tmp_path: Path) -> None:
         events = trace_events(system, step.events)
         kinds.add(step.action.kind.value)
         assert row["process"] == next((e.process for e in events if e.process), None)
-        about = [e.message for e in events if e.kind in ("receive", "lose")]
+        about = [e.message for e in events if isinstance(e, Received | Lost)]
         assert row["message"] == (about[0] if about else None)
         assert row["parameters"] or not step.action.params
         if step.action.kind.value in ("receive", "lose"):

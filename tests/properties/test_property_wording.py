@@ -15,6 +15,7 @@ from checker.properties import ask
 from checker.properties import formula as compiling
 from checker.properties.property_wording import verbs
 from checker.resources import specs
+from checker.results.events import Requested
 from checker.session.pipeline import checks_in, load_check
 from tests.explain.violations import Violation, violation
 
@@ -143,7 +144,7 @@ def test_a_message_of_several_senders_keeps_its_sender(tmp_path: Path) -> None:
     formula = "always forall p in Proc, (s, m) in delivered(p): s != p"
     found = found_for(tmp_path, formula, **{"p1 writes a": "p1 writes a  p2 writes a"})
     if len({event.process for step in found.trace.steps for event in step.events
-            if event.kind == "request"}) == 2:  # fmt: skip
+            if isinstance(event, Requested)}) == 2:  # fmt: skip
         assert "from" in first_sentence(found)
     else:
         assert "from" not in first_sentence(found)

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import random
 
-from checker.results.trace import Change, Event, Step, Trace
-from tests.results.by_hand import crash, deliver, happens, lose, receive, request, send, step, trace
+from checker.results import events as ev
+from checker.results.trace import Change, Step, Trace
+from tests.results.by_hand import (
+    call,
+    crash,
+    deliver,
+    expire,
+    forge,
+    lose,
+    perform,
+    receive,
+    recover,
+    request,
+    run_handler,
+    send,
+    step,
+    store,
+    trace,
+)
 
 
 def half_heard() -> Trace:
@@ -39,26 +56,23 @@ def unheard() -> Trace:
 
 def everything() -> Trace:
     """Each kind of step, event and end of a message once at least; p3 is Byzantine."""
-    split = Event("world", "the network splits: {p2} cut off", arguments=(("side", "{p2}"),))
+    split = ev.Partitioned(("p2",))
     shared = Change("cut off", "cut off", "", "{}", "{p2}", "world", False)
     steps = [
         step(1, request("p1", 'broadcast(<&">)'),
              send("p1", 'DATA(<&">)', "p1", "p2", "p3")),
         step(2, receive("p1", 'DATA(<&">)', "p1"),
-             deliver("p1", 'deliver(p1, <&">)'), happens("perform", "p1", "print"),
-             happens("store", "p1", "log = 1")),
+             deliver("p1", 'deliver(p1, <&">)'), perform("p1", "print"),
+             store("p1", "log", "1")),
         step(3, lose("p1", 'DATA(<&">)', "p2")),
-        step(4, happens("timeout", "p2", "resend")),
-        step(5, Event("forge", "p3 makes p2 receive X", "p3", message="ACK(b)", peers=("p2",))),
-        Step(6, "partition", "world", "", split.sentence, (split,), (shared,), {}),
-        step(7, Event("handler", "p2: upon condition x > 1", "p2",
-             "upon condition x > 1"), send("p2", "ACK(b)", "p1")),
+        step(4, expire("p2", "resend")),
+        step(5, forge("p3", "ACK(b)", "p2")),
+        step(6, split, changes=(shared,)),
+        step(7, run_handler("p2", "upon condition x > 1"), send("p2", "ACK(b)", "p1")),
         step(8, crash("p1")),
-        step(9, Event("detect", "p2 suspects p1", "p2", "fd.suspect(p1)",
-             arguments=(("p", "p1"),))),
-        step(10, happens("recover", "p1")),
-        Step(11, "tick(p1)", "world", "", "the clock of p1 ticks",
-             (Event("world", "the clock of p1 ticks", arguments=(("process", "p1"),)),), (), {}),
+        step(9, ev.OracleIndicated(call("fd.suspect(p1)", "p"), process="p2")),
+        step(10, recover("p1")),
+        step(11, ev.ClockTicked("p1")),
         step(12, receive("p1", "ACK(b)", "p2"),
              deliver("p2", "deliver(p2, b)")),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from checker.engines.options import Options
 from checker.records import replace
 from checker.resources import specs
+from checker.results.events import Event, Indicated, OracleIndicated, Requested
 from checker.results.trace import Source, Trace
 from checker.session.pipeline import run_check
 from tests.render import runs
@@ -30,17 +31,22 @@ def test_runs_made_by_hand(made: Callable[[], Trace]) -> None:
     draw(replace(trace, header=header))
 
 
+def harmful(event: Event) -> Event:
+    """An event with harm in each of its texts but for names of processes."""
+    texts = {"message", "handler", "act", "variable", "value", "timer"}
+    found = {name: getattr(event, name) + HARM for name in event.__struct_fields__ if name in texts}
+    if isinstance(event, Requested | Indicated | OracleIndicated):
+        found["call"] = replace(event.call, values=(*event.call.values, HARM))
+    return replace(event, **found)
+
+
 def test_texts_that_mean_harm() -> None:
     trace = _everything()
     steps = tuple(
         replace(
             step,
-            headline=f"{step.headline}{HARM}",
             action=f"{step.action}{HARM}",
-            events=tuple(
-                replace(e, sentence=e.sentence + HARM, name=e.name + HARM, message=e.message + HARM)
-                for e in step.events
-            ),
+            events=tuple(harmful(event) for event in step.events),
         )
         for step in trace.steps
     )

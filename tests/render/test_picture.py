@@ -17,18 +17,21 @@ from checker.render.diagram.places import Room, crosses
 from checker.render.diagram.rows import Layout
 from checker.render.terminal.columns import shorten
 from checker.results.causality import CopyOutcome, causality
+from checker.results.events import Chosen, Indicated
 from checker.results.narrate import narrate
-from checker.results.trace import Event, Explanation, Trace
+from checker.results.trace import Explanation, Trace
 from tests.render.every_view import LAYOUTS, check_labels, check_order
 from tests.render.runs import busy, everything, half_heard, round_and_round, unheard
 from tests.results.by_hand import (
     HEADER,
     crash,
-    happens,
+    forge,
+    perform,
     receive,
     request,
     send,
     step,
+    store,
     trace,
 )
 from tests.results.pingpong import lasso, pingpong
@@ -238,9 +241,7 @@ def test_what_a_crash_cut_off_is_not_drawn_as_sent() -> None:
 
 
 def test_a_forgery_shows_in_whose_name_it_comes() -> None:
-    said = "p3, which is Byzantine, makes p2 receive LIE(p1) from p1"
-    event = Event("forge", said, "p3", message="LIE(p1)", peers=("p2",))
-    own = replace(event, sentence=said.removesuffix("p1") + "p3", message="LIE(p1)")
+    event, own = forge("p3", "LIE(p1)", "p2", "p1"), forge("p3", "LIE(p1)", "p2")
     lie, plain = picture_of(trace(step(1, event), step(2, own), byzantine=("p3",))).arrows
     assert lie.label is not None and plain.label is not None
     assert lie.label.lines[0].whole == "LIE(p1) as p1"
@@ -275,9 +276,9 @@ def test_both_sides_of_a_partition_are_named() -> None:
 
 def test_choices_come_first() -> None:
     start = replace(
-        trace().steps[0], events=(send("p1", "A", "p2"), happens("choice", "p1", "x = 1"))
+        trace().steps[0], events=(send("p1", "A", "p2"), Chosen("x", "1", process="p1"))
     )
-    start = replace(start, events=(*start.events, happens("store", "p1", "log = 1")))
+    start = replace(start, events=(*start.events, store("p1", "log", "1")))
     (mark,) = picture_of(replace(trace(), steps=(start,))).marks
     assert mark.label is not None
     assert [line.text for line in mark.label.lines] == ["x = 1", "log = 1"]
@@ -412,8 +413,7 @@ def test_nobody_lacks_an_act_of_another() -> None:
         replace(
             step,
             events=tuple(
-                replace(e, kind="perform", name="a") if e.kind == "indication" else e
-                for e in step.events
+                perform(e.process, "a") if isinstance(e, Indicated) else e for e in step.events
             ),
         )
         for step in acting.steps

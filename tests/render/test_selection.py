@@ -8,9 +8,10 @@ from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.selection import Shown
 from checker.render.terminal.spacetime import spacetime
+from checker.results.events import Partitioned
 from checker.results.trace import Explanation, Step, Trace
 from tests.render.every_view import LAYOUTS
-from tests.results.by_hand import crash, deliver, lose, receive, request, send, step, trace, world
+from tests.results.by_hand import crash, deliver, lose, receive, request, send, step, trace
 
 RUN = trace(
     step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3")),
@@ -18,7 +19,7 @@ RUN = trace(
     step(3, lose("p1", "DATA(a)", "p3")),
     step(4, send("p3", "ACK", "p2")),
     step(5, crash("p3")),
-    step(6, world("the network splits")),
+    step(6, Partitioned(("p2",))),
     step(7, receive("p2", "ACK", "p3")),
     crashed=("p3",),
 )

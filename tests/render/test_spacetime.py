@@ -11,22 +11,25 @@ from checker.records import replace
 from checker.render.terminal import marks
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.spacetime import spacetime
+from checker.results import events as ev
 from checker.results.trace import Change, Copies, Trace
 from tests.render.every_view import LAYOUTS
 from tests.results.by_hand import (
     copy,
     crash,
     deliver,
+    expire,
     forge,
-    happens,
     lose,
+    perform,
     receive,
+    recover,
     request,
     send,
     step,
+    store,
     suspect,
     trace,
-    world,
     wrote,
 )
 
@@ -49,16 +52,16 @@ EVERYTHING = trace(
     step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p1", "p2", "p3")),
     step(2, receive("p2", "DATA(a)", "p1"), deliver("p2", "deliver(p1, a)")),
     step(3, lose("p1", "DATA(a)", "p3")),
-    step(4, world("the network splits into {p1} and {p2, p3}")),
+    step(4, ev.Partitioned(("p2", "p3"))),
     step(
         5,
-        happens("perform", "p3", "go"),
+        perform("p3", "go"),
         crash("p3"),
-        cut=(happens("store", "p3", "log = a"), send("p3", "DONE", "p1", "p2")),
+        cut=(store("p3", "log", "a"), send("p3", "DONE", "p1", "p2")),
     ),
     step(6, suspect("p2", "p3")),
-    step(7, happens("recover", "p3", "comes back up")),
-    step(8, happens("timeout", "p1", "t"), happens("timer", "p1", "starts the timer `t`")),
+    step(7, recover("p3")),
+    step(8, expire("p1", "t"), ev.TimerChanged("start", "t", process="p1")),
     step(9, send("p2", "LATE", "p1")),
     step(10, forge("p4", "LIE", "p1")),
     step(11, receive("p1", "DATA(a)", "p1")),
@@ -81,7 +84,7 @@ def test_no_line_is_wider_than_the_page(width: int, processes: int) -> None:
         step(1, request(names[0], "broadcast(a rather long message)")),
         step(2, send(names[0], "DATA(a rather long message)", *names)),
         step(3, receive(last, "DATA(a rather long message)", names[0]), deliver(last, "d" * 90)),
-        step(4, world("w" * 200)),
+        step(4, ev.Partitioned(("w" * 200,))),
         step(5, receive(names[0], "日本語の長いメッセージ" * 5, last)),
         processes=names,
     )
@@ -147,7 +150,7 @@ def test_an_arrow_shows_which_lanes_it_crosses() -> None:
 
 def test_choices_come_first() -> None:
     start = replace(
-        EVERYTHING.steps[0], events=(send("p1", "A", "p2"), happens("choice", "p1", "x = 1"))
+        EVERYTHING.steps[0], events=(send("p1", "A", "p2"), ev.Chosen("x", "1", process="p1"))
     )
     lines = drawn(replace(EVERYTHING, steps=(start,)))
     assert "x = 1" in lines[2]
@@ -220,7 +223,8 @@ def test_context_is_faded_and_marked() -> None:
 
 
 def test_state_is_shown_where_the_property_speaks_of_it() -> None:
-    from checker.results.trace import At, Header, Source
+    from checker.results.events import At
+    from checker.results.trace import Header, Source
 
     text = "\n\nproperty one_holder :\n  always p.holding => p == q\n\nproperty other : q.seen\n"
     header = Header("0", "a.bcast", "c", sources=(Source("a.bcast", "", text),))
@@ -315,6 +319,6 @@ def test_what_a_process_sends_to_itself_may_be_lost_or_under_way() -> None:
 def test_a_loss_is_drawn_wherever_it_happens() -> None:
     made = trace(
         step(1, send("p1", "DATA", "p1", "p2")),
-        step(2, world("the round ends"), lose("p1", "DATA", "p1"), lose("p1", "DATA", "p2")),
+        step(2, ev.RoundEnded(), lose("p1", "DATA", "p1"), lose("p1", "DATA", "p2")),
     )
     assert "✗ DATA to itself" in row(made, "to itself")

@@ -16,11 +16,11 @@ from checker.render.terminal.canvas import as_text
 from checker.render.terminal.report import report_view
 from checker.render.terminal.text import same_run, source_view, trace_view
 from checker.results.answer import Limits
+from checker.results.events import OracleIndicated, TimerChanged
 from checker.results.narrate import narrate
 from checker.results.trace import (
     Cost,
     Counterfactual,
-    Event,
     Explanation,
     FairnessJustification,
     Header,
@@ -29,6 +29,7 @@ from checker.results.trace import (
 )
 from checker.results.vacuity import coverage
 from checker.results.verdict import Covered, PropertyVerdict, Report, Word
+from tests.results.by_hand import call, perform, run_handler, send, store
 from tests.results.pingpong import lasso, pingpong
 from tests.results.relay import relay
 from tests.results.test_documents import made, trace_of
@@ -131,10 +132,10 @@ def test_a_run_that_stays_where_something_still_happens() -> None:
 
 def test_what_the_world_does_has_lines_of_its_own() -> None:
     events = (
-        Event("perform", "p1 performs go", "p1", "go"),
-        Event("store", "p1 stores log = {a}", "p1", "log = {a}"),
-        Event("timer", "p1 starts the timer `t`", "p1", "starts the timer `t`"),
-        Event("detect", "the detector tells p2 that it trusts p1", "p2", "trust(p1)"),
+        perform("p1", "go"),
+        store("p1", "log", "{a}"),
+        TimerChanged("start", "t", process="p1"),
+        OracleIndicated(call("trust(p1)"), process="p2"),
     )
     whole = trace_of(made())
     step = replace(whole.steps[1], events=events)
@@ -179,8 +180,8 @@ def test_report_of_a_search_that_stopped() -> None:
 
 def test_no_line_is_wider_than_the_page() -> None:
     long = replace(trace_of(made()), sentence="x" * 50 + " " + "y" * 200)
-    event = Event("send", "", "p1", message="DATA" + "(a)" * 60, peers=("p2",) * 40)
-    step = replace(long.steps[1], events=(event,), headline="h" * 300)
+    event = send("p1", "DATA" + "(a)" * 60, *("p2",) * 40)
+    step = replace(long.steps[1], events=(event, run_handler("p1", "h" * 300)), kind="step")
     trace = replace(long, steps=(long.steps[0], step))
     for width in (40, 80, 120):
         lines = as_text(trace_view(trace, steps=True), width).splitlines()

@@ -5,59 +5,74 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checker.records import replace
-from checker.results.trace import Change, Event, Explanation, Header, ProcessOutcome, Step, Trace
+from checker.results import events as ev
+from checker.results.trace import Change, Explanation, Header, ProcessOutcome, Step, Trace
+from checker.words.events import sentence
 
 HEADER = Header("0", "hand.bcast", "by_hand")
 
 
-def send(who: str, message: str, *to: str) -> Event:
-    said = f"{who} sends {message} to {', '.join(to)}"
-    return Event("send", said, who, message=message, peers=to)
+def send(who: str, message: str, *to: str) -> ev.Sent:
+    return ev.Sent(message, to, process=who)
 
 
-def copy(who: str, message: str, to: str) -> Event:
-    return Event("copy", f"{message} leaves {who}", who, message=message, peers=(to,))
+def copy(who: str, message: str, to: str) -> ev.CopyLeft:
+    return ev.CopyLeft(message, to, process=who)
 
 
-def receive(who: str, message: str, sender: str) -> Event:
-    said = f"{who} receives {message} from {sender}"
-    return Event("receive", said, who, message=message, peers=(sender,))
+def receive(who: str, message: str, sender: str) -> ev.Received:
+    return ev.Received(message, sender, process=who)
 
 
-def lose(sender: str, message: str, to: str) -> Event:
-    said = f"the link loses {message} from {sender} to {to}"
-    return Event("lose", said, sender, message=message, peers=(to,))
+def lose(sender: str, message: str, to: str) -> ev.Lost:
+    return ev.Lost(message, to, process=sender)
 
 
-def forge(who: str, message: str, to: str) -> Event:
-    return Event("forge", f"{who} makes up {message}", who, message=message, peers=(to,))
+def forge(who: str, message: str, to: str, claimed: str = "") -> ev.Forged:
+    return ev.Forged(message, to, claimed, process=who)
 
 
-def request(who: str, call: str) -> Event:
-    arguments = (("m", call.partition("(")[2].removesuffix(")")),)
-    return Event("request", f"{who} is asked: {call}", who, call, arguments=arguments)
+def call(text: str, *names: str) -> ev.Call:
+    """``rb.deliver(p1, a)``, with names for its arguments."""
+    operator, _, inside = text.removesuffix(")").partition("(")
+    values = tuple(inside.split(", ")) if inside else ()
+    return ev.Call(operator, values, tuple(zip(names, values, strict=False)))
 
 
-def deliver(who: str, call: str) -> Event:
-    return Event("indication", f"{who} indicates {call}", who, call)
+def request(who: str, text: str) -> ev.Requested:
+    return ev.Requested(call(text, "m"), process=who)
 
 
-def crash(who: str) -> Event:
-    return Event("crash", f"{who} crashes", who)
+def deliver(who: str, text: str) -> ev.Indicated:
+    return ev.Indicated(call(text), process=who)
 
 
-def suspect(who: str, whom: str) -> Event:
-    said = f"the detector tells {who} that it suspects {whom}"
-    return Event("detect", said, who, f"suspect({whom})", arguments=(("p", whom),))
+def crash(who: str) -> ev.Crashed:
+    return ev.Crashed(process=who)
 
 
-def world(said: str) -> Event:
-    return Event("world", said, name=said)
+def recover(who: str) -> ev.Recovered:
+    return ev.Recovered(process=who)
 
 
-def happens(kind: str, who: str, name: str = "") -> Event:
-    """An event of another kind, which is about no message."""
-    return Event(kind, f"{who} {kind} {name}", who, name)
+def perform(who: str, act: str) -> ev.Performed:
+    return ev.Performed(act, process=who)
+
+
+def store(who: str, variable: str, value: str) -> ev.Stored:
+    return ev.Stored(variable, value, process=who)
+
+
+def expire(who: str, timer: str) -> ev.TimedOut:
+    return ev.TimedOut(timer, process=who)
+
+
+def run_handler(who: str, handler: str) -> ev.Handled:
+    return ev.Handled(handler, process=who)
+
+
+def suspect(who: str, whom: str) -> ev.OracleIndicated:
+    return ev.OracleIndicated(call(f"suspect({whom})", "p"), process=who)
 
 
 def wrote(variable: str, kind: str = "shared") -> Change:
@@ -65,16 +80,18 @@ def wrote(variable: str, kind: str = "shared") -> Change:
 
 
 def step(
-    number: int, *events: Event, cut: tuple[Event, ...] = (), changes: Sequence[Change] = ()
+    number: int,
+    *events: ev.Event,
+    cut: tuple[ev.Effect, ...] = (),
+    changes: Sequence[Change] = (),
 ) -> Step:
     """A step of the kind that its first event says, by that event's process."""
     first = events[0]
     kinds = {"send": "step", "indication": "step", "handler": "step", "copy": "effect"}
-    kind = kinds.get(first.kind, first.kind)
-    process = first.peers[0] if kind == "forge" else first.process
-    return Step(
-        number, first.sentence, kind, process, first.sentence, events, tuple(changes), {}, cut
-    )
+    word = ev.kind_name(first)
+    kind = "world" if isinstance(first, ev.World) else kinds.get(word, word)
+    process = first.receiver if isinstance(first, ev.Forged) else first.process
+    return Step(number, sentence(first), kind, process, events, tuple(changes), {}, cut)
 
 
 def trace(
@@ -89,7 +106,7 @@ def trace(
     closing: Step | None = None,
 ) -> Trace:
     """The run through ``steps``, which are numbered from 1."""
-    start = Step(0, "", "start", "", "the start", (), (), {})
+    start = Step(0, "", "start", "", (), (), {})
     lying = {p: "byzantine" for p in byzantine}
     return Trace(
         header=replace(HEADER, fine_steps=fine),

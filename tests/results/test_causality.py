@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from checker.records import replace
 from checker.results.causality import NOBODY, CopyOutcome, causality
-from checker.results.trace import Change, Event
+from checker.results.events import ClockTicked, Healed, Partitioned, RoundEnded
+from checker.results.trace import Change
 from tests.results.by_hand import (
     copy,
     crash,
@@ -16,7 +17,6 @@ from tests.results.by_hand import (
     step,
     suspect,
     trace,
-    world,
     wrote,
 )
 
@@ -157,12 +157,12 @@ def test_shared_variables_put_their_writers_in_order() -> None:
 
 
 def test_steps_of_the_world_are_in_order() -> None:
-    run = trace(step(1, world("the network splits")), step(2, world("the network heals")))
+    run = trace(step(1, Partitioned(("p2",))), step(2, Healed()))
     assert causality(run).causes[2] == {1}
 
 
 def test_a_tick_of_a_clock_is_a_step_of_its_process_and_of_no_other() -> None:
-    tick = Event("world", "the clock of p2 ticks", arguments=(("process", "p2"),))
+    tick = ClockTicked("p2")
     run = trace(
         step(1, request("p2", "x()")),
         step(2, request("p1", "x()")),
@@ -178,7 +178,7 @@ def test_the_end_of_a_round_concerns_those_for_which_it_changes_something() -> N
     run = trace(
         step(1, request("p1", "x()")),
         step(2, request("p3", "x()")),
-        step(3, world("a round ends"), changes=timers),
+        step(3, RoundEnded(), changes=timers),
         step(4, request("p2", "x()")),
         step(5, request("p3", "y()")),
     )

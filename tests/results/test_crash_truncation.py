@@ -13,11 +13,20 @@ from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, TransitionSystem
 from checker.properties import ask
 from checker.resources import specs
-from checker.results.crash_truncation import EFFECTS, cut_short
-from checker.results.events import trace_events
+from checker.results.crash_truncation import cut_short
+from checker.results.events import (
+    Effect,
+    Event,
+    Sent,
+    Stored,
+    kind_name,
+    message_of,
+    peers_of,
+)
+from checker.results.mark_events import trace_events
 from checker.results.rerun import Moment
-from checker.results.trace import Event
 from checker.session.pipeline import load_check
+from checker.words.events import assignment, sentence
 from tests.explain.violations import violation
 
 
@@ -36,10 +45,16 @@ def states(system: TransitionSystem) -> Iterator[State]:
 def single(events: tuple[Event, ...]) -> list[tuple[str, ...]]:
     """The effects among ``events``, with one for each receiver, without an order."""
     return sorted(
-        (event.kind, event.process, event.name, event.message, peer)
+        (
+            kind_name(event),
+            event.process,
+            "" if message_of(event) else sentence(event),
+            message_of(event),
+            peer,
+        )
         for event in events
-        if event.kind in EFFECTS
-        for peer in (event.peers or ("",))
+        if isinstance(event, Effect)
+        for peer in (peers_of(event) or ("",))
     )
 
 
@@ -105,10 +120,10 @@ def test_receivers_that_a_cut_multicast_misses_are_told(tmp_path: Path) -> None:
     numbers = set()
     for _, _, done, cut in crashes(instantiate(check, {}, ask).system):
         reached, missed = (
-            [peer for event in events if event.kind == "send" for peer in event.peers]
+            [to for event in events if isinstance(event, Sent) for to in event.receivers]
             for events in (done, cut)
         )
-        if any(event.kind == "send" for event in done):
+        if any(isinstance(event, Sent) for event in done):
             assert sorted(reached + missed) == ["p1", "p2", "p3"]
             numbers.add(len(missed))
     assert numbers == {0, 1, 2, 3}
@@ -119,6 +134,6 @@ def test_the_way_that_was_taken_is_the_one_that_is_told() -> None:
         specs() / "exactly_once/one_process.bcast", "log_then_act", "exactly_once over effects"
     )
     (crash,) = (step for step in found.trace.steps if step.cut)
-    (stored,) = (event.name for event in crash.events if event.kind == "store")
-    assert stored == "orders = {}"
-    assert [event.sentence for event in crash.cut] == ["p1 performs a"]
+    (stored,) = (event for event in crash.events if isinstance(event, Stored))
+    assert assignment(stored) == "orders = {}"
+    assert [sentence(event) for event in crash.cut] == ["p1 performs a"]

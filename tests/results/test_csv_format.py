@@ -7,8 +7,9 @@ import io
 
 from checker.formats.csv_format import COLUMNS, trace_to_csv
 from checker.records import replace
+from checker.results.events import Partitioned
 from checker.results.trace import Change
-from tests.results.by_hand import lose, receive, request, send, step, trace, world
+from tests.results.by_hand import lose, receive, request, send, step, trace
 
 CHANGE = Change("seen", "seen", "p2", "{}", '{"a, b"}', "state", False)
 QUIET = replace(CHANGE, quiet=True, title="hidden")
@@ -16,7 +17,7 @@ MADE = trace(
     step(1, request("p1", 'say("a, b")'), send("p1", 'SAY("a, b")', "p2", "p3")),
     step(2, receive("p2", 'SAY("a, b")', "p1"), changes=(CHANGE, QUIET)),
     step(3, lose("p1", 'SAY("a, b")', "p3")),
-    step(4, world("it\nrains")),
+    step(4, Partitioned(("it\nrains",))),
     loop=3,
     closing=step(5, receive("p1", "x", "p1")),
     context=(4,),

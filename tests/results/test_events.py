@@ -20,11 +20,14 @@ from checker.model.types import (
     VariantT,
 )
 from checker.records import replace
-from checker.results.events import tell
+from checker.results import violation_witnesses
+from checker.results.events import named_values
+from checker.results.mark_events import event_of
 from checker.results.outcomes import copies_of, in_flight
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
-from checker.results.violation_witnesses import bindings, constant_violators, sentence
+from checker.results.violation_witnesses import bindings, constant_violators
+from checker.words.events import sentence
 from tests.results.pingpong import FLIGHT, HAD, lasso, pingpong
 from tests.results.relay import MSG, PROC, PROCS, WIRE, apply, local, relay
 
@@ -57,11 +60,11 @@ SEND, COPY, RECEIVE, LOSE, INDICATION, BRANCH, OMIT = range(7)
     ],
 )
 def test_events_in_words(event: Event, says: str) -> None:
-    assert tell(SYSTEM, event).sentence == says
+    assert sentence(event_of(SYSTEM, event)) == says
 
 
 def test_only_the_authors_part_of_a_name_is_shown() -> None:
-    assert tell(SYSTEM, Event(BRANCH, (1, True))).arguments == (("k", "true"),)
+    assert named_values(event_of(SYSTEM, Event(BRANCH, (1, True)))) == (("k", "true"),)
 
 
 def fate(*events: Event) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -157,13 +160,15 @@ def test_witnesses_through_negations_and_lets() -> None:
     assert bindings(SYSTEM, bad, state) == (("q", PROC, 2),)
     bare = replace(SYSTEM.properties[0], bad=ir.TRUE, definition="")
     run = Run((Moment(state, None, ()),), ends=True)
-    assert sentence(SYSTEM, bare, run) == "agreement is violated"
+    assert violation_witnesses.sentence(SYSTEM, bare, run) == "agreement is violated"
 
 
 def test_who_a_run_that_goes_round_fails() -> None:
     system = pingpong()
     run = lasso(system)
-    assert sentence(system, system.properties[0], run).startswith("turns is violated with p = p3:")
+    assert violation_witnesses.sentence(system, system.properties[0], run).startswith(
+        "turns is violated with p = p3:"
+    )
     had = ir.Read(HAD, "had")
     never = apply(ir.Op.NOT, ir.Index(BOOL, had, local("q.2")))
     somebody = ir.Quant(ir.Quantifier.EXISTS, "q.2", ir.Universe(PROC), never, BOOL)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.simulate.session import SteppingSession
+from checker.words.events import sentence
+from checker.words.steps import headline
 from tests.simulate.opening import library
 
 EAGER = "broadcast/eager_reliable.bcast::crash_one"
@@ -17,8 +19,8 @@ def cut_after(*steps: str) -> tuple[str, ...]:
         session.say(words)
     session.say("p1 crashes")
     last = session.trace().steps[-1]
-    assert last.headline == "p1 crashes"
-    return tuple(event.sentence for event in last.cut)
+    assert headline(last) == "p1 crashes"
+    return tuple(map(sentence, last.cut))
 
 
 SENDS = "p1 sends COPY(DATA(p1, a)) to"

@@ -14,6 +14,7 @@ from checker.render.diagram.svg import svg_of
 from checker.render.terminal.text import trace_view
 from checker.results.trace import Trace
 from checker.session.pipeline import Options, run_check
+from checker.words.events import sentence
 
 VOTES = """
 protocol Votes {
@@ -81,4 +82,4 @@ def test_what_is_chosen_anew_at_recovery_is_told(tmp_path: Path) -> None:
     (verdict,) = run_check(str(path), "c", Options()).verdicts
     assert verdict.trace is not None
     (step,) = (s for s in verdict.trace.steps if s.kind == "recover")
-    assert "p1 starts with vote = true" in [e.sentence for e in step.events]
+    assert "p1 starts with vote = true" in [sentence(e) for e in step.events]

@@ -1,14 +1,16 @@
-"""Phrases about executions."""
+"""Opinions of failure detectors."""
 
 from __future__ import annotations
 
 import pytest
 
-from checker.results.phrases import detector_output_text
+from checker.results.events import OracleIndicated
+from checker.words.events import opinion
+from tests.results.by_hand import call
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("text", "said"),
     [
         ("fd.suspect(p1)", "suspects p1"),
         ("restore(p1)", "no longer suspects p1"),
@@ -17,5 +19,5 @@ from checker.results.phrases import detector_output_text
         ("fd.suspect(p1, 2)", ""),
     ],
 )
-def test_what_a_detector_says_of_a_process(call: str, said: str) -> None:
-    assert detector_output_text(call) == said
+def test_what_a_detector_says_of_a_process(text: str, said: str) -> None:
+    assert opinion(OracleIndicated(call(text), process="p1")) == said

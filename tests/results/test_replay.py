@@ -9,8 +9,10 @@ from checker.formats.json_format import trace_from_json, trace_to_json
 from checker.model.ir import PropertyKind
 from checker.records import replace as changed
 from checker.results.answer import Limits, Path
+from checker.results.events import Handled
 from checker.results.replay import ReplayMismatch, path_of, replay, replay_document
 from checker.results.trace import ERRORS, Header
+from checker.words.steps import headline
 from tests.results.relay import relay
 
 SYSTEM = relay()
@@ -23,8 +25,8 @@ def test_an_engines_run_becomes_a_trace() -> None:
     trace = replay(SYSTEM, PATH, AGREEMENT, Header("1", "relay.bcast", "three"))
     assert trace.length == len(PATH.states) - 1 == 2
     assert [s.kind for s in trace.steps] == ["start", "request", "receive"]
-    assert trace.steps[1].headline == "p1 is asked: broadcast(a), and crashes"
-    assert trace.steps[2].headline == "p2 receives DATA(p1, a) from p1"
+    assert headline(trace.steps[1]) == "p1 is asked: broadcast(a), and crashes"
+    assert headline(trace.steps[2]) == "p2 receives DATA(p1, a) from p1"
     assert trace.ends
     assert trace.failure is None
     assert trace.sentence == (
@@ -35,7 +37,7 @@ def test_an_engines_run_becomes_a_trace() -> None:
 
 def test_names_that_the_tool_made_up_are_hidden() -> None:
     trace = replay(SYSTEM, PATH, AGREEMENT)
-    handler = next(e for e in trace.steps[1].events if e.kind == "handler")
+    handler = next(e for e in trace.steps[1].events if isinstance(e, Handled))
     assert handler.arguments == (("m", "a"),)
 
 

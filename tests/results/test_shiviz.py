@@ -10,6 +10,7 @@ import pytest
 from checker.formats.shiviz import EXPRESSION, trace_to_shiviz
 from checker.resources import specs
 from checker.results.causality import causality, lane_of
+from checker.results.events import Healed, Partitioned, RoundEnded
 from checker.results.trace import Trace
 from checker.session.pipeline import Options, run_check
 from tests.results.by_hand import (
@@ -23,7 +24,6 @@ from tests.results.by_hand import (
     step,
     suspect,
     trace,
-    world,
     wrote,
 )
 
@@ -49,9 +49,9 @@ BY_HAND = {
     ),
     "the world": trace(
         step(1, send("p1", "A", "p2")),
-        step(2, world("the network splits")),
+        step(2, Partitioned(("p2",))),
         step(3, crash("p1")),
-        step(4, world("the network heals")),
+        step(4, Healed()),
         step(5, suspect("p2", "p1")),
         step(6, receive("p2", "A", "p1")),
     ),
@@ -125,7 +125,7 @@ def test_a_host_for_the_world_only_where_it_does_something() -> None:
     assert '"world"' not in trace_to_shiviz(BY_HAND["messages"])
     hosts = [host for _, host, _ in parsed(trace_to_shiviz(BY_HAND["the world"]))]
     assert hosts.count("world") == 2
-    named = trace(step(1, request("world", "a")), step(2, world("it rains")), processes=("world",))
+    named = trace(step(1, request("world", "a")), step(2, RoundEnded()), processes=("world",))
     assert [host for _, host, _ in parsed(trace_to_shiviz(named))] == ["world", "world_"]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from checker.results.events import Drawn
 from checker.results.verdict import Word
 from checker.session.pipeline import Options, run_check
 from checker.simulate.session import SteppingSession
+from checker.words.events import assignment
 from tests.simulate.opening import spec
 
 COIN = """
@@ -61,7 +63,9 @@ def test_a_scenario_names_what_a_coin_shows(tmp_path: Path) -> None:
     assert [scenario.reason for scenario in report.scenarios if not scenario.met] == []
     (found,) = report.verdicts
     assert found.word is Word.VIOLATED and found.trace is not None
-    shown = [e.name for step in found.trace.steps for e in step.events if e.kind == "coin"]
+    shown = [
+        assignment(e) for step in found.trace.steps for e in step.events if isinstance(e, Drawn)
+    ]
     assert "s = tails" in shown
     file.write_text(COIN.replace("… s = tails", "… s = edge"), encoding="utf-8")
     (unlucky,) = run_check(str(file), "c", Options()).scenarios

@@ -9,6 +9,7 @@ from checker.results.trace import Trace
 from checker.session import pipeline
 from checker.simulate.run_transfer import phrases_of, transfer_run
 from checker.simulate.scenario import as_choices
+from checker.words.steps import headline
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 
@@ -63,5 +64,5 @@ def test_the_same_steps_in_the_same_protocol_violate_the_same_property() -> None
 
 def test_what_can_not_happen_is_left_out() -> None:
     run = followed("broadcast/eager_reliable.bcast", "no_fault", ("p9 flies", "p1 broadcasts a"))
-    assert run.steps[1].headline == "p1 is asked: broadcast(a)"
+    assert headline(run.steps[1]) == "p1 is asked: broadcast(a)"
     assert run.ends

@@ -15,6 +15,7 @@ from checker.audit.audit import Request, audit
 from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.record import Recorder
+from checker.words.steps import headline
 from tests.audit.logs import rows, write
 from tests.audit.random_logs import random_run
 from tests.audit.test_circles import random_circles
@@ -43,7 +44,7 @@ def test_both_engines_say_the_same(tmp_path: Path) -> None:
     (one,), (other,) = here.report.verdicts, there.report.verdicts
     assert (one.word, one.reason) == (other.word, other.reason)
     assert one.trace is not None and other.trace is not None
-    assert [step.headline for step in one.trace.steps] == [s.headline for s in other.trace.steps]
+    assert [*map(headline, one.trace.steps)] == [*map(headline, other.trace.steps)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from checker.engines.options import Options
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import ActionKind, TransitionSystem
-from checker.results.events import acting
+from checker.results.mark_events import acting
 from checker.session.pipeline import open_check
 
 CHECKS = (
