@@ -146,10 +146,16 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
         trace = read(Trace, document)
         require_fit(trace)
         return trace
-    except KeyError as lacking:
-        raise _no_trace(f"{file} is a damaged trace ({lacking} is missing)", WANTED) from None
-    except (TypeError, ValueError, AttributeError) as problem:
-        raise _no_trace(f"{file} is a damaged trace ({problem})", WANTED) from None
+    except ValueError as problem:
+        raise _no_trace(f"{file} is a damaged trace ({_said(problem)})", WANTED) from None
+
+
+def _said(problem: ValueError) -> str:
+    """Returns what is wrong, behind the place in the document where there is one:
+    ``steps[0].number: expected `int`, got `str```."""
+    what, _, place = str(problem).partition(" - at `$")
+    what = f"{what[0].lower()}{what[1:]}"
+    return f"{place.strip('.`')}: {what}" if place else what
 
 
 def _is_report(document: object) -> bool:
