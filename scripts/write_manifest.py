@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.cli.ladders import LADDERS
+from checker.cli.gallery_chapters import gallery_chapters
 from checker.engines.options import Options
 from checker.language.load import Spec, open_spec
 from checker.proving.dispatch_check import answer_check
@@ -80,7 +80,7 @@ def seconds_class(report: Report) -> str:
 
 def ladder_of(file: str, check: str) -> dict[str, str] | None:
     """Returns the ladder that a check is a rung of, and the rule that it lacks."""
-    for ladder in LADDERS:
+    for ladder in gallery_chapters().ladders:
         for rung in ladder.rungs:
             if (rung.file, rung.check) == (file, check):
                 return {"title": ladder.title, "lacks": rung.rule}

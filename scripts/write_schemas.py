@@ -8,19 +8,19 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
-from enum import Enum
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal
 
-from checker.formats.forms import DOCUMENT_FORMAT, REPORT_FORMAT
-from checker.formats.json_records import Member, bare, form_of, is_union, members
+from msgspec import Meta, defstruct
+from msgspec.json import schema_components
+
+from checker.formats.forms import DOCUMENT_FORMAT, FORMS, PLAIN
+from checker.formats.json_records import identifier, members, object_type, one_of
 from checker.formats.kinds import CONFORMANCES_KIND, REPORTS_KIND, VALENCES_KIND
-from checker.records import is_record
-from checker.results import conformance, trace, valence
 from checker.results.conformance import Conformance
-from checker.results.domains import AtLeast, AtMost, Matching, OneOf, Sha256
+from checker.results.domains import Positive
 from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
@@ -30,263 +30,114 @@ from checker.sweep.cells import Status
 
 CHECKER = Path(__file__).resolve().parents[1] / "checker"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-IDS: Mapping[type, str] = {
-    Trace: f"bivalence:trace:{trace.FORMAT}",
-    Report: f"bivalence:report:{REPORT_FORMAT}",
-    Conformance: f"bivalence:conformance:{conformance.FORMAT}",
-    Valence: f"bivalence:valence:{valence.FORMAT}",
-}
-"""The records that have documents of their own."""
-
-TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 COLUMNS = {"text": str, "int": int, "real": float, "bool": bool}
+WITH_FORM = {object_type(kind, True).__name__: kind for kind in FORMS}
+"""The records that have forms, by the names of their objects' types."""
 
 Schema = dict[str, Any]
 
 
-class Definitions:
-    """The schemas of the records to which a document's schema refers."""
-
-    def __init__(self, root: type) -> None:
-        self.root = root
-        self.found: Schema = {}
-
-    def record(self, kind: type) -> Schema:
-        """Returns the schema of the objects of records of class ``kind``."""
-        properties, required = self._properties(kind)
-        return {
-            "description": described(kind),
-            **closed_object(properties, required),
-        }
-
-    def _properties(self, kind: Any) -> tuple[Schema, list[str]]:
-        form = form_of(kind)
-        properties: Schema = {key: {"const": value} for key, value in form.constants.items()}
-        required = [*properties]
-        for member in members(kind):
-            if member.name == form.inlined:
-                inlined, also = self._properties(bare(member.hint))
-                properties |= inlined
-                required += also
-                continue
-            properties[member.key] = self._member(member)
-            if member.name not in form.optional:
-                required.append(member.key)
-        for name in form.derived:
-            hints = get_type_hints(getattr(kind, name).fget, include_extras=True)
-            properties[name] = self.schema(hints["return"])
-            required.append(name)
-        if form.sealed:
-            properties["digest"] = self.schema(Sha256)
-        return properties, required
-
-    def _member(self, member: Member) -> Schema:
-        if not member.items:
-            return self.schema(member.hint)
-        kinds = get_args(bare(get_args(bare(member.hint))[0]))
-        parts = {key: self.schema(kind) for key, kind in zip(member.items, kinds, strict=True)}
-        whole = {"type": "array", "items": closed_object(parts, [*parts])}
-        return whole | constraints(member.hint, "array")
-
-    def schema(self, hint: Any) -> Schema:
-        """Returns the schema of the values of a type."""
-        if get_origin(hint) is Annotated:
-            of = self.schema(bare(hint))
-            return of | constraints(hint, of["type"])
-        if is_union(hint):
-            return self._alternatives(get_args(hint))
-        if get_origin(hint) is tuple:
-            return {"type": "array", "items": self.schema(get_args(hint)[0])}
-        if get_origin(hint) is not None:  # a mapping from texts
-            return {"type": "object", "additionalProperties": self.schema(get_args(hint)[1])}
-        if is_record(hint):
-            return {"$ref": self.reference(hint)}
-        if issubclass(hint, Enum):
-            return {"enum": [member.value for member in hint]}
-        return {"type": TYPES[hint]}
-
-    def _alternatives(self, kinds: tuple[Any, ...]) -> Schema:
-        if any(get_origin(kind) is dict for kind in kinds):  # any JSON value
-            return {}
-        return {"anyOf": [self.schema(kind) for kind in kinds]}
-
-    def reference(self, kind: Any) -> str:
-        """Returns how a schema refers to the objects of records of class ``kind``."""
-        if kind in IDS and kind is not self.root:
-            return IDS[kind]
-        name = kind.__name__[0].lower() + kind.__name__[1:]
-        if name not in self.found:
-            self.found[name] = {}
-            self.found[name] = self.record(kind)
-        return f"#/$defs/{name}"
-
-
-def closed_object(properties: Schema, required: list[str]) -> Schema:
-    """Returns the schema of objects with these properties and no others."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": required,
-        "properties": properties,
-    }
-
-
-def constraints(hint: Any, kind: str) -> Schema:
-    """Returns what annotations say of values of the JSON type ``kind``."""
-    found: Schema = {}
-    for domain in getattr(hint, "__metadata__", ()):
-        match domain:
-            case AtLeast(least):
-                found["minItems" if kind == "array" else "minimum"] = least
-            case AtMost(most):
-                found["maximum"] = most
-            case OneOf():
-                found["enum"] = [*domain.values]
-            case Matching(pattern):
-                found["pattern"] = pattern
-            case _:
-                raise TypeError(f"{domain} says nothing that a schema can say")
-    return found
-
-
-def described(kind: Any) -> str:
-    """Returns the docstring of a record, and of what is inlined in it, as a description: fields
-    have the names of their keys."""
-    text = " ".join((inspect.getdoc(kind) or "").split())
-    text = (
-        re.sub(r":\w+:`(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
-        .replace("``", "`")
-        .replace("`None`", "`null`")
-    )
-    for member in members(kind):
-        text = text.replace(f"`{member.name}`", f"`{member.key}`")
-        if member.name == form_of(kind).inlined:
-            text += f" {described(bare(member.hint))}"
+def described(name: str, text: str) -> str:
+    """Returns the docstring of the record whose object is ``name`` as a description: fields have
+    the names of their keys, and what is inlined is described, too."""
+    form = FORMS[WITH_FORM[name]] if name in WITH_FORM else PLAIN
+    if form.inlined:
+        text = f"{text} {inspect.getdoc(members(WITH_FORM[name])[form.inlined])}"
+    text = re.sub(r":\w+:`(?:[\w.]*\.)?(\w+)`", r"`\1`", " ".join(text.split()))
+    text = text.replace("``", "`").replace("`None`", "`null`")
+    for field, key in form.keys.items():
+        text = text.replace(f"`{field}`", f"`{key}`")
     return text
 
 
-def document_head(identifier: str, title: str) -> Schema:
-    """Returns the keys with which each schema begins."""
-    return {"$schema": DIALECT, "$id": identifier, "title": title}
+def schema_of(root: Any, name: str, title: str) -> Schema:
+    """Returns the schema called ``name`` of documents that have the keys of ``root``."""
+    _, parts = schema_components([root], ref_template="#/$defs/{name}")
+    for part, schema in parts.items():
+        if "description" in schema:
+            schema["description"] = described(part, schema["description"])
+    whole = parts.pop(root.__name__)
+    return {"$schema": DIALECT, "$id": name, **whole, "title": title, "$defs": parts}
+
+
+def document_schema(version: int, kind: str, title: str, keys: dict[str, Any]) -> Schema:
+    """Returns the schema of documents of a ``kind`` that have ``keys``, with the types of their
+    values, after those that each has."""
+    constants = {"format": version, "kind": kind}
+    types = {key: Literal[value] for key, value in constants.items()}
+    every = {**types, "version": str, **keys}
+    root = defstruct("document", every.items(), forbid_unknown_fields=True)
+    return schema_of(root, identifier(constants), title)
+
+
+def listed(item: Any, description: str) -> Any:
+    """Returns the type of lists of ``item``."""
+    return Annotated[list[item], Meta(description=description)]
 
 
 def trace_schema() -> Schema:
     """Returns the schema of a trace."""
-    definitions = Definitions(Trace)
-    head = document_head(IDS[Trace], "A trace of bivalence")
-    return {**head, **definitions.record(Trace), "$defs": definitions.found}
+    root = object_type(Trace, True)
+    return schema_of(root, identifier(FORMS[Trace].constants), "A trace of bivalence")
 
 
-def reports_schema(root: type, kind: str, title: str, *others: Schema) -> Schema:
-    """Returns the schema of a document of reports: records of ``root``, or ``others``."""
-    definitions = Definitions(root)
-    one = {"$ref": definitions.reference(root)}
-    number = {"type": "integer"}
-    properties = {
-        "format": {"const": DOCUMENT_FORMAT},
-        "kind": {"const": kind},
-        "version": {"type": "string"},
-        "reports": {
-            "description": "Empty where nothing could be run: `diagnostics` says why.",
-            "type": "array",
-            "items": {"oneOf": [one, *others]} if others else one,
-        },
-        "diagnostics": {
-            "description": "Errors of what has no report, and warnings of checks.",
-            "type": "array",
-            "items": {"$ref": definitions.reference(Problem)},
-        },
-        "exit_code": number,
-    }
-    return {
-        **document_head(
-            f"bivalence:{kind.removeprefix('bivalence ').replace(' ', '-')}:{DOCUMENT_FORMAT}",
-            title,
+def reports_schema(report: Any, kind: str, title: str) -> Schema:
+    """Returns the schema of a document of reports."""
+    keys = {
+        "reports": listed(report, "Empty where nothing could be run: `diagnostics` says why."),
+        "diagnostics": listed(
+            object_type(Problem, True), "Errors of what has no report, and warnings of checks."
         ),
-        **closed_object(properties, [*properties]),
-        "$defs": definitions.found,
+        "exit_code": int,
     }
-
-
-def report_schema() -> Schema:
-    """Returns the schema of what ``--json`` writes: the reports on checks."""
-    title = "What bivalence writes with --json: the reports on checks"
-    return reports_schema(Report, REPORTS_KIND, title)
-
-
-def valence_schema() -> Schema:
-    """Returns the schema of a document with a report on valence."""
-    return reports_schema(Valence, VALENCES_KIND, "What bivalence valence writes with --json")
+    return document_schema(DOCUMENT_FORMAT, kind, title, keys)
 
 
 def conformance_schema() -> Schema:
     """Returns the schema of what conform writes: the reports on logs."""
-    text = {"type": "string"}
-    properties = {"name": text, "verdict": {"const": "unknown"}, "error": text}
-    unusable = {
-        "description": "Stands for the report on a log that can't be used: `error` says why.",
-        "type": "object",
-        "additionalProperties": False,
-        "required": [*properties, "exit_code"],
-        "properties": {**properties, "exit_code": {"type": "integer"}},
-    }
+    unusable = defstruct(
+        "unusable",
+        [("name", str), ("verdict", Literal["unknown"]), ("error", str), ("exit_code", int)],
+        forbid_unknown_fields=True,
+        namespace={
+            "__doc__": "Stands for the report on a log that can't be used: `error` says why."
+        },
+    )
     title = "What bivalence conform writes with --json: the reports on logs"
-    return reports_schema(Conformance, CONFORMANCES_KIND, title, unusable)
+    schema = reports_schema(object_type(Conformance, True), CONFORMANCES_KIND, title)
+    schema["$defs"] |= schema_components([unusable])[1]
+    reports = schema["properties"]["reports"]
+    reports["items"] = {"oneOf": [reports["items"], {"$ref": "#/$defs/unusable"}]}
+    return schema
 
 
 def sweep_schema() -> Schema:
-    """Returns the schema of a sweep: its cells have the columns of its rows."""
-    definitions = Definitions(Report)
-    text = {"type": "string"}
-    properties = {
-        "format": {"const": rows.FORMAT},
-        "kind": {"const": rows.KIND},
-        "version": text,
-        "file": text,
-        "check": text,
-        "settings": {
-            "description": "What --set gives to all cells",
-            "type": "object",
-            "additionalProperties": text,
-        },
-        "axes": {
-            "description": "The values of each axis, in order",
-            "type": "object",
-            "additionalProperties": {"type": "array", "items": {"type": ["string", "integer"]}},
-        },
-        "notes": {"type": "array", "items": text},
-        "cells": {
-            "description": "A row for each cell, by its number",
-            "type": "array",
-            "items": {"$ref": "#/$defs/cell"},
-        },
-        "diagnostics": {
-            "description": "Warnings of the check, or the errors for which there are no cells",
-            "type": "array",
-            "items": {"$ref": definitions.reference(Problem)},
-        },
+    """Returns the schema of a sweep: its cells have the columns of its rows, and some that depend
+    on the check."""
+    columns = {**rows.FIRST, **rows.STATUS, **rows.FIGURES, **rows.ERROR, **rows.ABOUT}
+    types = {name: COLUMNS[kind] for name, kind in columns.items()}
+    cell = {name: of if name in rows.NEVER_EMPTY else of | None for name, of in types.items()}
+    keys = {
+        "file": str,
+        "check": str,
+        "settings": Annotated[dict[str, str], Meta(description="What --set gives to all cells")],
+        "axes": Annotated[
+            dict[str, list[str | int]], Meta(description="The values of each axis, in order")
+        ],
+        "notes": list[str],
+        "cells": listed(
+            defstruct("cell", {**cell, "cell": Positive, "status": one_of(Status)}.items()),
+            "A row for each cell, by its number",
+        ),
+        "diagnostics": listed(
+            object_type(Problem, True),
+            "Warnings of the check, or the errors for which there are no cells",
+        ),
     }
     title = "What bivalence sweep writes with --json: one check at every point of a grid"
-    head = document_head(f"bivalence:sweep:{rows.FORMAT}", title)
-    return {
-        **head,
-        **closed_object(properties, [*properties]),
-        "$defs": {"cell": cell_schema(), **definitions.found},
-    }
-
-
-def cell_schema() -> Schema:
-    """Returns the schema of a cell, which may have columns that depend on the check."""
-    fixed = {**rows.FIRST, **rows.STATUS, **rows.FIGURES, **rows.ERROR, **rows.ABOUT}
-    columns: Schema = {}
-    for name, kind in fixed.items():
-        found = TYPES[COLUMNS[kind]]
-        columns[name] = {"type": found if name in rows.NEVER_EMPTY else [found, "null"]}
-    columns["cell"]["minimum"] = 1
-    columns["status"] = {"enum": [status.value for status in Status]}
-    return {
+    schema = document_schema(rows.FORMAT, rows.KIND, title, keys)
+    schema["$defs"]["cell"] |= {
         "title": "A cell: its parameters, and what became of it",
-        **closed_object(columns, [*columns]),
         "patternProperties": {
             "^verdict_": {"enum": [*(word.value for word in Word), None]},
             "^(reason|trace)_": {"type": ["string", "null"]},
@@ -296,12 +147,23 @@ def cell_schema() -> Schema:
             "type": ["integer", "string", "null"],
         },
     }
+    return schema
 
 
-SCHEMAS = {
+SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
     CHECKER / "formats/schema/trace.schema.json": trace_schema,
-    CHECKER / "formats/schema/report.schema.json": report_schema,
-    CHECKER / "formats/schema/valence.schema.json": valence_schema,
+    CHECKER / "formats/schema/report.schema.json": partial(
+        reports_schema,
+        object_type(Report, True),
+        REPORTS_KIND,
+        "What bivalence writes with --json: the reports on checks",
+    ),
+    CHECKER / "formats/schema/valence.schema.json": partial(
+        reports_schema,
+        object_type(Valence, True),
+        VALENCES_KIND,
+        "What bivalence valence writes with --json",
+    ),
     CHECKER / "formats/schema/conformance.schema.json": conformance_schema,
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }

@@ -65,7 +65,7 @@ def gallery(
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
-    from checker.cli.chance_chapters import write_chance_chapter
+    from checker.cli.chance_chapters import write_chance_chapters
     from checker.cli.console import print_hint, write_file
     from checker.cli.errors import UNKNOWN
     from checker.cli.ladder_chapters import write_ladders
@@ -87,7 +87,7 @@ def gallery(
         interrupted = True
     index = target / "index.html"
     chapters = [] if interrupted else write_chapters(specs, target, budget)
-    chapters += [] if interrupted else write_chance_chapter(specs, target, budget)
+    chapters += [] if interrupted else write_chance_chapters(specs, target, budget)
     ladders = [] if interrupted else write_ladders(specs, exhibits, target, layout)
     write_file(str(index), index_of(exhibits, skipped, layout, chapters, ladders))
     for each in skipped:

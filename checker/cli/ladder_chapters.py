@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.cli.ladders import Rung
+    from checker.cli.gallery_chapters import Rung
     from checker.render.diagram.rows import Layout
     from checker.render.html.gallery import Exhibit, LadderChapter, Step
     from checker.results.trace import Trace
@@ -22,7 +22,7 @@ def write_ladders(
     long, that of the check's scenario, whose page is written into the folder ``target``.
     """
     from checker import resources
-    from checker.cli.ladders import LADDERS
+    from checker.cli.gallery_chapters import gallery_chapters
     from checker.render.html.gallery import LadderChapter
 
     given = {file.resolve() for file in files}
@@ -31,7 +31,7 @@ def write_ladders(
         header = exhibit.trace.header
         shown.setdefault((Path(header.file).resolve(), header.check), exhibit)
     found = []
-    for ladder in LADDERS:
+    for ladder in gallery_chapters().ladders:
         steps = []
         for rung in ladder.rungs:
             path = (resources.specs() / rung.file).resolve()

@@ -7,46 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 if TYPE_CHECKING:
     from checker.render.html.gallery import Chapter
-
-
-class Theme(Struct, frozen=True):
-    """A chapter: the check that it shows, and the part of its page to begin with."""
-
-    title: str
-    file: str
-    check: str
-    part: str
-    said: str
-
-
-THEMES = (
-    Theme(
-        "The adjacent inputs",
-        "consensus/leader.bcast",
-        "leader_crash_one",
-        "inputs",
-        "Lemma 2: two inputs that differ in one process decide differently, and without that"
-        " process nothing is decided.",
-    ),
-    Theme(
-        "The hook",
-        "commit/two_phase_commit.bcast",
-        "coordinator_or_participant",
-        "hook",
-        "Lemma 3: where the next step decides, one process takes it, and all wait for that one.",
-    ),
-    Theme(
-        "The run that never decides",
-        "consensus/paxos.bcast",
-        "duel",
-        "never",
-        "The theorem: every message is received, every state is bivalent, forever.",
-    ),
-)
 
 
 def write_chapters(files: Iterable[Path], target: Path, budget: float) -> list[Chapter]:
@@ -54,6 +16,7 @@ def write_chapters(files: Iterable[Path], target: Path, budget: float) -> list[C
     ``target``, within ``budget`` seconds each; what is not known by then is left out."""
     from checker import resources
     from checker.cli.console import write_file
+    from checker.cli.gallery_chapters import gallery_chapters
     from checker.engines import budgets
     from checker.engines.options import Options
     from checker.render.html.gallery import Chapter
@@ -64,7 +27,7 @@ def write_chapters(files: Iterable[Path], target: Path, budget: float) -> list[C
     from checker.valence.question import question_of
 
     given, found = {file.resolve() for file in files}, []
-    for theme in THEMES:
+    for theme in gallery_chapters().valence:
         path = resources.specs() / theme.file
         if path.resolve() not in given:
             continue

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.visible import json_text
+from checker.formats.format_4 import upgraded
 from checker.formats.forms import DOCUMENT_FORMAT, KIND, REPORT_KIND
 from checker.formats.json_records import digest, read, to_data
 from checker.formats.kinds import DOCUMENT_KINDS
@@ -23,6 +24,8 @@ from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
 from checker.results.verdict import Report
 
+BEFORE = 4
+"""The version of traces that is read beside the present one."""
 DEEPEST = 200
 """Levels of a document: types nest 60 levels deep, and a map in a map takes three."""
 WANTED = "a document written by `bivalence check --trace-out`"
@@ -136,20 +139,26 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise _no_trace(f"{file} is no trace", WANTED)
     found = document.get("format")
-    if found != FORMAT:
+    if found not in (FORMAT, BEFORE):
         message = f"{file} is a trace of format {found!r}"
         hint = "check the spec again with this version, or view the trace with the one it names"
         tool = document.get("tool")
         said = f"format {FORMAT}" + (f" (the trace was written by {tool})" if tool else "")
         raise SpecError((Diagnostic("E005", message, None, said, hint),))
     try:
-        trace = read(Trace, document)
+        trace = read(Trace, document if found == FORMAT else upgraded(document))
         require_fit(trace)
         return trace
-    except KeyError as lacking:
-        raise _no_trace(f"{file} is a damaged trace ({lacking} is missing)", WANTED) from None
-    except (TypeError, ValueError, AttributeError) as problem:
-        raise _no_trace(f"{file} is a damaged trace ({problem})", WANTED) from None
+    except ValueError as problem:
+        raise _no_trace(f"{file} is a damaged trace ({_said(problem)})", WANTED) from None
+
+
+def _said(problem: ValueError) -> str:
+    """Returns what is wrong, behind the place in the document where there is one:
+    ``steps[0].number: expected `int`, got `str```."""
+    what, _, place = str(problem).partition(" - at `$")
+    what = f"{what[0].lower()}{what[1:]}"
+    return f"{place.strip('.`')}: {what}" if place else what
 
 
 def _is_report(document: object) -> bool:

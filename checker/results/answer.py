@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from checker.model.types import Value
-from checker.results.domains import Amount, AtLeast, Natural, Positive, Text
+from checker.results.domains import Amount, Natural, Positive, Text
 from checker.results.walks import WalkSummary
 
 State = tuple[Value, ...]
@@ -120,7 +120,7 @@ class Weight(Struct, frozen=True):
     """Something in which states differ; without it there would be ``factor`` times fewer."""
 
     name: str
-    factor: Annotated[float, AtLeast(1)]
+    factor: Annotated[float, Meta(ge=1)]
 
 
 class Variety(Struct, frozen=True):
@@ -164,7 +164,7 @@ class Restart(Struct, frozen=True):
     come; ``kept``: the next one continued from there, and did not start over.
     """
 
-    grown: Annotated[tuple[tuple[str, Natural, Positive], ...], AtLeast(1)]
+    grown: Annotated[tuple[tuple[str, Natural, Positive], ...], Meta(min_length=1)]
     states: Natural
     depth: Natural
     kept: bool = False

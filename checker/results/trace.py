@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
 from checker.model.ir import ActionKind, FairnessKind, VariableKind
-from checker.results.domains import AtLeast, Natural, OneOf, Sha256
+from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
 
@@ -323,7 +323,7 @@ class Trace(Struct, frozen=True):
     variables: tuple[
         tuple[str, Annotated[str, OneOf(VariableKind)]], ...
     ]  # name and kind, in the order of the states
-    steps: Annotated[tuple[Step, ...], AtLeast(1)]
+    steps: Annotated[tuple[Step, ...], Meta(min_length=1)]
     fates: tuple[ProcessOutcome, ...] = ()
     copies: tuple[Copies, ...] = ()
     in_flight: tuple[InFlight, ...] = ()

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import checker
 from checker.chance.decision_table import Decision, rules_of
-from checker.cli.chance_chapters import FILE, write_chance_chapter
+from checker.cli.chance_chapters import write_chance_chapters
+from checker.cli.gallery_chapters import gallery_chapters
 from checker.render.html.chance import chance_page
 from checker.results.chance import Rule
 
@@ -67,9 +68,10 @@ def test_the_page_has_rules_and_the_tree() -> None:
 
 
 def test_the_gallery_has_a_chapter_on_chance(tmp_path: Path) -> None:
-    (found,) = write_chance_chapter([ROOT / "specs" / FILE], tmp_path, 60.0)
+    (chapter,) = gallery_chapters().chance
+    (found,) = write_chance_chapters([ROOT / "specs" / chapter.file], tmp_path, 60.0)
     page = (tmp_path / found.page).read_text(encoding="utf-8")
     assert found.title == "How improbable"
     assert "the chance is 7/8 under the worst adversary" in page
     assert "the chance is 49/64 under the worst adversary" in page
-    assert write_chance_chapter([], tmp_path, 60.0) == []
+    assert write_chance_chapters([], tmp_path, 60.0) == []

@@ -89,18 +89,20 @@ def test_whatever_is_changed_is_shown_or_refused(document: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("steps", 1, "kind"), "zz", "unknown kind"),
-        (("steps", 1, "events", 0, "kind"), "zz", "unknown kind"),
+        (("steps", 1, "kind"), "zz", "steps[1].kind: invalid enum value 'zz'"),
+        (("steps", 1, "events", 0, "kind"), "zz", "steps[1].events[0].kind: invalid"),
         (("steps", 1, "events", 0, "kind"), "receive", "peers"),
         (("fates", 0, "process"), "p9", "'p9' is no process"),
-        (("fates", 0, "faulty"), "zz", "'zz' is unknown"),
+        (("fates", 0, "faulty"), "zz", "fates[0].faulty: invalid enum value 'zz'"),
         (("explanation", "context"), [99], "there is no step 99"),
         (("explanation", "claims", 0, "truths"), [True], "1 truths in"),
         (("processes",), [], "no processes"),
+        (("sentence",), MISSING, "missing required field `sentence`"),
+        (("steps",), [], "steps: expected `array` of length >= 1"),
         (("loop",), 99, "no loop: 99"),
         (("steps", 0, "number"), 10**30, "has the number"),
-        (("steps", 0, "number"), 1.0, "expected a whole number"),
-        (("variables", 0, "kind"), 3, "expected a text"),
+        (("steps", 0, "number"), 1.0, "steps[0].number: expected `int`, got `float`"),
+        (("variables", 0, "kind"), 3, "variables[0].kind: expected `str`"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from checker import resources
+from checker.cli.gallery_chapters import Ladder, gallery_chapters
 from checker.cli.ladder_chapters import scenario_trace, write_ladders
-from checker.cli.ladders import LADDERS, Ladder
 from checker.render.html.gallery import index_of
 from checker.session import pipeline
 
 LIBRARY = resources.specs()
+LADDERS = gallery_chapters().ladders
 
 
 def _named_in_readme() -> dict[str, list[str]]:
