@@ -79,6 +79,13 @@ def test_every_command_and_option_exists() -> None:
         assert set(re.findall(r"`(--[a-z-]+)", row)) <= known
 
 
+def test_every_shared_option_exists() -> None:
+    table = PAGE[PAGE.index("| option |") :].partition("\n\n")[0]
+    known = {o for command in cli.commands.values() for p in command.params for o in p.opts}
+    named = set(re.findall(r"`(--?[a-z-]+)", table))
+    assert named and named <= known
+
+
 def test_the_diagram_is_the_one_that_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
