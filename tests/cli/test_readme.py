@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    \./bivalence check (\S+)$", README, re.MULTILINE)
 OVERVIEW = (ROOT / "docs" / "overview.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-WORLD = OVERVIEW[OVERVIEW.index("The protocol says nothing") :].partition("\n\n")[0]
+WORLD = OVERVIEW[OVERVIEW.index("The protocol does not mention") :].partition("\n\n")[0]
 WORDS = [
     w for w in re.findall(r"`([^`]+)`", WORLD) if re.match("faults|links|timing|detector|given", w)
 ]
