@@ -176,5 +176,5 @@ def test_every_interface_and_object_of_the_tool_is_named() -> None:
     assert {
         name for name in (*known.interfaces, *known.objects) if f"`{name}`" not in PAGE
     } == set()
-    sentence = PAGE[PAGE.index("The tool has `Register`") :].partition("\n")[0]
+    sentence = PAGE[PAGE.index("The tool has `Register`") :].partition("\n\n")[0]
     assert {name for name in known.objects if f"`{name}`" not in sentence} == set()
