@@ -31,8 +31,8 @@ class Delivery(Enum):
 class LinkKind:
     """A kind of link, or several combined; ``ValueError`` says why no link can have its traits.
 
-    ``name``: as a check writes it; ``meaning``: as in ``docs/language/checks.md``; ``exactly_once``:
-    it excludes every trait by which a message could arrive more or less than once.  The others are
+    ``name``: as a check writes it; ``meaning``: as in ``docs/language/checks.md``.
+    ``exactly_once``: it excludes every trait by which a message could arrive more or less than once.  The others are
     traits.  ``ordered``: messages from one process to another arrive in the order in which they
     were sent.  ``loses``: a message in flight may be lost.  ``keeps``: a message that is delivered
     stays in flight.  ``duplicates``: it may stay.  ``delivery``: what is promised.
