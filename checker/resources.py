@@ -51,10 +51,12 @@ def grammar() -> Path:
     return _folder("grammar") / "bivalence.lark"
 
 
-def language_reference() -> Path:
-    """Returns the reference of the language, in Markdown; raises ``FileNotFoundError`` where it is
-    missing."""
-    return _folder("docs") / "language.md"
+def language_reference() -> list[Path]:
+    """Returns the pages of the reference of the language, in Markdown, in reading order; raises
+    ``FileNotFoundError`` if they are missing."""
+    folder = _folder("docs") / "language"
+    pages = ("protocols", "statements", "properties", "checks", "advanced", "semantics")
+    return [folder / f"{page}.md" for page in pages]
 
 
 def specs() -> Path:

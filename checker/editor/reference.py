@@ -1,4 +1,4 @@
-"""What the words of the language mean, as ``docs/language.md`` says it in its tables."""
+"""The meanings of the language's keywords, from the tables of ``docs/language/``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FIRST = re.compile(r"[A-Za-z_]\w*")
 
 @cache
 def rows() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Returns the rows of the tables: what is written, and what it means; nothing where the
+    """Returns the rows of the tables: the code in the first cell and its meaning; empty if the
     reference is not installed."""
     try:
-        text = resources.language_reference().read_text(encoding="utf-8")
+        pages = [page.read_text(encoding="utf-8") for page in resources.language_reference()]
     except OSError:
         return ()
     found = []
-    for line in text.splitlines():
+    for line in "\n".join(pages).splitlines():
         cells = [cell.strip() for cell in _SPLIT.split(line.strip().strip("|"))]
         if line.startswith("| `") and len(cells) >= 2 and cells[-1]:
             meaning = "; ".join(cell for cell in cells[1:] if cell)

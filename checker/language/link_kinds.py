@@ -33,12 +33,12 @@ class Delivery(Enum):
 class LinkKind(Struct, frozen=True):
     """A kind of link, or several combined; ``ValueError`` says why no link can have its traits.
 
-    ``name``: as a check writes it; ``meaning``: as ``docs/language.md`` says it; ``exactly_once``:
-    it excludes every trait by which a message could arrive more or less than once.  The others are
-    traits.  ``ordered``: messages from one process to another arrive in the order in which they
-    were sent.  ``loses``: a message in flight may be lost.  ``keeps``: a message that is delivered
-    stays in flight.  ``duplicates``: it may stay.  ``delivery``: what is promised.
-    ``authenticates``: no process sends in the name of another.  ``has_capacity``: a number behind
+    ``name``: as a check writes it; ``meaning``: as in ``docs/language/checks.md``.
+    ``exactly_once``: it excludes every trait by which a message could arrive more or less than
+    once. The others are traits. ``ordered``: messages from one process to another arrive in the
+    order in which they were sent. ``loses``: a message in flight may be lost. ``keeps``: a message
+    that is delivered stays in flight. ``duplicates``: it may stay. ``delivery``: what is promised.
+    ``authenticates``: no process sends in the name of another. ``has_capacity``: a number behind
     the name bounds the messages in flight from one process to another.
     """
 

@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    \./bivalence check (\S+)$", README, re.MULTILINE)
 OVERVIEW = (ROOT / "docs" / "overview.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-WORLD = OVERVIEW[OVERVIEW.index("The protocol says nothing") :].partition("\n\n")[0]
+WORLD = OVERVIEW[OVERVIEW.index("The protocol does not mention") :].partition("\n\n")[0]
 WORDS = [
     w for w in re.findall(r"`([^`]+)`", WORLD) if re.match("faults|links|timing|detector|given", w)
 ]
@@ -77,6 +77,13 @@ def test_every_command_and_option_exists() -> None:
         command = cli.commands[name[1]]
         known = {option for param in command.params for option in param.opts}
         assert set(re.findall(r"`(--[a-z-]+)", row)) <= known
+
+
+def test_every_shared_option_exists() -> None:
+    table = PAGE[PAGE.index("| option |") :].partition("\n\n")[0]
+    known = {o for command in cli.commands.values() for p in command.params for o in p.opts}
+    named = set(re.findall(r"`(--?[a-z-]+)", table))
+    assert named and named <= known
 
 
 def test_the_diagram_is_the_one_that_is_printed(

@@ -1,5 +1,5 @@
-"""What the tutorial and the pages on limits tell a reader to save and to type works as it stands
-there, and prints it."""
+"""The files and commands of the tutorial, the pages on limits and the guides to logs work as they
+are written, and print what is shown."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ LESSONS = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md
 LIMITS = sorted(
     page for page in (FOLDER.parent / "limits").glob("*.md") if page.name != "README.md"
 )
+GUIDES = [FOLDER.parent / "audit.md", FOLDER.parent / "conform.md"]
 BLOCK = re.compile(r"^```(bivalence|console|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 """A line of a block that stands for any lines of what is printed."""
@@ -68,7 +69,7 @@ LONG = {"crash_inside_a_multicast", "exactly_once"}
     "page",
     [
         pytest.param(page, marks=[pytest.mark.slow] * (page.stem in LONG), id=page.stem)
-        for page in (*LESSONS, *LIMITS)
+        for page in (*LESSONS, *LIMITS, *GUIDES)
     ],
 )
 def test_a_page(

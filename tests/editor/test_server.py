@@ -135,7 +135,7 @@ def test_hover_says_type_meaning_and_the_textbooks_sentence(editor: Editor, spec
     assert "set<(Proc, Msg)>" in said("seen") and "with the sender" in said("seen")
     assert "CGR 2011, Module 3.2, RB4" in said("agreement")
     assert "m : Msg" in said("m)", 1)
-    assert "stop forever" in said("crash <=")
+    assert "never recover" in said("crash <=")
 
 
 def test_a_name_of_several_interfaces_is_what_the_check_takes(editor: Editor, spec: str) -> None:

@@ -24,7 +24,8 @@ from tests.agreement import specs
 from tests.world import features
 
 ROOT = Path(__file__).resolve().parents[2]
-LANGUAGE = (ROOT / "docs/language.md").read_text(encoding="utf-8")
+CHECKS = (ROOT / "docs/language/checks.md").read_text(encoding="utf-8")
+SEMANTICS = (ROOT / "docs/language/semantics.md").read_text(encoding="utf-8")
 KINDS = list(LINK_KINDS.values())
 
 # A perfect link neither loses nor repeats; what repeats has no order; what stays fills a bounded
@@ -89,20 +90,20 @@ def test_an_additional_kind_is_known_for_a_while() -> None:
 # ---- documents ----------------------------------------------------------------------------------
 
 
-def rows(heading: str) -> dict[str, str]:
-    """The two columns of the table below ``heading`` in docs/language.md."""
-    section = re.split(r"^##+ ", LANGUAGE.partition(f"# {heading}\n")[2], flags=re.MULTILINE)[0]
+def rows(page: str, heading: str) -> dict[str, str]:
+    """The two columns of the table below ``heading`` in ``page``."""
+    section = re.split(r"^##+ ", page.partition(f"# {heading}\n")[2], flags=re.MULTILINE)[0]
     return dict(re.findall(r"^\| (.+?) \| (.+) \|$", section, re.MULTILINE))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_language_page_has_a_row_for_each_kind(kind: LinkKind) -> None:
     written = f"`links {kind.name}{' k' * kind.has_capacity}`"
-    assert rows("Checks")[written].startswith(kind.meaning)
+    assert rows(CHECKS, "Links")[written].startswith(kind.meaning)
 
 
 def test_the_language_page_says_what_is_assumed() -> None:
-    table = rows("Fairness assumptions")
+    table = rows(SEMANTICS, "Fairness assumptions")
     for kind in KINDS:
         if kind.delivery in (Delivery.STUBBORN, Delivery.FAIR_LOSS):
             assert f"that {table[f'`{kind.name}`']}".startswith(kind.delivery.value)

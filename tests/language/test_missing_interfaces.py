@@ -69,7 +69,7 @@ def test_without_a_request_each_need_of_an_interface_is_told() -> None:
 
 
 def test_the_list_and_the_page_have_all_interfaces() -> None:
-    page = Path(__file__).parents[2] / "docs/language.md"
+    page = Path(__file__).parents[2] / "docs/language/protocols.md"
     table = page.read_text(encoding="utf-8").partition("| interface | request | indication |")[2]
     told = {}
     for row in table.partition("\n\n")[0].splitlines()[2:]:

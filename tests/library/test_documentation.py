@@ -1,4 +1,4 @@
-"""What docs/language.md shows, the tool takes; what the tables of that page promise, it keeps."""
+"""The examples of the pages on the language run as they say, and so do the rows of their tables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from checker.cli.main import main
 from checker.language.library import prelude
 from checker.proving.dispatch_check import answer_check
-from checker.resources import specs
+from checker.resources import language_reference, specs
 from checker.session.pipeline import Options, checks_in, run_check
 
-PAGE = (specs().parent / "docs" / "language.md").read_text(encoding="utf-8")
-FENCED = re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+DOCS = specs().parent / "docs"
+GUIDE = (DOCS / "language.md").read_text(encoding="utf-8")
+REFERENCE = [page.read_text(encoding="utf-8") for page in language_reference()]
+PAGE = "\n".join([GUIDE, *REFERENCE])
+FENCED = re.findall(r"^```bivalence\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 # What a fragment needs around it, by the word it starts with.
 AROUND = {
@@ -121,8 +125,22 @@ check all_of_it of Everything {
 """
 
 
-def test_the_page_has_examples() -> None:
-    assert len(FENCED) >= 3
+def test_each_page_has_examples() -> None:
+    without = [page.splitlines()[0] for page in (GUIDE, *REFERENCE) if "```bivalence\n" not in page]
+    assert without == ["# Semantics"]
+    assert {*language_reference()} == {*(DOCS / "language").glob("*.md")}
+
+
+def test_the_guide_shows_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    (shown,) = re.findall(r"^```text\n(.*?)```$", GUIDE, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "first.bcast"
+    path.write_text(FENCED[0], encoding="utf-8")
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert all(any(line.startswith(each) for line in printed) for each in shown.splitlines())
 
 
 @pytest.mark.parametrize("example", FENCED, ids=[t.split("\n", 1)[0][:40] for t in FENCED])
@@ -158,5 +176,5 @@ def test_every_interface_and_object_of_the_tool_is_named() -> None:
     assert {
         name for name in (*known.interfaces, *known.objects) if f"`{name}`" not in PAGE
     } == set()
-    sentence = PAGE[PAGE.index("The tool has `Register`") :].partition("\n")[0]
+    sentence = PAGE[PAGE.index("The tool has `Register`") :].partition("\n\n")[0]
     assert {name for name in known.objects if f"`{name}`" not in sentence} == set()

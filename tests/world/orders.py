@@ -2,7 +2,7 @@
 
 A history is a list of events ``("call", number)`` and ``("return", number, result)``; and
 ``operations`` says who called what.  The objects are written here once more, in Python, from the
-page of `docs/language.md` alone.
+pages of `docs/language/` alone.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Nothing here is shared with the tool.  An expression is its text and what it is worth at a place
 (:class:`tests.world.definition.Place`); a statement, a handler, a protocol and a check are what
-docs/language.md says they are.
+docs/language/ says they are.
 """
 
 from __future__ import annotations
