@@ -126,10 +126,9 @@ def _run(
 
 
 def _report(found: Audit, files: Files, table_out: str | None, quiet: bool) -> int:
-    from dataclasses import replace
-
     from checker.audit.violations import parquet_of
     from checker.cli.reporting import Display, print_report
+    from checker.records import replace
     from checker.results.problems import problem_of
 
     report = replace(found.report, warnings=tuple(map(problem_of, found.warnings)))

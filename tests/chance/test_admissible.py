@@ -10,6 +10,7 @@ from checker.chance.objective import Kind
 from checker.chance.questions import Asked, Goal
 from checker.chance.values import Precision, Valuation
 from checker.chance.verdicts import verdict_of
+from checker.diagnostics import Span
 from checker.engines.chance import NONE, ChanceGraph, Steps, TooFine
 from checker.language.syntax import typed
 from checker.model.ir import TRUE, TransitionSystem
@@ -26,7 +27,7 @@ class Given(ChanceGraph):
     ``START`` goes to ``DEAD`` or tosses for ``GOAL``, an end, or ``START``."""
 
     def __init__(self, *initial: int) -> None:
-        self.system = TransitionSystem.__new__(TransitionSystem)
+        self.system = TransitionSystem("given", (), (), (), (), (), (), ())
         self.steps = steps = Steps()
         steps.add(0, NONE, [NOWHERE], [1])
         steps.end_state(1)
@@ -50,12 +51,22 @@ class Given(ChanceGraph):
 
 
 def question(kind: Kind, steps: int | None = None, until: bool = False) -> Asked:
-    formula = typed.PropertyDef.__new__(typed.PropertyDef)
-    object.__setattr__(formula, "document", "")
-    asked = typed.ChanceQuestion.__new__(typed.ChanceQuestion)
-    given = {"name": "q", "at_least": True, "some": False, "counts": False, "handler": ""}
-    for name, value in {**given, "goal": formula, "expected": ""}.items():
-        object.__setattr__(asked, name, value)
+    place = Span("", 0, 1, 0, 1)
+    formula = typed.PropertyDef("q", "", "", typed.Literal(typed.Bool(), True, place), place)
+    asked = typed.ChanceQuestion(
+        name="q",
+        goal=formula,
+        keeps=None,
+        steps=None,
+        numerator=None,
+        denominator=None,
+        at_least=True,
+        counts=False,
+        handler="",
+        some=False,
+        expected="",
+        span=place,
+    )
     return Asked(asked, (Goal(kind, TRUE, TRUE if until else None),), Fraction(1), steps)
 
 

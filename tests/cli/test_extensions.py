@@ -144,8 +144,7 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
     explore = engine.explore
 
     def lying(*given: object, **named: object) -> object:
-        from dataclasses import replace
-
+        from checker.records import replace
         from checker.results.answer import Path as Run
 
         found = explore(*given, **named)  # type: ignore[arg-type]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
 
 from checker.engines.reference.engine import explore
 from checker.formats.json_format import trace_from_json, trace_to_json
 from checker.model.ir import PropertyKind
+from checker.records import replace as changed
 from checker.results.answer import Limits, Path
 from checker.results.replay import ReplayMismatch, path_of, replay, replay_document
 from checker.results.trace import ERRORS, Header

@@ -7,7 +7,6 @@ are.  Scenarios and expected numbers, which belong to the original, are left out
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from checker.diagnostics import Span
 from checker.language.mutation.source_text import Edit, Source
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
+from checker.records import fields, is_record
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
@@ -254,9 +254,9 @@ def nodes_of(root: object) -> Iterator[object]:
     if isinstance(root, tuple):
         for part in root:
             yield from nodes_of(part)
-    elif dataclasses.is_dataclass(root) and not isinstance(root, Span):
+    elif is_record(root) and not isinstance(root, Span):
         yield root
-        for field in dataclasses.fields(root):
+        for field in fields(root):
             yield from nodes_of(getattr(root, field.name))
 
 
