@@ -10,7 +10,12 @@ from itertools import islice
 from msgspec import Struct
 
 from checker.explain.realisation import Voice
-from checker.explain.truth import (
+from checker.model.ir import TRUE, Property, PropertyKind, TransitionSystem
+from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
+from checker.records import replace
+from checker.results.rerun import Run
+from checker.results.trace import Claim, Obligation, Trace
+from checker.results.truth import (
     Fact,
     LassoWord,
     Names,
@@ -19,11 +24,6 @@ from checker.explain.truth import (
     whole_word,
     word_of,
 )
-from checker.model.ir import TRUE, Property, PropertyKind, TransitionSystem
-from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
-from checker.records import replace
-from checker.results.rerun import Run
-from checker.results.trace import Claim, Obligation, Trace
 
 MOST_OBLIGATIONS = 12
 MOST_ASSIGNMENTS = 300

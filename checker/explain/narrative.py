@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
-from checker.explain.truth import Fact
 from checker.records import replace
 from checker.results.causality import CopyOutcome, causality, lane_of
 from checker.results.events import (
@@ -28,6 +27,7 @@ from checker.results.events import (
     TimedOut,
 )
 from checker.results.trace import Copies, Step, Trace
+from checker.results.truth import Fact
 from checker.words.events import doing, sentence
 
 E = TypeVar("E", bound=Event)

@@ -10,7 +10,6 @@ from typing import cast
 from msgspec import Struct
 
 from checker.diagnostics.english import listing
-from checker.explain.truth import Fact, LassoWord
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr
@@ -20,6 +19,7 @@ from checker.records import fields, is_record, replace
 from checker.results.events import Crashed, Forged, Indicated, Requested
 from checker.results.show_values import show
 from checker.results.trace import Trace
+from checker.results.truth import Fact, LassoWord
 
 SHORT = {"never": "never does", "now": "has not"}
 """What replaces a clause that denies of one subject what the previous one stated of another."""

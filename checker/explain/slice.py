@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from checker.explain.claims import row_of
 from checker.explain.realisation import Voice
-from checker.explain.truth import Fact, facts, whole_word, word_of
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.causality import causality, lane_of
 from checker.results.events import (
@@ -28,6 +27,7 @@ from checker.results.events import (
 )
 from checker.results.rerun import Run
 from checker.results.trace import Trace
+from checker.results.truth import Fact, facts, whole_word, word_of
 
 FAULTS = Crashed | Recovered | Lost | Forged | World | OracleIndicated | TimedOut
 """Kinds of events that others may be the consequence of without any message between them."""

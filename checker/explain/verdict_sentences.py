@@ -5,11 +5,11 @@ from __future__ import annotations
 from checker.explain.narrative import narrative_sentences
 from checker.explain.operations import operation_sentences
 from checker.explain.realisation import Voice, title
-from checker.explain.truth import facts, word_of
 from checker.model.ir import Property, TransitionSystem
 from checker.resources import display_name
 from checker.results.rerun import Run
 from checker.results.trace import Trace
+from checker.results.truth import facts, word_of
 
 LONGEST = 3
 """Sentences at most."""

@@ -31,6 +31,8 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
     closing = document["closing"]
     return {
         **document,
+        "witness": [],
+        "lacking": [],
         "steps": [_step(step) for step in document["steps"]],
         "closing": None if closing is None else _step(closing),
     }

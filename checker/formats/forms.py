@@ -67,7 +67,11 @@ FORMS: Mapping[type, Form] = {
         inlined="header",
         keys={"property_name": "property", "word": "verdict"},
         items={"variables": ("name", "kind")},
-        optional={"operations": "operations", "still_open": "still_open", "origin": "origin"},
+        optional={
+            "operations": "operations",
+            "still_open": "still_open",
+            "origin": "origin",
+        },
         sealed=True,
     ),
     Step: Form(texts={"headline": headline}),

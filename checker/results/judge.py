@@ -19,6 +19,7 @@ from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
 from checker.results.vacuity import vacuous
 from checker.results.verdict import Expected, PropertyVerdict, Word, meets
+from checker.results.violation_witnesses import violated_text
 from checker.results.walks import WalkSummary
 
 
@@ -140,7 +141,7 @@ def _joined(
 
 def reason_of_violation(trace: Trace) -> str:
     """Returns for which values, and in what kind of execution, ``trace`` violates its property."""
-    return f"{trace.sentence.partition(':')[0]} ({_steps(trace)})"
+    return f"{violated_text(trace.property_name, trace.witness)} ({_steps(trace)})"
 
 
 def _of_failure(trace: Trace) -> str:

@@ -17,6 +17,7 @@ from checker.model.tree import nodes
 from checker.model.types import AtomT, MapT, default, universe
 from checker.results.crash_truncation import cut_short
 from checker.results.events import Crashed, Event, Stored
+from checker.results.lacking import lacking
 from checker.results.mark_events import acting, at, trace_events
 from checker.results.operations import intervals
 from checker.results.origin import origin_of_property
@@ -33,7 +34,7 @@ from checker.results.trace import (
     Step,
     Trace,
 )
-from checker.results.violation_witnesses import sentence
+from checker.results.violation_witnesses import sentence, witness
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step report already."""
@@ -45,9 +46,11 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     steps = tuple(_steps(system, run))
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
+    values: tuple[tuple[str, str], ...] = ()
     if prop is not None:
         name, definition, word = prop.asked, prop.definition, "violated"
-        said = sentence(system, prop, run)
+        values = witness(system, prop, run)
+        said = sentence(prop, values)
     elif failure is not None:
         name, definition, word = ERRORS, "", "error"
         said = f"error {failure.code}: {failure.message}"
@@ -80,6 +83,8 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         at=None if prop is None else at(prop.place),
         operations=intervals(system, run),
         origin=None if prop is None else origin_of_property(prop),
+        witness=values,
+        lacking=() if prop is None else lacking(system, prop, run),
     )
 
 

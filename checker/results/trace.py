@@ -149,6 +149,18 @@ class ProcessOutcome(Struct, frozen=True):
     again: tuple[str, ...] = ()
 
 
+class Lack(Struct, frozen=True):
+    """An indication that a violated property demands of a process and that never comes.
+
+    ``operator``: which; ``indication``: with its arguments, as an event has it, empty where any
+    would do.
+    """
+
+    process: str
+    operator: str
+    indication: str = ""
+
+
 class Interval(Struct, frozen=True):
     """An operation of a process: ``call``, in words, in the step ``called``; it returned ``result``
     (empty: nothing) in the step ``returned``, ``None`` where it has not returned, by the indication
@@ -312,6 +324,8 @@ class Trace(Struct, frozen=True):
     ``operations``: the requests that return, in the order of their calls.  ``still_open``: where
     something is decided, the values that still can be in each state of ``steps``; empty where that
     is not known.  ``origin``: where the property comes from.
+    ``witness``: the names of the spec, with the values for which the property is violated.
+    ``lacking``: the indications whose absence violates the property, if that is why.
     """
 
     header: Header
@@ -338,6 +352,8 @@ class Trace(Struct, frozen=True):
     operations: tuple[Interval, ...] = ()
     still_open: tuple[StillOpen, ...] = ()
     origin: Origin | None = None
+    witness: tuple[tuple[str, str], ...] = ()
+    lacking: tuple[Lack, ...] = ()
 
     @property
     def is_recorded(self) -> bool:

@@ -15,17 +15,26 @@ from checker.results.show_values import show
 Binding = tuple[str, Type, Value]
 
 
-def sentence(system: TransitionSystem, prop: Property, run: Run) -> str:
-    """Returns ``agreement is violated with p = p2, q = p3: <definition>`` for a ``run`` that
-    violates it."""
+def witness(system: TransitionSystem, prop: Property, run: Run) -> tuple[tuple[str, str], ...]:
+    """Returns for which values a ``run`` violates ``prop``: names of the spec, and texts."""
     if prop.kind is PropertyKind.LIVENESS:
         found = constant_violators(system, prop, run)
     else:
         found = bindings(system, prop.bad, run.last)
-    parts = [f"{n} = {show(t, v)}" for n, t, v in found]
-    whom = f" with {', '.join(parts)}" if parts else ""
+    return tuple((name, show(type_, value)) for name, type_, value in found)
+
+
+def violated_text(name: str, witness: Iterable[tuple[str, str]]) -> str:
+    """Returns ``agreement is violated with p = p2, q = p3``."""
+    whom = ", ".join(f"{name} = {text}" for name, text in witness)
+    return f"{name} is violated with {whom}" if whom else f"{name} is violated"
+
+
+def sentence(prop: Property, witness: Iterable[tuple[str, str]]) -> str:
+    """Returns :func:`violated_text`, followed by the property's definition if it has one."""
     definition = " ".join(prop.definition.split())
-    return f"{prop.asked} is violated{whom}" + (f": {definition}" if definition else "")
+    said = violated_text(prop.asked, witness)
+    return f"{said}: {definition}" if definition else said
 
 
 def constant_violators(system: TransitionSystem, prop: Property, run: Run) -> tuple[Binding, ...]:

@@ -14,6 +14,7 @@ from checker.model.interpreter import State
 from checker.model.ir import PropertyKind
 from checker.results.answer import Path
 from checker.results.trace import ProcessOutcome, Trace
+from checker.results.violation_witnesses import violated_text
 from checker.simulate.choices import START, Choice, choices, starts
 from checker.simulate.judging import (
     Truths,
@@ -170,7 +171,7 @@ def _mismatch_text(session: SteppingSession, played: Played, claim: typed.Claim,
     loop = played.loop if last is None else None
     trace = trace_of_choices(session.prepared, taken, loop, claim.what)
     if bad:
-        return f"{trace.sentence.partition(': ')[0]} {_after(last)}"
+        return f"{violated_text(trace.property_name, trace.witness)} {_after(last)}"
     outcomes = "; ".join(_outcome_text(fate) for fate in trace.fates)
     return f"{claim.what} holds in this run: {outcomes}"
 

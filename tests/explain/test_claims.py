@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from checker.explain.claims import MOST_OBLIGATIONS, claims, obligations
-from checker.explain.truth import facts, word_of
 from checker.resources import specs
 from checker.results.events import Performed
 from checker.results.trace import Claim, Obligation
+from checker.results.truth import facts, word_of
 from tests.explain.test_verdict_sentences import CASES, of_library
 from tests.explain.violations import Violation, violation
 

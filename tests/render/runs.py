@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
+from checker.records import replace
 from checker.results import events as ev
-from checker.results.trace import Change, Step, Trace
+from checker.results.trace import Change, Lack, Step, Trace
 from tests.results.by_hand import (
     call,
     crash,
@@ -28,7 +29,7 @@ from tests.results.by_hand import (
 def half_heard() -> Trace:
     """p1 crashes inside its multicast of ``a``, which only p2 receives; the run is complete."""
     whole = send("p1", "DATA(a)", "p3")
-    return trace(
+    heard = trace(
         step(
             1,
             request("p1", "broadcast(a)"),
@@ -41,6 +42,7 @@ def half_heard() -> Trace:
         ends=True,
         loop=2,
     )
+    return replace(heard, lacking=(Lack("p3", "deliver", "deliver(p1, a)"),))
 
 
 def unheard() -> Trace:

@@ -20,14 +20,14 @@ HARM = "\x1b]0;x\x07\x9b31m\u202e\u2066 </script><b>\x00\r\u2028\U000e0041"
 
 def _everything() -> Trace:
     trace = runs.everything()
-    header = replace(trace.header, sources=(Source("a.bcast", "0", f"protocol {HARM}\n"),))
+    header = replace(trace.header, sources=(Source("a.bcast", "0" * 64, f"protocol {HARM}\n"),))
     return replace(trace, header=header, definition="d", sentence="s.", property_name="p")
 
 
 @pytest.mark.parametrize("made", [runs.half_heard, runs.everything, runs.round_and_round])
 def test_runs_made_by_hand(made: Callable[[], Trace]) -> None:
     trace = made()
-    header = replace(trace.header, sources=(Source("a.bcast", "0", "protocol P {}\n"),))
+    header = replace(trace.header, sources=(Source("a.bcast", "0" * 64, "protocol P {}\n"),))
     draw(replace(trace, header=header))
 
 

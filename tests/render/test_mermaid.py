@@ -63,7 +63,7 @@ def test_lost_and_forged_messages_differ() -> None:
     assert any("still under way" in line for line in lines)
     assert "    Note over P0: performs print" in lines
     assert "    Note over P0: comes back up" in lines
-    assert "    Note over P1: p2 suspects p1" in lines
+    assert "    Note over P1: the detector tells p2 that it suspects p1" in lines
 
 
 def test_a_loop_is_a_block() -> None:

@@ -297,11 +297,6 @@ def test_a_correct_process_that_never_delivers_has_an_empty_box() -> None:
     assert (violation.lane, violation.step) == ("p3", None)
 
 
-def test_where_the_property_is_not_about_everybody_nothing_is_missing() -> None:
-    run = replace(half_heard(), definition="A delivered message was broadcast.")
-    assert not any(item.missing for strip in picture_of(run).strips for item in strip.items)
-
-
 def test_an_acceptor_does_not_lack_what_proposers_decide() -> None:
     run = replace(half_heard(), processes=("p1", "p2", "a1"), sentence="violated with p = p2")
     fates = tuple(replace(f, process=p) for f, p in zip(run.fates, run.processes, strict=True))
@@ -419,14 +414,9 @@ def test_nobody_lacks_an_act_of_another() -> None:
         for step in acting.steps
     ]
     for name in ("exactly_once over effects", "all_agree"):
-        run = replace(acting, property_name=name, steps=tuple(acts))
+        run = replace(acting, property_name=name, steps=tuple(acts), lacking=())
         items = [item for strip in picture_of(run).strips for item in strip.items]
         assert items and not any(item.missing for item in items)
-
-
-def test_a_generated_definition_is_not_taken_for_one_about_everybody() -> None:
-    run = replace(half_heard(), property_name="exactly_once over deliveries")
-    assert not any(item.missing for strip in picture_of(run).strips for item in strip.items)
 
 
 def test_what_is_never_done_is_said_at_its_client() -> None:
@@ -434,7 +424,8 @@ def test_what_is_never_done_is_said_at_its_client() -> None:
     run = replace(
         half_heard(),
         property_name="exactly_once over effects",
-        sentence="exactly_once over effects is violated with p = p2, m = a",
+        witness=(("p", "p2"), ("m", "a")),
+        lacking=(),
         explanation=Explanation(sentences=(f"Exactly once over effects fails: {said}",)),
     )
     (violation,) = picture_of(run).violations

@@ -41,7 +41,7 @@ def test_a_row_for_each_step() -> None:
     assert (rows[2]["causes"], rows[2]["clock"]) == ("1", "p1=1; p2=1")
     assert rows[2]["changes"] == 'p2.seen: {} -> {"a, b"}'
     assert (rows[3]["process"], rows[3]["clock"]) == ("p1", "world=1; p1=1")
-    assert rows[4]["headline"] == "it rains"
+    assert rows[4]["headline"] == "the network splits: {it rains} cut off"
     assert len(text.splitlines()) == 1 + len(rows) == 2 + MADE.length
     assert [row["context"] for row in rows] == ["no", "no", "no", "no", "yes", "no"]
 

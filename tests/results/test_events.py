@@ -67,6 +67,10 @@ def test_only_the_authors_part_of_a_name_is_shown() -> None:
     assert named_values(event_of(SYSTEM, Event(BRANCH, (1, True)))) == (("k", "true"),)
 
 
+def told(system: ir.TransitionSystem, prop: ir.Property, run: Run) -> str:
+    return violation_witnesses.sentence(prop, violation_witnesses.witness(system, prop, run))
+
+
 def fate(*events: Event) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     run = Run(tuple(Moment((), None, (event,)) for event in events), ends=True)
     found = copies_of(run, SYSTEM, frozenset({"p1"}))
@@ -160,15 +164,13 @@ def test_witnesses_through_negations_and_lets() -> None:
     assert bindings(SYSTEM, bad, state) == (("q", PROC, 2),)
     bare = replace(SYSTEM.properties[0], bad=ir.TRUE, definition="")
     run = Run((Moment(state, None, ()),), ends=True)
-    assert violation_witnesses.sentence(SYSTEM, bare, run) == "agreement is violated"
+    assert told(SYSTEM, bare, run) == "agreement is violated"
 
 
 def test_who_a_run_that_goes_round_fails() -> None:
     system = pingpong()
     run = lasso(system)
-    assert violation_witnesses.sentence(system, system.properties[0], run).startswith(
-        "turns is violated with p = p3:"
-    )
+    assert told(system, system.properties[0], run).startswith("turns is violated with p = p3:")
     had = ir.Read(HAD, "had")
     never = apply(ir.Op.NOT, ir.Index(BOOL, had, local("q.2")))
     somebody = ir.Quant(ir.Quantifier.EXISTS, "q.2", ir.Universe(PROC), never, BOOL)

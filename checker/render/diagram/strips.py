@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -25,17 +24,8 @@ HEIGHT, GAP = 20.0, 5.0
 
 PERFORM = "perform "
 
-NEVER = re.compile(r"(\w+)(?:, which is correct,)? never ([^;.]+)")
-"""Matches explanations that something never happens."""
-
 NEVER_ACTED = re.compile(r"\bact [^;.]+? (?:never has|is never) [^;.]+")
 """Matches explanations that an act is never performed, or never has its effect."""
-
-EVERYBODY = re.compile(
-    r"\b(every|all)( \w+)? process|\bno process .* unless|\bagree|\bboth\b|everybody", re.I
-)
-"""Matches definitions in which the indications of one process concern the others.  Those of
-`exactly_once over …` and its like are generated, and about any process."""
 
 
 def strips_of(
@@ -86,43 +76,18 @@ def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[in
 def _missing(
     trace: Trace, happened: dict[str, list[tuple[int | None, str]]], lanes: Sequence[Lane]
 ) -> dict[str, list[str]]:
-    """Returns what correct processes never get though the property demands it.
-
-    For properties that speak of every process, that is every indication that others have.  Acts are
-    no process's in particular.
-    """
+    """Returns the indications that correct processes lack, by process."""
     found: dict[str, list[str]] = {p: [] for p in happened}
-    whole = trace.ends or trace.loop is not None
-    if not whole or trace.word != "violated":
-        return found
-    if " over " in trace.property_name or not EVERYBODY.search(trace.definition):
-        return found
-    correct = {lane.process for lane in lanes if lane.correct}
-    counts = {
-        p: Counter(text for _, text in told if not text.startswith(PERFORM))
-        for p, told in happened.items()
-    }
-    deliverers = {p for p, count in counts.items() if count}
-    wanted = deliverers & correct or deliverers
-    texts = dict.fromkeys(text for p, count in counts.items() if p in wanted for text in count)
-    for process in correct & _concerned_processes(trace):
-        found[process] = [text for text in texts if not counts[process][text]]
+    for lane in lanes:
+        if lane.correct:
+            lacks = (lack for lack in trace.lacking if lack.process == lane.process)
+            found[lane.process] = [lack.indication for lack in lacks if lack.indication]
     return found
 
 
-def _concerned_processes(trace: Trace) -> set[str]:
-    """Returns the processes that the violation is about: those that it names, and others of the
-    same kind (by the letters of their names); all of them where it names none.
-    """
-    kinds = {p.rstrip("0123456789") for p in _named_processes(trace)}
-    found = {p for p in trace.processes if p.rstrip("0123456789") in kinds}
-    return found or set(trace.processes)
-
-
 def _named_processes(trace: Trace) -> set[str]:
-    """Returns the processes that the verdict or the property's values name."""
-    said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
-    return set(re.findall(r"\w+", said)) & set(trace.processes)
+    """Returns the processes that are values of the property's variables in the violation."""
+    return {value for _, value in trace.witness} & set(trace.processes)
 
 
 def violating_step(trace: Trace) -> int | None:
@@ -185,10 +150,14 @@ def _at_ends(
     ]
     if found:
         return found
-    never = NEVER.search(" ".join(sentences_of(trace)[:1]))
-    told = [lane for lane in lanes if never is not None and lane.process == never[1]]
-    if told and never is not None:
-        return [(told[0].process, told[0].x, shorten(f"never {never[2]}", 30))]
+    never = [
+        (lane.process, lane.x, shorten(f"never {lack.operator}s", 30))
+        for lane in lanes
+        for lack in trace.lacking
+        if lane.correct and lack.process == lane.process
+    ]
+    if never:
+        return never
     named = _named_processes(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
     acted = NEVER_ACTED.search(" ".join(sentences_of(trace)[:1]))

@@ -1,0 +1,80 @@
+"""Who lacks what: the indications that a property demands and that never come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from checker.model.evaluate import RunFault, Scope, evaluate
+from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.model.reading import Join, Node, Range
+from checker.model.types import TupleT, Value
+from checker.results.rerun import Run
+from checker.results.show_values import show
+from checker.results.trace import Lack
+from checker.results.truth import Fact, LassoWord, Names, word_of
+
+MOST = 300
+"""The largest number of assignments to a property's variables that are examined."""
+
+
+def lacking(system: TransitionSystem, prop: Property, run: Run) -> tuple[Lack, ...]:
+    """Returns the indications whose absence violates ``prop`` in ``run``, for all values of its
+    variables; none where ``prop`` is a safety property or has no reading."""
+    if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
+        return ()
+    word = word_of(system, prop, run)
+    violated = islice(_violated(word, prop.reading.root, {}), MOST)
+    facts = (fact for node, names in violated for fact in word.why(node, names, False, 0, "now"))
+    found = (_lack(system, word, fact) for fact in facts if _is_absence(fact))
+    return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+def _violated(word: LassoWord, node: Node, names: Names) -> Iterator[tuple[Node, Names]]:
+    """Yields the parts of ``node`` that are false at the start, with values for the variables of
+    the universal quantifiers around them."""
+    if word.truth(node, names)[0]:
+        return
+    match node:
+        case Range("forall", body=body):
+            for value in word.values(node, names):
+                if word.inside(node, value, names)[0]:
+                    yield from _violated(word, body, {**names, node.name: value})
+        case Join("and", parts):
+            for part in parts:
+                yield from _violated(word, part, names)
+        case _:
+            yield node, names
+
+
+def _is_absence(fact: Fact) -> bool:
+    return fact.atom.kind == "history" and not fact.true and fact.mode == "never"
+
+
+def _lack(system: TransitionSystem, word: LassoWord, fact: Fact) -> Lack | None:
+    """Returns what is absent by ``fact``; ``None`` where it is about no process in particular."""
+    atom = fact.atom
+    assert atom.owner is not None
+    owner = _value(word, atom.owner, fact)
+    who = "" if owner is None else show(atom.owner.type, owner)
+    if who not in system.processes:
+        return None
+    values: list[str] = []
+    for part in atom.about:
+        type_, value = part.type, _value(word, part, fact)
+        if value is None:
+            return Lack(who, atom.op)
+        if isinstance(type_, TupleT) and isinstance(value, tuple):
+            values += [show(t, v) for t, v in zip(type_.items, value, strict=True)]
+        else:
+            values.append(show(type_, value))
+    return Lack(who, atom.op, f"{atom.op}({', '.join(values)})")
+
+
+def _value(word: LassoWord, expr: Expr, fact: Fact) -> Value | None:
+    """Returns the value of a part of a fact; ``None`` where it may be any value."""
+    try:
+        found: Value = evaluate(expr, Scope(word.states[fact.at], dict(fact.names)))
+    except (RunFault, KeyError):
+        return None
+    return found
