@@ -41,6 +41,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from checker import graphs
 from checker.chance.graph import Closure, EndComponent, Part, ProcessGraph
 from checker.chance.intervals import (
     Approximation,
@@ -402,14 +403,7 @@ def _chain(quotient: Quotient, chosen: array[Any]) -> Quotient:
 
 def _reaches_goal(chain: Quotient) -> bool:
     """Returns whether every state of a chain may come to the goal."""
-    arrays, before = chain.arrays, [list[int]() for _ in range(chain.numbered + 2)]
-    for k in range(chain.numbered):
-        for there in arrays.successor[arrays.branch_first[k] : arrays.branch_first[k + 1]]:
-            before[there].append(k)
-    found, todo = {chain.numbered}, [chain.numbered]
-    while todo:
-        for k in before[todo.pop()]:
-            if k not in found:
-                found.add(k)
-                todo.append(k)
-    return len(found) == chain.numbered + 1
+    first, successor, goal = chain.arrays.branch_first, chain.arrays.successor, chain.numbered
+    rows = {k: successor[first[k] : first[k + 1]] for k in range(goal)}
+    before = graphs.predecessors({**rows, goal: ()})
+    return len(graphs.reached([goal], before.__getitem__)) == goal + 1

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.graphs import reached
 from checker.language.library import Library, Source, prelude, read
 from checker.language.load import module_of, sort_diagnostics
 from checker.language.parser.partial import Partial, Pieces, concerns, parse_partially
@@ -163,17 +164,12 @@ _IMPORT = re.compile(r'^\s*import\s+"([^"\n]+)"', re.MULTILINE)
 def imports_of(path: Path) -> list[Path]:
     """Returns the files that the file ``path`` imports, and those that these import, each once; it
     raises nothing where one can't be read."""
-    found: dict[Path, None] = {}
-    waiting = [path]
-    while waiting:
-        each = waiting.pop()
+
+    def imported(file: Path) -> list[Path]:
         try:
-            text = read(each)
+            names = _IMPORT.findall(read(file))
         except SpecError:
-            continue
-        for name in _IMPORT.findall(text):
-            target = Path(os.path.normpath(each.parent / name))
-            if target not in found and target != path:
-                found[target] = None
-                waiting.append(target)
-    return [*found]
+            return []
+        return [Path(os.path.normpath(file.parent / name)) for name in names]
+
+    return reached([path], imported)[1:]

@@ -16,6 +16,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from checker.graphs import reached
 from checker.records import replace
 from checker.results.trace import RECORD, Event, Step, Trace
 
@@ -98,13 +99,7 @@ class Causality:
 
     def past(self, numbers: frozenset[int] | set[int]) -> frozenset[int]:
         """Returns the steps on which those of ``numbers`` depend, themselves included."""
-        found, waiting = set(numbers), list(numbers)
-        while waiting:
-            for cause in self.causes[waiting.pop()]:
-                if cause not in found:
-                    found.add(cause)
-                    waiting.append(cause)
-        return frozenset(found)
+        return frozenset(reached(numbers, self.causes.__getitem__))
 
 
 def lane_of(step: Step) -> str:
