@@ -33,14 +33,12 @@ class Analysis(Struct, frozen=True):
     with it, sorted by location.
 
     ``source``: the file and its imports, as syntax trees; ``library``: the modules that it sees;
-    ``library`` and ``module`` are ``None`` where it nests too deeply.  ``is_whole``: no part of it
-    or of its imports was left out.
+    ``library`` and ``module`` are ``None`` where it nests too deeply.
     """
 
     text: str
     source: Source
     diagnostics: tuple[Diagnostic, ...]
-    is_whole: bool
     module: typed.Module | None = None
     library: Library | None = None
 
@@ -90,7 +88,7 @@ class Analyst:
         warnings = [w for w in warnings if is_whole or not concerns(w, text, lost)]
         every = tuple(dict.fromkeys((*reading.found, *errors, *warnings)))
         ordered = sort_diagnostics(every, str(path))
-        return Analysis(text, source, ordered, is_whole, module, library)
+        return Analysis(text, source, ordered, module, library)
 
     @staticmethod
     def _follows(found: Diagnostic, text: str, lost: frozenset[str], reading: _Reading) -> bool:

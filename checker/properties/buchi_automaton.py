@@ -115,38 +115,25 @@ class _Rounds(Struct, frozen=True):
 _Owed = Formula | _Rounds
 
 
+def normal(formula: Formula, negated: bool = False) -> Formula:
+    """Returns the negation normal form (``negated``: of the negation): `not` in front of
+    propositions only."""
+    match formula:
+        case Holds():
+            return Connective("not", (formula,)) if negated else formula
+        case Connective("not", (part,)):
+            return normal(part, not negated)
+        case Connective(op, parts):
+            return (both if (op == "and") != negated else either)(
+                normal(part, negated) for part in parts
+            )
+        case Modal(op, part):
+            return (always if (op == "always") != negated else eventually)(normal(part, negated))
+
+
 def inverse(formula: Formula) -> Formula:
-    """Returns the negation in negation normal form: `not` in front of propositions only."""
-    match formula:
-        case Holds():
-            return Connective("not", (formula,))
-        case Connective("not", (part,)):
-            return normal(part)
-        case Connective("and", parts):
-            return either(inverse(p) for p in parts)
-        case Connective(_, parts):
-            return both(inverse(p) for p in parts)
-        case Modal("always", part):
-            return eventually(inverse(part))
-        case Modal(_, part):
-            return always(inverse(part))
-
-
-def normal(formula: Formula) -> Formula:
-    """Returns the negation normal form: `not` in front of propositions only."""
-    match formula:
-        case Holds():
-            return formula
-        case Connective("not", (part,)):
-            return inverse(part)
-        case Connective("and", parts):
-            return both(normal(p) for p in parts)
-        case Connective(_, parts):
-            return either(normal(p) for p in parts)
-        case Modal("always", part):
-            return always(normal(part))
-        case Modal(_, part):
-            return eventually(normal(part))
+    """Returns the negation in negation normal form."""
+    return normal(formula, negated=True)
 
 
 def refuting(formula: Formula) -> Automaton:
