@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from checker.graphs import cycles
+
 Node = Hashable
 TRIED = 2000
 """From how many nodes of cycles a shortest one is looked for."""
@@ -29,12 +31,8 @@ class OrderGraph(Struct):
         self.edges.setdefault(after, {})
 
     def smallest_cycle(self) -> list[tuple[Node, Node, Any]] | None:
-        """Returns the edges of a shortest cycle; ``None`` where there is none.
-
-        Nodes that nothing comes before are taken away until none is left, or only cycles and what
-        is behind them (A. B. Kahn: Topological Sorting of Large Networks, CACM 1962).
-        """
-        left = self._on_cycles()
+        """Returns the edges of a shortest cycle; ``None`` where there is none."""
+        left = set().union(*cycles(self.edges, self.edges.__getitem__))
         best: list[tuple[Node, Node, Any]] | None = None
         for start in list(left)[:TRIED]:
             found = self._shortest(start, left, len(best) if best else len(left) + 1)
@@ -43,10 +41,6 @@ class OrderGraph(Struct):
             if best is not None and len(best) <= 2:
                 break
         return best
-
-    def _on_cycles(self) -> set[Node]:
-        """Returns the nodes that are neither before all cycles nor behind all of them."""
-        return _kept(_kept(set(self.edges), self.edges), _turned(self.edges))
 
     def _shortest(
         self, start: Node, inside: set[Node], less_than: int
@@ -76,33 +70,6 @@ class OrderGraph(Struct):
         nodes.reverse()
         pairs = zip(nodes, [*nodes[1:], start], strict=True)
         return [(one, other, self.edges[one][other]) for one, other in pairs]
-
-
-def _kept(nodes: set[Node], edges: dict[Node, dict[Node, Any]]) -> set[Node]:
-    """Returns ``nodes`` without those that, one after the other, no edge of the rest leads to."""
-    incoming = dict.fromkeys(nodes, 0)
-    for node in nodes:
-        for after in edges[node]:
-            if after in incoming:
-                incoming[after] += 1
-    free = [node for node, number in incoming.items() if not number]
-    gone = set(free)
-    while free:
-        for after in edges[free.pop()]:
-            if after in incoming:
-                incoming[after] -= 1
-                if not incoming[after] and after not in gone:
-                    gone.add(after)
-                    free.append(after)
-    return nodes - gone
-
-
-def _turned(edges: dict[Node, dict[Node, Any]]) -> dict[Node, dict[Node, Any]]:
-    turned: dict[Node, dict[Node, Any]] = {node: {} for node in edges}
-    for node, behind in edges.items():
-        for after, process in behind.items():
-            turned[after][node] = process
-    return turned
 
 
 def order_graph(rows: Iterable[dict[str, Any]], line: tuple[str, ...]) -> OrderGraph:

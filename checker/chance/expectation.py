@@ -41,7 +41,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from checker.chance.graph import Closure, EndComponent, Part, ProcessGraph
+from checker import graphs
+from checker.chance.graph import Closure, Part, ProcessGraph, end_component
 from checker.chance.intervals import (
     Approximation,
     Interval,
@@ -50,6 +51,7 @@ from checker.chance.intervals import (
     StiffError,
     Sweeps,
     find_rank,
+    from_below,
     silent,
 )
 from checker.chance.kernels import numbers, octets, words
@@ -176,11 +178,13 @@ def _largest(
     if found is not None:
         return Infinite(found, True)
     part = _until(graph, goal, fair)
-    counted, inner = _counting_components(graph, goal, reward, part)
-    endless = Target(part, counted.keys(), None)
+    counted, inner, found_in = _counting_components(graph, goal, reward, part)
+    endless = Target(part, dict.fromkeys(counted).keys(), None)
     found = witness(graph, endless)
     if found is not None:
-        component = inner.component(counted[found.state])
+        number = found_in[found.state]
+        inside = (s for s in graph.having(inner.states, INSIDE) if found_in[s] == number)
+        component = end_component(graph.process, inside, inner.choices)
         return Infinite(Witness(found.route, found.state, component), False)
     lost = graph.reaching([*missed.states, *counted], part)
     between = _marked(part, lambda s: s not in goal and lost.status[s] != KEPT)
@@ -189,38 +193,21 @@ def _largest(
     return Problem(graph, goal, reward, part, quotient, True)
 
 
-class _Components(Struct):
-    """Some end components, with the number of each state."""
-
-    graph: ProcessGraph
-    part: Part
-    of: array[Any]
-
-    def component(self, number: int) -> EndComponent:
-        """Returns a component."""
-        inside = self.graph.having(self.part.states, INSIDE)
-        states = tuple(s for s in inside if self.of[s] == number)
-        process = self.graph.process
-        choices = (c for s in states for c in process.choices_of(s) if self.part.choices[c])
-        return EndComponent(states, tuple(choices))
-
-
 def _counting_components(
     graph: ProcessGraph, goal: AbstractSet[int], reward: array[int], part: Part
-) -> tuple[dict[int, int], _Components]:
-    """Returns a state of each end component without the goal in which something is counted, with
-    the number of the component."""
+) -> tuple[list[int], Part, array[Any]]:
+    """Returns a state of each end component without the goal in which something is counted, the
+    part of all such components without the goal, and the number of each state's component."""
     inner, found = graph.end_components(graph.without(goal, part))
-    counted: dict[int, int] = {}
-    known: set[int] = set()
+    counted, known = list[int](), set[int]()
     for state in graph.having(inner.states, INSIDE):
         number = found.of[state]
         if number not in known:
             taken = graph.process.choices_of(state)
             if any(reward[c] and inner.choices[c] for c in taken):
                 known.add(number)
-                counted[state] = number
-    return counted, _Components(graph, inner, found.of)
+                counted.append(state)
+    return counted, inner, found.of
 
 
 def _smallest(
@@ -334,15 +321,7 @@ def _from_below(
     if shift < 0:
         raise StiffError
     sweeps = Sweeps(quotient, words(quotient.numbered + 2), reward, shift=shift)
-    longest = max([Fraction(1), *(rank.of(quotient.classes[s]) for s in starts)])
-    limit, unit = int(width * (1 << shift) / (2 * longest)), Fraction(1, 1 << shift)
-    while True:
-        sweeps.solve("max", limit, progress)
-        above, below = sweeps.residual("max")
-        if (above + below) * longest * unit <= width or not limit:
-            chosen = sweeps.greedy("max")
-            return Approximation(quotient, sweeps.values, rank, unit, above, below, chosen)
-        limit >>= 2
+    return from_below(sweeps, rank, starts, width, progress)
 
 
 def _from_zero(
@@ -402,14 +381,7 @@ def _chain(quotient: Quotient, chosen: array[Any]) -> Quotient:
 
 def _reaches_goal(chain: Quotient) -> bool:
     """Returns whether every state of a chain may come to the goal."""
-    arrays, before = chain.arrays, [list[int]() for _ in range(chain.numbered + 2)]
-    for k in range(chain.numbered):
-        for there in arrays.successor[arrays.branch_first[k] : arrays.branch_first[k + 1]]:
-            before[there].append(k)
-    found, todo = {chain.numbered}, [chain.numbered]
-    while todo:
-        for k in before[todo.pop()]:
-            if k not in found:
-                found.add(k)
-                todo.append(k)
-    return len(found) == chain.numbered + 1
+    first, successor, goal = chain.arrays.branch_first, chain.arrays.successor, chain.numbered
+    rows = {k: successor[first[k] : first[k + 1]] for k in range(goal)}
+    before = graphs.predecessors({**rows, goal: ()})
+    return len(graphs.reached([goal], before.__getitem__)) == goal + 1

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from checker.chance.graph import EndComponent, Part, ProcessGraph
+from checker.chance.graph import EndComponent, Part, ProcessGraph, end_component
 from checker.chance.kernels import numbers, octets
 from checker.chance.native_graph import INSIDE, NONE
 
@@ -46,10 +46,8 @@ class FairComponents(Struct):
 
     def component(self, state: int) -> EndComponent:
         """Returns the component of one of its states."""
-        number, process = self.of[state], self.graph.process
-        states = tuple(s for s in self.states if self.of[s] == number)
-        taken = (c for s in states for c in process.choices_of(s) if self.choices[c])
-        return EndComponent(states, tuple(taken))
+        inside = (s for s in self.states if self.of[s] == self.of[state])
+        return end_component(self.graph.process, inside, self.choices)
 
 
 def fair_components(

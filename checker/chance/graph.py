@@ -41,6 +41,15 @@ class EndComponent(Struct, frozen=True):
     choices: tuple[int, ...]
 
 
+def end_component(
+    process: DecisionProcess, states: Iterable[int], choices: array[int]
+) -> EndComponent:
+    """Returns the end component of these states with those of their choices that are marked."""
+    inside = tuple(states)
+    taken = (c for s in inside for c in process.choices_of(s) if choices[c])
+    return EndComponent(inside, tuple(taken))
+
+
 class Components(Struct):
     """Numbers of components (32 bits for each state; NONE: in none), and ``order``: the states,
     those of each component side by side, components that are reached before those that reach them.

@@ -200,12 +200,18 @@ def approximate(
 ) -> Approximation:
     """Returns the maximal probability of reaching the target, for each state, so that the intervals
     of ``states`` are at most ``width`` wide, if numbers of 62 bits can be so exact."""
-    rank = find_rank(quotient, progress)
-    sweeps = Sweeps(quotient, words(quotient.numbered + 2))
+    sweeps = Sweeps(quotient, words(quotient.numbered + 2), shift=SCALE)
     sweeps.values[quotient.numbered] = 1 << SCALE
-    asked = [quotient.classes[state] for state in states]
-    longest = max([Fraction(1), *map(rank.of, asked)])
-    limit, unit = int(width * (1 << SCALE) / (2 * longest)), Fraction(1, 1 << SCALE)
+    return from_below(sweeps, find_rank(quotient, progress), states, width, progress)
+
+
+def from_below(
+    sweeps: Sweeps, rank: Rank, states: Iterable[int], width: Fraction, progress: Progress
+) -> Approximation:
+    """Returns the largest values, in units of ``2**-sweeps.shift``, as :func:`approximate` does."""
+    quotient, scale = sweeps.quotient, 1 << sweeps.shift
+    longest = max([Fraction(1), *(rank.of(quotient.classes[state]) for state in states)])
+    limit, unit = int(width * scale / (2 * longest)), Fraction(1, scale)
     while True:
         sweeps.solve("max", limit, progress)
         above, below = sweeps.residual("max")

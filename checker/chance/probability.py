@@ -55,11 +55,6 @@ class Probability(Struct, frozen=True):
     target: Target
     approximation: Approximation
 
-    def interval_of(self, state: int) -> Interval:
-        """Returns the interval where an execution begins in ``state``."""
-        found = self.approximation.interval(state)
-        return found.complement() if self.complemented else found
-
     def scheduler(self) -> Scheduler:
         """Returns what the adversary does."""
         found = self.approximation

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from checker import graphs
 from checker.chance.decision_process import DecisionProcess
 from checker.chance.objective import Kind, Objective
 
-NOWHERE = -1
 Choices = dict[int, set[int]]
 """States, and the choices that each of them may take."""
 
@@ -24,6 +24,10 @@ def all_choices(process: DecisionProcess) -> Choices:
 def targets_of(process: DecisionProcess, choice: int) -> set[int]:
     """Returns the states that a choice may lead to."""
     return {process.target[b] for b in process.branches_of(choice)}
+
+
+def _after(process: DecisionProcess, allowed: Iterable[int]) -> set[int]:
+    return {there for choice in allowed for there in targets_of(process, choice)}
 
 
 def closed(process: DecisionProcess, choices: Choices) -> Choices:
@@ -42,31 +46,14 @@ def closed(process: DecisionProcess, choices: Choices) -> Choices:
 
 def following(process: DecisionProcess, choices: Choices, initial: Iterable[int]) -> Choices:
     """Returns the states that are reached from ``initial``, with their choices."""
-    found = set(initial)
-    todo = list(found)
-    while todo:
-        for choice in choices[todo.pop()]:
-            new = targets_of(process, choice) - found
-            found |= new
-            todo.extend(new)
+    found = graphs.reached(initial, lambda s: _after(process, choices[s]))
     return {state: choices[state] for state in found}
 
 
 def reaching(process: DecisionProcess, choices: Choices, targets: Iterable[int]) -> set[int]:
     """Returns the states from which the choices may lead to ``targets``."""
-    before: dict[int, list[int]] = {}
-    for state, allowed in choices.items():
-        for choice in allowed:
-            for there in targets_of(process, choice):
-                before.setdefault(there, []).append(state)
-    found = {state for state in targets if state in choices}
-    todo = list(found)
-    while todo:
-        for state in before.get(todo.pop(), ()):
-            if state not in found:
-                found.add(state)
-                todo.append(state)
-    return found
+    before = graphs.predecessors({s: _after(process, allowed) for s, allowed in choices.items()})
+    return set(graphs.reached(choices.keys() & set(targets), before.__getitem__))
 
 
 def surely_reaching(
@@ -83,39 +70,9 @@ def surely_reaching(
 
 
 def components(process: DecisionProcess, choices: Choices) -> list[Choices]:
-    """Returns the strongly connected components of a part: by Kosaraju's two searches."""
-    after = {
-        s: sorted(set().union(*(targets_of(process, c) for c in allowed)) & choices.keys())
-        for s, allowed in choices.items()
-    }
-    before: dict[int, list[int]] = {s: [] for s in choices}
-    for state, following in after.items():
-        for there in following:
-            before[there].append(state)
-    finished, seen = list[int](), set[int]()
-    for root in choices:
-        stack = [] if root in seen else [(root, iter(after[root]))]
-        seen.add(root)
-        while stack:
-            there = next((t for t in stack[-1][1] if t not in seen), NOWHERE)
-            if there == NOWHERE:
-                finished.append(stack.pop()[0])
-            else:
-                seen.add(there)
-                stack.append((there, iter(after[there])))
-    found, placed = list[Choices](), set[int]()
-    for root in reversed(finished):
-        if root in placed:
-            continue
-        one, todo = {root}, [root]
-        while todo:
-            for state in before[todo.pop()]:
-                if state not in placed and state not in one:
-                    one.add(state)
-                    todo.append(state)
-        placed |= one
-        found.append({s: choices[s] for s in one})
-    return found
+    """Returns the strongly connected components of a part."""
+    found = graphs.components(choices, lambda s: _after(process, choices[s]))
+    return [{s: choices[s] for s in one} for one in found]
 
 
 def end_components(process: DecisionProcess, choices: Choices) -> list[Choices]:

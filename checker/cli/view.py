@@ -78,13 +78,14 @@ def view(
     from rich.text import Text
 
     from checker.cli.console import print_hint, print_view
+    from checker.cli.reporting import require_outputs
     from checker.cli.trace_documents import load_document, say_changes
     from checker.render.terminal.selection import Shown
     from checker.render.terminal.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
     paged = require_page(html, opened, compare, faultless)
-    _require([*wanted.values(), *([] if html is None else [html])])
+    require_outputs([*wanted.values(), *([] if html is None else [html])])
     found = load_document(trace)
     document = found.trace
     _require_processes(lanes, document)
@@ -122,13 +123,3 @@ def put(file: str, text: str) -> None:
         console.write_stdout(text)
     else:
         write_file(file, text)
-
-
-def _require(files: list[str]) -> None:
-    from checker.cli.console import require_writable
-
-    if len(set(files)) < len(files):
-        raise click.UsageError("two outputs can't go to the same file")
-    for file in files:
-        if file != "-":
-            require_writable(file)

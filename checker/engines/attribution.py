@@ -56,12 +56,12 @@ def attributed(system: TransitionSystem) -> Attributed:
 def _attributed(action: Action, fairness: Fairness | None) -> Action:
     key: tuple[Expr, ...] = () if action.actor is None else (action.actor,)
     if fairness is not None:
-        key += (action.promised, *(_where(action.promised, part) for part in fairness.key))
+        key += (action.promised, *(where_promised(action.promised, part) for part in fairness.key))
     constraint = Fairness(action.name, key)
     return replace(action, promised=ir.TRUE, fairness=constraint)
 
 
-def _where(promised: Expr, key: Expr) -> Expr:
+def where_promised(promised: Expr, key: Expr) -> Expr:
     """Returns ``key`` where ``promised`` holds, since it need not have a value elsewhere."""
     if promised == ir.TRUE:
         return key

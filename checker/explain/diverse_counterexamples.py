@@ -61,15 +61,12 @@ def find_diverse(
     known: Trace,
     most: int,
     clock: ExplainingBudget,
-    *,
-    strict: bool = False,
 ) -> DiverseRuns:
     """Returns at most ``most`` executions that violate ``prop``, equivalent neither to each other
     nor to ``known``, which violates it.
 
-    The search ends when ``clock`` does, when it is interrupted, or on an error (which is raised
-    where it is ``strict``, as for :func:`checker.explain.explain.explain`), with those that were
-    found by then.
+    The search ends when ``clock`` does, when it is interrupted, or on an error, with those that
+    were found by then.
     """
     search = _Tree(system, prop, known, clock)
     try:
@@ -85,8 +82,6 @@ def find_diverse(
         clock.stop()
         return search.finish(STOPPED)
     except Exception as problem:
-        if strict:
-            raise
         return search.finish(f"others can't be told: {problem or type(problem).__name__}")
     if len(search.found) > most:
         return search.finish("there may be more")

@@ -22,6 +22,7 @@ from checker.diagnostics.english import listing
 from checker.explain.costs import cost_of, faults, messages
 from checker.explain.counterfactual_queries import ExplainingBudget, Inquiry, other_parts
 from checker.explain.leave_out import remove_unneeded
+from checker.graphs import cycles
 from checker.instantiate.faults import budgeted
 from checker.model import interpreter
 from checker.model.ir import Property, PropertyKind, TransitionSystem
@@ -233,23 +234,4 @@ def _no_cycle(system: TransitionSystem, steps: int, clock: ExplainingBudget) -> 
             after[state] = [s for s in dict.fromkeys(ways) if s is not None and s != state]
             found.update(dict.fromkeys(after[state]))
         level = [state for state in found if state not in after]
-    return _acyclic(after)
-
-
-def _acyclic(after: dict[interpreter.State, list[interpreter.State]]) -> bool:
-    """Returns whether the graph has no cycle; a state without an entry has no successors."""
-    missing = dict.fromkeys(after, 0)
-    for targets in after.values():
-        for target in targets:
-            if target in missing:
-                missing[target] += 1
-    ready = [state for state, count in missing.items() if not count]
-    seen = 0
-    while ready:
-        seen += 1
-        for target in after[ready.pop()]:
-            if target in missing:
-                missing[target] -= 1
-                if not missing[target]:
-                    ready.append(target)
-    return seen == len(missing)
+    return not cycles(after, after.__getitem__)

@@ -26,8 +26,17 @@ _ASKED = re.compile(r"(\S+) asks the oracle `(.*?)`: (.*)", re.DOTALL)
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
     """Returns a trace document of format 4 as one of the present format.
 
-    Raises ``KeyError``, ``TypeError`` or ``ValueError`` where ``document`` is none.
+    Raises ``ValueError`` where ``document`` is none.
     """
+    try:
+        return _upgraded(document)
+    except KeyError as lacking:
+        raise ValueError(f"{lacking} is missing") from None
+    except (TypeError, AttributeError) as problem:
+        raise ValueError(str(problem)) from None
+
+
+def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
     closing = document["closing"]
     return {
         **document,

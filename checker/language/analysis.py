@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.graphs import reached
 from checker.language.library import Library, Source, prelude, read
 from checker.language.load import module_of, sort_diagnostics
 from checker.language.parser.partial import Partial, Pieces, concerns, parse_partially
@@ -32,14 +33,12 @@ class Analysis(Struct, frozen=True):
     with it, sorted by location.
 
     ``source``: the file and its imports, as syntax trees; ``library``: the modules that it sees;
-    ``library`` and ``module`` are ``None`` where it nests too deeply.  ``is_whole``: no part of it
-    or of its imports was left out.
+    ``library`` and ``module`` are ``None`` where it nests too deeply.
     """
 
     text: str
     source: Source
     diagnostics: tuple[Diagnostic, ...]
-    is_whole: bool
     module: typed.Module | None = None
     library: Library | None = None
 
@@ -89,7 +88,7 @@ class Analyst:
         warnings = [w for w in warnings if is_whole or not concerns(w, text, lost)]
         every = tuple(dict.fromkeys((*reading.found, *errors, *warnings)))
         ordered = sort_diagnostics(every, str(path))
-        return Analysis(text, source, ordered, is_whole, module, library)
+        return Analysis(text, source, ordered, module, library)
 
     @staticmethod
     def _follows(found: Diagnostic, text: str, lost: frozenset[str], reading: _Reading) -> bool:
@@ -163,17 +162,12 @@ _IMPORT = re.compile(r'^\s*import\s+"([^"\n]+)"', re.MULTILINE)
 def imports_of(path: Path) -> list[Path]:
     """Returns the files that the file ``path`` imports, and those that these import, each once; it
     raises nothing where one can't be read."""
-    found: dict[Path, None] = {}
-    waiting = [path]
-    while waiting:
-        each = waiting.pop()
+
+    def imported(file: Path) -> list[Path]:
         try:
-            text = read(each)
+            names = _IMPORT.findall(read(file))
         except SpecError:
-            continue
-        for name in _IMPORT.findall(text):
-            target = Path(os.path.normpath(each.parent / name))
-            if target not in found and target != path:
-                found[target] = None
-                waiting.append(target)
-    return [*found]
+            return []
+        return [Path(os.path.normpath(file.parent / name)) for name in names]
+
+    return reached([path], imported)[1:]

@@ -87,10 +87,10 @@ def data_of(path: Path) -> bytes:
     return resources.regular(path, LARGEST)
 
 
-def open_source(text: str, path: Path, open_now: tuple[str, ...] = ()) -> Source:
+def open_source(text: str, path: Path) -> Source:
     """Returns the file with all that it imports; raises :class:`SpecError` with the errors of
     any."""
-    return _open(text, path, open_now, {})
+    return _open(text, path, (), {})
 
 
 def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]) -> Source:

@@ -441,6 +441,14 @@ def holds(
     return bool(evaluate(expr, scope))
 
 
+def surely_holds(system: TransitionSystem, expr: ir.Expr, state: State) -> bool:
+    """Returns whether a Boolean expression holds in ``state``; false where it has no value."""
+    try:
+        return holds(system, expr, state)
+    except RunFault:
+        return False
+
+
 def name_values(system: TransitionSystem, state: State) -> dict[str, Value]:
     """Returns the state as a mapping from variable names."""
     return {v.name: value for v, value in zip(system.variables, state, strict=True)}

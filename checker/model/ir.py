@@ -804,3 +804,8 @@ def domain_item(domain: Domain) -> Type:
             return item
         case _:
             assert_never(domain)
+
+
+def domain_source(domain: Domain) -> Expr | None:
+    """Returns the expression that a domain evaluates, if any."""
+    return None if isinstance(domain, Universe) else domain.of

@@ -14,7 +14,7 @@ from msgspec import Struct
 from checker.model import ir
 from checker.model.memo import in_an_analysis
 from checker.model.node import Node
-from checker.model.tree import branches, parts, values_below
+from checker.model.tree import branches, nodes, parts, values_below
 
 Names = frozenset[str]
 
@@ -179,6 +179,13 @@ bound_in = _asked("bound")
 """Gives the names that the expressions in a node bind."""
 introduced_in = _asked("introduced")
 """Gives the names that the statements in a node bind."""
+
+
+def reads_of(node: Any, variable: str) -> int:
+    """Returns how often a node reads a state variable."""
+    if variable not in reads_in(node):
+        return 0
+    return sum(isinstance(part, ir.Read) and part.variable == variable for part in nodes(node))
 
 
 def scoped_parts(node: Any) -> Iterator[tuple[Any, str | None]]:

@@ -95,7 +95,7 @@ def _is_key(key: Expr, want: Type, known: Known) -> bool:
         match fact:
             case ir.Apply(op=Op.IN, args=(item, ir.Const(_, frozenset() as members))):
                 inside = all(want.first <= m < want.first + len(want.labels) for m in members)
-                if inside and _same(item, placeless(key)):
+                if inside and same_place(item, placeless(key)):
                     return True
             case _:
                 pass
@@ -113,13 +113,13 @@ def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
     return index in short or any(a == index and b in short for a, b in below)
 
 
-def _same(a: Expr, b: Expr) -> bool:
+def same_place(a: Expr, b: Expr) -> bool:
     """Tells whether two expressions are equal but for the type at which a local is read."""
     match a, b:
         case ir.Local(_, one), ir.Local(_, other):
             return one == other
         case ir.Item(_, one, i), ir.Item(_, other, j):
-            return i == j and _same(one, other)
+            return i == j and same_place(one, other)
         case _:
             return a == b
 

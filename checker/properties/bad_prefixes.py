@@ -9,10 +9,11 @@ it is made deterministic and minimal.  Propositions count as independent of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 
+from checker.graphs import cycles, reached
 from checker.model.ir import Automaton, Connective, Formula, Holds, Modal
 from checker.properties.buchi_automaton import (
     LARGEST,
@@ -238,23 +239,22 @@ def _accepts_some(automaton: Automaton, prefixes: PrefixAutomaton) -> bool:
     for edge in automaton.edges:
         edges.setdefault(edge.source, []).append((edge.target, edge.yes, edge.no))
     after: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    todo = [(0, 0)]
-    while todo:
-        state, place = pair = todo.pop()
-        if pair in after:
-            continue
+
+    def follow(pair: tuple[int, int]) -> set[tuple[int, int]]:
         if len(after) > MOST_SPLITS:
             raise AutomatonTooLarge
+        state, place = pair
         after[pair] = {
             (target, leaf)
             for target, yes, no in edges.get(state, ())
             for leaf in _reached(prefixes.moves[place], yes, no)
             if leaf != BAD
         }
-        todo += after[pair]
+        return after[pair]
+
     return any(
-        all(any(state in one for state, _ in component) for one in automaton.accepting)
-        for component in _cycles(after)
+        all(any(state in one for state, _ in cycle) for one in automaton.accepting)
+        for cycle in cycles(reached([(0, 0)], follow), after.__getitem__)
     )
 
 
@@ -268,24 +268,3 @@ def _reached(tree: Tree, yes: frozenset[int], no: frozenset[int]) -> frozenset[i
     if tree.proposition not in no:
         found |= _reached(tree.yes, yes, no)
     return found
-
-
-def _cycles(after: dict[tuple[int, int], set[tuple[int, int]]]) -> Iterable[set[tuple[int, int]]]:
-    """Yields the strongly connected components that have an edge."""
-    reach = {node: _closure(after[node], after) for node in after}
-    for node in after:
-        if node in reach[node]:
-            yield {other for other in reach[node] if node in reach[other]}
-
-
-def _closure(
-    start: Iterable[tuple[int, int]], after: dict[tuple[int, int], set[tuple[int, int]]]
-) -> set[tuple[int, int]]:
-    seen: set[tuple[int, int]] = set()
-    todo = list(start)
-    while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            todo += after[node]
-    return seen

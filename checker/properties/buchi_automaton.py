@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from checker.graphs import cycles, predecessors, reached
 from checker.model.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
 
 LARGEST = 256
@@ -114,38 +115,25 @@ class _Rounds(Struct, frozen=True):
 _Owed = Formula | _Rounds
 
 
+def normal(formula: Formula, negated: bool = False) -> Formula:
+    """Returns the negation normal form (``negated``: of the negation): `not` in front of
+    propositions only."""
+    match formula:
+        case Holds():
+            return Connective("not", (formula,)) if negated else formula
+        case Connective("not", (part,)):
+            return normal(part, not negated)
+        case Connective(op, parts):
+            return (both if (op == "and") != negated else either)(
+                normal(part, negated) for part in parts
+            )
+        case Modal(op, part):
+            return (always if (op == "always") != negated else eventually)(normal(part, negated))
+
+
 def inverse(formula: Formula) -> Formula:
-    """Returns the negation in negation normal form: `not` in front of propositions only."""
-    match formula:
-        case Holds():
-            return Connective("not", (formula,))
-        case Connective("not", (part,)):
-            return normal(part)
-        case Connective("and", parts):
-            return either(inverse(p) for p in parts)
-        case Connective(_, parts):
-            return both(inverse(p) for p in parts)
-        case Modal("always", part):
-            return eventually(inverse(part))
-        case Modal(_, part):
-            return always(inverse(part))
-
-
-def normal(formula: Formula) -> Formula:
-    """Returns the negation normal form: `not` in front of propositions only."""
-    match formula:
-        case Holds():
-            return formula
-        case Connective("not", (part,)):
-            return inverse(part)
-        case Connective("and", parts):
-            return both(normal(p) for p in parts)
-        case Connective(_, parts):
-            return either(normal(p) for p in parts)
-        case Modal("always", part):
-            return always(normal(part))
-        case Modal(_, part):
-            return eventually(normal(part))
+    """Returns the negation in negation normal form."""
+    return normal(formula, negated=True)
 
 
 def refuting(formula: Formula) -> Automaton:
@@ -286,14 +274,17 @@ class _Draft(Struct):
 
 
 def _small(draft: _Draft) -> Automaton:
-    reach, cyclic, useful = _reach(draft), _on_cycles(draft), _useful(draft)
+    after = {s: {t for t, _, _ in edges} for s, edges in enumerate(draft.edges)}
+    around = cycles(after, after.__getitem__)
+    repeated, cyclic = set[int]().union(*around), _on_cycles(draft, around)
+    useful = set(reached(cyclic, predecessors(after).__getitem__))
     edges = [[e for e in found if e[0] in useful] for found in draft.edges]
-    kept = [s for s in reach if s in useful or s == 0]
+    kept = [s for s in after if s in useful or s == 0]
     colours = {
         s: frozenset(i for i, one in enumerate(draft.sets) if s in one and s in cyclic)
         for s in kept
     }
-    passing = [s for s in kept if s not in reach[s]]
+    passing = [s for s in kept if s not in repeated]
     group = _equivalence_classes(kept, edges, colours, passing)
     number = {group[0]: 0}
     for s in kept:
@@ -302,7 +293,7 @@ def _small(draft: _Draft) -> Automaton:
     for s in sorted(kept, key=lambda s: (number[group[s]], s)):
         for target, yes, no in edges[s]:
             found[AutomatonEdge(number[group[s]], number[group[target]], yes, no)] = None
-    looping = {number[group[s]] for s in kept if s in reach[s]}
+    looping = {number[group[s]] for s in kept if s in repeated}
     sets = [
         frozenset(number[group[s]] for s in kept if s in cyclic and s in one) for one in draft.sets
     ]
@@ -311,39 +302,10 @@ def _small(draft: _Draft) -> Automaton:
     return Automaton(len(number), _weakest(found), tuple(demanding) or (every,))
 
 
-def _useful(draft: _Draft) -> set[int]:
-    """Returns the states from which a cycle through all accepting sets is reachable."""
-    cyclic, reach = _on_cycles(draft), _reach(draft)
-    return {s for s in reach if s in cyclic or reach[s] & cyclic}
-
-
-def _on_cycles(draft: _Draft) -> set[int]:
+def _on_cycles(draft: _Draft, around: list[set[int]]) -> set[int]:
     """Returns the states on a cycle through all accepting sets; elsewhere the sets are
     irrelevant."""
-    reach = _reach(draft)
-    found = set()
-    for s in reach:
-        cycle = {t for t in reach[s] if s in reach[t]}
-        if cycle and all(cycle & one for one in draft.sets):
-            found |= cycle
-    return found
-
-
-def _reach(draft: _Draft) -> dict[int, set[int]]:
-    """Maps each state to the states that are reachable from it by at least one edge."""
-    after = {s: {t for t, _, _ in edges} for s, edges in enumerate(draft.edges)}
-    return {s: _closure(s, after) for s in after}
-
-
-def _closure(start: int, after: dict[int, set[int]]) -> set[int]:
-    seen: set[int] = set()
-    todo = [start]
-    while todo:
-        for target in after[todo.pop()]:
-            if target not in seen:
-                seen.add(target)
-                todo.append(target)
-    return seen
+    return set().union(*(one for one in around if all(one & each for each in draft.sets)))
 
 
 def _shape(edges: list[_Edge], group: dict[int, int]) -> frozenset[_Edge]:

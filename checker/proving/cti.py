@@ -10,8 +10,8 @@ from checker.engines.symbolic.induction import NotExcluded
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import TransitionSystem, Variable
-from checker.model.types import AtomT, MapT, default, universe
-from checker.results.narrate import narrate
+from checker.model.types import MapT, default, universe
+from checker.results.narrate import is_of_processes, narrate
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
 from checker.results.trace import Header
@@ -76,14 +76,10 @@ def _state_lines(system: TransitionSystem, state: State) -> Iterator[str]:
 
 def _entries(system: TransitionSystem, variable: Variable, value: object) -> Iterator[str]:
     type_, title = variable.type, variable.title or variable.name
-    if isinstance(type_, MapT) and _of_processes(system, type_):
+    if isinstance(type_, MapT) and is_of_processes(system, type_):
         assert isinstance(value, tuple)
         for key, held in zip(universe(type_.key), value, strict=True):
             if held != default(type_.value):
                 yield f"{title}[{show(type_.key, key)}] = {show(type_.value, held)}"
     elif value != default(type_):
         yield f"{title} = {show(type_, value)}"
-
-
-def _of_processes(system: TransitionSystem, type_: MapT) -> bool:
-    return isinstance(type_.key, AtomT) and set(type_.key.labels) <= set(system.processes)

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from checker.graphs import reached
 from checker.model.ir import CAUGHT_UP
 from checker.records import replace
 from checker.results.events import (
@@ -112,13 +113,7 @@ class Causality:
 
     def past(self, numbers: frozenset[int] | set[int]) -> frozenset[int]:
         """Returns the steps on which those of ``numbers`` depend, themselves included."""
-        found, waiting = set(numbers), list(numbers)
-        while waiting:
-            for cause in self.causes[waiting.pop()]:
-                if cause not in found:
-                    found.add(cause)
-                    waiting.append(cause)
-        return frozenset(found)
+        return frozenset(reached(numbers, self.causes.__getitem__))
 
 
 def lane_of(step: Step) -> str:

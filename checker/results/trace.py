@@ -356,6 +356,11 @@ class Trace(Struct, frozen=True):
     lacking: tuple[Lack, ...] = ()
 
     @property
+    def every_step(self) -> tuple[Step, ...]:
+        """The steps, and that which leads back where there is one."""
+        return self.steps if self.closing is None else (*self.steps, self.closing)
+
+    @property
     def is_recorded(self) -> bool:
         """Whether it is what a log says that happened; there is nothing to replay it with."""
         return RECORDED in self.header.settings

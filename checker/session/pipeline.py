@@ -169,14 +169,14 @@ def _unfinished(report: Report, options: Options) -> Report:
     return report
 
 
-def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
+def replay_trace(trace: Trace) -> Trace:
     """Replays the execution of a trace document from its spec; raises :class:`SpecError`.
 
     Raises also what :func:`checker.results.replay.replay_document` does.
     """
     from checker.results.replay import replay_document
 
-    system = _system_of(trace, base_folder)
+    system = _instantiate_from_trace(trace)[1].system
     return _with_strip(system, replay_document(system, trace))
 
 
@@ -189,29 +189,23 @@ def explain_trace(
     from checker.explain.explain import explain
     from checker.results.replay import replay_document
 
-    system = _system_of(trace, None)
+    system = _instantiate_from_trace(trace)[1].system
     again = replay_document(system, trace)
     clock = ExplainingBudget(seconds, threads, listener=listener, option="--budget")
     return _with_strip(system, explain(system, again, clock))
 
 
-def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
-    """Returns the system of which a trace document is an execution, as its spec is now."""
-    return _instantiate_from_trace(trace, base_folder)[1].system
-
-
-def _instantiate_from_trace(
-    trace: Trace, base_folder: str | None
-) -> tuple[typed.Check, Instantiated]:
+def _instantiate_from_trace(trace: Trace) -> tuple[typed.Check, Instantiated]:
     """Returns the check of which a trace document is an execution, as its spec is now, and its
     system."""
     from checker.properties import ask
 
     header = trace.header
-    path = header.file if base_folder is None else f"{base_folder}/{header.file}"
     settings, grown = settings_of(header)
     alone = asked_alone(header)
-    check = load_check(read_spec(path).only(alone) if alone else path, header.check, settings)
+    check = load_check(
+        read_spec(header.file).only(alone) if alone else header.file, header.check, settings
+    )
     if OF_A_LOG in header.settings:
         check = for_a_log(check)
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
@@ -222,7 +216,7 @@ def open_again(trace: Trace) -> PreparedCheck:
     from checker.simulate.prepared_check import PreparedCheck
 
     header = trace.header
-    check, made = _instantiate_from_trace(trace, None)
+    check, made = _instantiate_from_trace(trace)
     settings, _ = settings_of(header)
     return PreparedCheck(check, settings, lambda _: header, fine=header.fine_steps, made=made)
 

@@ -76,10 +76,7 @@ def invariants(system: TransitionSystem) -> tuple[Property, ...]:
 
 def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
     """Returns whether ``state`` violates an invariant; ``False`` where it can't be evaluated."""
-    try:
-        return interpreter.holds(system, prop.bad, state)
-    except RunFault:
-        return False
+    return interpreter.surely_holds(system, prop.bad, state)
 
 
 def violated_properties(

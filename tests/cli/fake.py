@@ -71,7 +71,7 @@ class Pipeline(ModuleType):
             raise found
         return found
 
-    def replay_trace(self, trace: Trace, base_folder: str | None = None) -> Trace:
+    def replay_trace(self, trace: Trace) -> Trace:
         return trace
 
     def dump(self, spec: Spec, name: str, options: Options) -> str:

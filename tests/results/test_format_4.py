@@ -32,7 +32,8 @@ WORLD: Any = {"at": ev.At("hand.bcast", 3, 1)}
 EVENTS: list[tuple[dict[str, Any], Event]] = [
     (old("handler", "", "p1", name="upon init", arguments=[pair("m", "a")]),
      ev.Handled("upon init", (("m", "a"),), **WHO)),
-    (old("send", "", "p1", message="M(a)", peers=["p1", "p2"]), ev.Sent("M(a)", ("p1", "p2"), **WHO)),
+    (old("send", "", "p1", message="M(a)", peers=["p1", "p2"]),
+     ev.Sent("M(a)", ("p1", "p2"), **WHO)),
     (old("copy", "", "p1", message="M", peers=["p2"]), ev.CopyLeft("M", "p2", **WHO)),
     (old("receive", "", "p1", message="M", peers=["p2"]), ev.Received("M", "p2", **WHO)),
     (old("lose", "", "p1", message="M", peers=["p2"], name="p3"), ev.Lost("M", "p2", "p3", **WHO)),

@@ -10,7 +10,7 @@ from math import lcm
 from checker.engines import budgets
 from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps, TooFine
 from checker.engines.reference.engine import explored
-from checker.engines.reference.liveness import route
+from checker.graphs import route
 from checker.model import distributions, interpreter, ir
 from checker.model.interpreter import Constraint, State
 from checker.records import replace

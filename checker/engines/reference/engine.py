@@ -133,7 +133,7 @@ class _Search:
     def inspect_end(self, state: State) -> None:
         self.ends += 1
         for name, bad in self.lasting.items():
-            if name not in self.ended and _holds(self.system, bad, state):
+            if name not in self.ended and interpreter.surely_holds(self.system, bad, state):
                 self.ended.add(name)
 
     def expand(self, state: State) -> list[State]:
@@ -215,13 +215,6 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return interpreter.is_admissible_end(system, state)
     except RunFault:
         return False
-
-
-def _holds(system: TransitionSystem, condition: Expr, state: State) -> bool:
-    try:
-        return interpreter.holds(system, condition, state)
-    except RunFault:
-        return False  # where it matters, the graph of liveness has it, too
 
 
 def _with_liveness(search: _Search, answer: Answer) -> Answer:

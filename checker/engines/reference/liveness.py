@@ -3,19 +3,17 @@ connected components.
 
 The states that a fair execution visits infinitely often are a strongly connected set that satisfies
 every fairness constraint: Lichtenstein and Pnueli 1985 for the search, Emerson and Lei 1985 for
-what to remove from a set that is unfair (strong fairness), Vardi and Wolper 1986 for the product,
-Kosaraju's algorithm (as Sharir 1981 gives it) for the components.
+what to remove from a set that is unfair (strong fairness), Vardi and Wolper 1986 for the product.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from itertools import pairwise
-from typing import TypeVar
 
 from msgspec import Struct, field
 
+from checker.graphs import cycles, reached, route
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Constraint, Moves, State
@@ -26,7 +24,6 @@ from checker.results.answer import Path
 Node = tuple[State, int]
 """A state of the system and one of the automaton."""
 
-T = TypeVar("T", bound=Hashable)
 Label = frozenset[Constraint]
 
 STARTS = 12
@@ -104,69 +101,6 @@ def _in_part(system: TransitionSystem, state: State) -> Moves:
     return Moves(steps, {Constraint("error", ()): Fairness("error")}, len(steps))
 
 
-def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[set[T]]:
-    """Returns the strongly connected components of the subgraph induced by ``nodes``."""
-    inside = list(dict.fromkeys(nodes))
-    member = set(inside)
-    back: dict[T, list[T]] = {node: [] for node in inside}
-    forward: dict[T, list[T]] = {}
-    for node in inside:
-        forward[node] = [t for t in after(node) if t in member]
-        for target in forward[node]:
-            back[target].append(node)
-    finished: list[T] = []
-    seen: set[T] = set()
-    for root in inside:
-        if root in seen:
-            continue
-        seen.add(root)
-        stack = [(root, iter(forward[root]))]
-        while stack:
-            node, rest = stack[-1]
-            following = next((t for t in rest if t not in seen), None)
-            if following is None:
-                finished.append(node)
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(forward[following])))
-    found: list[set[T]] = []
-    placed: set[T] = set()
-    for root in reversed(finished):
-        if root in placed:
-            continue
-        one = {root}
-        todo = [root]
-        while todo:
-            for source in back[todo.pop()]:
-                if source not in one and source not in placed:
-                    one.add(source)
-                    todo.append(source)
-        placed |= one
-        found.append(one)
-    return found
-
-
-def route(
-    starts: Iterable[T], after: Callable[[T], Iterable[T]], goal: Callable[[T], bool]
-) -> list[T] | None:
-    """Returns a shortest path from one of ``starts`` to a ``goal``, both ends included."""
-    parent: dict[T, T | None] = dict.fromkeys(starts)
-    queue = deque(parent)
-    while queue:
-        node = queue.popleft()
-        if goal(node):
-            way = [node]
-            while (before := parent[way[-1]]) is not None:
-                way.append(before)
-            return way[::-1]
-        for target in after(node):
-            if target not in parent:
-                parent[target] = node
-                queue.append(target)
-    return None
-
-
 # ---- the product ------------------------------------------------------------------------------
 
 
@@ -197,25 +131,15 @@ class Product(Struct):
         def stay(at: int) -> list[int]:
             return self.reads(at, state)
 
-        reached = {q}
-        todo = [q]
-        while todo:
-            for r in stay(todo.pop()):
-                if r not in reached:
-                    reached.add(r)
-                    todo.append(r)
         return any(
-            any(t in one for at in one for t in stay(at))
-            and all(one & accepting for accepting in self.automaton.accepting)
-            for one in components(reached, stay)
+            all(one & accepting for accepting in self.automaton.accepting)
+            for one in cycles(reached([q], stay), stay)
         )
 
     def fair_sets(self, nodes: Iterable[Node]) -> list[set[Node]]:
         """Returns the largest strongly connected sets in which a fair accepted run can stay."""
         found = []
-        for one in components(nodes, self.after):
-            if not any(t in one for node in one for t in self.after(node)):
-                continue
+        for one in cycles(nodes, self.after):
             states = {state for state, _ in one}
             taken = self.taken_constraints(one)
             always = frozenset.intersection(*(self.graph.enabled[s] for s in states))
@@ -403,17 +327,11 @@ def _lasso(
     product: Product, values: tuple[Value, ...], within: Set[State] | None = None
 ) -> Path | None:
     """Returns a lasso whose cycle is in a fair set (``within``: of these states)."""
-    reached = list(dict.fromkeys(product.starts()))
-    seen = set(reached)
-    for node in reached:  # the list grows while it is read: breadth first
-        for target in product.after(node):
-            if target not in seen:
-                seen.add(target)
-                reached.append(target)
+    found = reached(product.starts(), product.after)
     best: Path | None = None
-    among = reached if within is None else [node for node in reached if node[0] in within]
+    among = found if within is None else [node for node in found if node[0] in within]
     for inside in product.fair_sets(among):
-        for start in [node for node in reached if node in inside][:STARTS]:
+        for start in [node for node in found if node in inside][:STARTS]:
             stem = _way_to(product, start)
             loop = _loop_from(product, inside, start)
             states = tuple(s for s, _ in [*stem[:-1], *loop])

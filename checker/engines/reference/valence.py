@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from checker.engines import budgets
 from checker.engines.attribution import Attributed, attributed
 from checker.engines.reference.engine import explored
-from checker.engines.reference.liveness import Graph, fair_lasso, graph_of, route
+from checker.engines.reference.liveness import Graph, fair_lasso, graph_of
 from checker.engines.valence import ValenceGraph, ValenceProblem
+from checker.graphs import route
 from checker.model import interpreter
 from checker.model.interpreter import Constraint, State
 from checker.model.ir import FairnessKind

@@ -83,7 +83,7 @@ class BarrierTask:
         folder = self.job.folder
         try:
             for depth in range(found.depth + 1):
-                mine = [p for p in levels.get(depth, []) if self.job.overlaps(p, self.index)]
+                mine = [p for p in levels.get(depth, []) if p.may_have(self.index, self.job.shards)]
                 self.shard.restore(depth, (b for part in mine for b in folder.read(part)))
         except OutOfMemory as error:
             self._trouble = self.job.no_room(error)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from checker.engines import budgets
-from checker.engines.native.checkpoint.run_folder import Part, RunFolder
+from checker.engines.native.checkpoint.run_folder import RunFolder
 from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.search.findings import Best, Findings
 from checker.engines.native.search.store import OutOfMemory
@@ -78,12 +78,6 @@ class Job(Struct, frozen=True):
             return str(error)
         whole, each = f"{self.limits.memory:,} bytes", f"{self.memory:,} for each"
         return f"the memory limit of {whole} was reached: {each} of {self.shards} shards"
-
-    def overlaps(self, part: Part, shard: int) -> bool:
-        """Returns whether a part may have states that ``shard`` owns."""
-        return part.shard * self.shards < (shard + 1) * part.shards and (
-            shard * part.shards < (part.shard + 1) * self.shards
-        )
 
     @contextmanager
     def bound(self, seconds: float = math.inf) -> Iterator[None]:

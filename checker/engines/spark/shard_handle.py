@@ -94,7 +94,7 @@ class ShardHandle:
         for part in more:
             levels.setdefault(part.level, []).append(part)
         wanted = {
-            level: [p for p in levels.get(level, ()) if self.job.overlaps(p, self.index)]
+            level: [p for p in levels.get(level, ()) if p.may_have(self.index, self.job.shards)]
             for level in range(have, self.depth + 1)
         }
         self._cache.spoil()

@@ -164,8 +164,8 @@ def _base(
     run: list[z3.BoolRef] = [encoding.initial(states[0])]
     for depth in range(stage.k):
         last = states[-1]
-        run += _all(encoding, known, last, f"k{depth}")
-        broken = z3.Not(z3.And(*_all(encoding, stage.facts, last, f"g{depth}")))
+        run += formulas(encoding, known, last, f"k{depth}")
+        broken = z3.Not(z3.And(*formulas(encoding, stage.facts, last, f"g{depth}")))
         yield Query(f"stage {number}: true after {depth} steps", (*run, broken))
         states.append(encoding.state(f"s{depth + 1}"))
         run.append(encoding.step(last, states[-1], f"w{depth}"))
@@ -178,15 +178,15 @@ def _step(
     states = [encoding.state(f"s{i}") for i in range(stage.k + 1)]
     run: list[z3.BoolRef] = []
     for i, state in enumerate(states):
-        run += _all(encoding, known, state, f"k{i}")
+        run += formulas(encoding, known, state, f"k{i}")
         if i < stage.k:
-            run += _all(encoding, stage.facts, state, f"h{i}")
+            run += formulas(encoding, stage.facts, state, f"h{i}")
             run.append(encoding.step(state, states[i + 1], f"w{i}"))
     if stage.apart:
         run += different(encoding, states)
     others = tuple(fact for fact in stage.facts if not isinstance(fact, Typed))
     if others:
-        true = z3.And(*_all(encoding, others, states[-1], "g"))
+        true = z3.And(*formulas(encoding, others, states[-1], "g"))
         yield Query(f"stage {number}: true after {stage.k} steps in a row", (*run, z3.Not(true)))
         run.append(true)
     if len(others) < len(stage.facts):
@@ -203,11 +203,14 @@ def _types(
     yield Query(f"stage {number}: steps keep values in their types", (*run, z3.Not(by_step)))
     if stage.following:
         beyond = z3.Not(z3.And(*(every[i] for i in sorted(stage.following))))
-        true = _all(encoding, others, last, "g")
+        true = formulas(encoding, others, last, "g")
         yield Query(f"stage {number}: capacities are large enough", (*true, by_step, beyond))
 
 
-def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) -> list[z3.BoolRef]:
+def formulas(
+    encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str
+) -> list[z3.BoolRef]:
+    """Returns the formulas of several facts, which have names of their own."""
     return [formula(encoding, fact, s, f"{name}.{i}") for i, fact in enumerate(facts)]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import z3
 
-from checker.engines.symbolic.certificate import Fact, SmtFormula, formula, to_smt2
+from checker.engines.symbolic.certificate import Fact, SmtFormula, formulas, to_smt2
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget
 
@@ -32,8 +32,8 @@ def invariant(
     known = tuple(known)
     s, t = encoding.state("s"), encoding.state("t")
     here, there = _Bits(encoding, s, "s"), _Bits(encoding, t, "t")
-    context, after = _all(encoding, known, s, "k"), _all(encoding, known, t, "l")
-    false = z3.Or(*(z3.Not(f) for f in _all(encoding, tuple(goals), s, "g")))
+    context, after = formulas(encoding, known, s, "k"), formulas(encoding, known, t, "l")
+    false = z3.Or(*(z3.Not(f) for f in formulas(encoding, tuple(goals), s, "g")))
     engine = z3.Fixedpoint()
     engine.set(engine="spacer")
     engine.set("ctrl_c", False)  # it would lose the signal
@@ -148,7 +148,3 @@ def _definition(answer: z3.ExprRef, reached: z3.FuncDeclRef) -> z3.BoolRef | Non
                 assert isinstance(found, z3.BoolRef)
                 return found
     return None
-
-
-def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) -> list[z3.BoolRef]:
-    return [formula(encoding, fact, s, f"{name}.{i}") for i, fact in enumerate(facts)]

@@ -14,9 +14,8 @@ from msgspec import Struct, field
 from checker.engines import budgets
 from checker.engines.symbolic.solver_queries import QueryBudget
 from checker.model import interpreter
-from checker.model.evaluate import RunFault
-from checker.model.interpreter import State
-from checker.model.ir import Expr, PropertyKind, TransitionSystem
+from checker.model.interpreter import State, surely_holds
+from checker.model.ir import PropertyKind, TransitionSystem
 from checker.results.answer import Path
 from checker.results.trace import ERRORS
 
@@ -150,15 +149,8 @@ def _successors(system: TransitionSystem, found: Samples, state: State) -> list[
 def _note(system: TransitionSystem, found: Samples, state: State, before: State | None) -> None:
     found.states.setdefault(state, before)
     for prop in system.properties:
-        if prop.name not in found.premises and _true(system, prop.premise, state):
+        if prop.name not in found.premises and surely_holds(system, prop.premise, state):
             found.premises.add(prop.name)
         if prop.kind is PropertyKind.INVARIANT and prop.name not in found.violated:
-            if _true(system, prop.bad, state):
+            if surely_holds(system, prop.bad, state):
                 found.violated[prop.name] = found.path_to(state)
-
-
-def _true(system: TransitionSystem, expr: Expr, state: State) -> bool:
-    try:
-        return interpreter.holds(system, expr, state)
-    except RunFault:
-        return False

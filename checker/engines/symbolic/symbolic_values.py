@@ -23,7 +23,7 @@ arbitrary, and no operation here depends on them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 import z3
@@ -209,7 +209,7 @@ def equal(a: Any, b: Any) -> Truth:
         case (int() | Num(), _):
             return equal_numbers(a, b)
         case (tuple(), tuple()):
-            return len(a) == len(b) and _all_equal(a, b)
+            return len(a) == len(b) and _all(equal, a, b)
         case (SymbolicOption(), SymbolicOption()):
             inner = True if a.value is None or b.value is None else equal(a.value, b.value)
             return both(equivalent(a.present, b.present), either(negation(a.present), inner))
@@ -226,17 +226,17 @@ def equal(a: Any, b: Any) -> Truth:
         case (SymbolicVariant(), SymbolicVariant()):
             shared = [case for case in a.of if case in b.of]
             return disjunction(
-                conjunction((a.of[c][0], b.of[c][0], _all_equal(a.of[c][1], b.of[c][1])))
+                conjunction((a.of[c][0], b.of[c][0], _all(equal, a.of[c][1], b.of[c][1])))
                 for c in shared
             )
         case _:
             raise AssertionError(f"these are of different types: {a!r}, {b!r}")
 
 
-def _all_equal(a: tuple[Any, ...], b: tuple[Any, ...]) -> Truth:
+def _all(compare: Callable[[Any, Any], Truth], a: Iterable[Any], b: Iterable[Any]) -> Truth:
     parts = []
     for x, y in zip(a, b, strict=True):
-        part = equal(x, y)
+        part = compare(x, y)
         if part is False:
             return False
         parts.append(part)
@@ -251,7 +251,7 @@ def equals(a: Any, value: Any) -> Truth:
         case int() | Num():
             return equal_numbers(a, value)
         case tuple():
-            return len(a) == len(value) and _all_known(a, value)
+            return len(a) == len(value) and _all(equals, a, value)
         case SymbolicOption():
             if value is None:
                 return negation(a.present)
@@ -268,24 +268,14 @@ def equals(a: Any, value: Any) -> Truth:
             if len(value) > len(a.slots):
                 return False
             length = equal_numbers(a.length, len(value))
-            return both(length, _all_known(a.slots[: len(value)], value))
+            return both(length, _all(equals, a.slots[: len(value)], value))
         case SymbolicVariant():
             if value[0] not in a.of:
                 return False
             when, fields = a.of[value[0]]
-            return both(when, _all_known(fields, value[1:]))
+            return both(when, _all(equals, fields, value[1:]))
         case _:
             raise AssertionError(f"no value: {a!r}")
-
-
-def _all_known(a: tuple[Any, ...], values: tuple[Any, ...]) -> Truth:
-    parts = []
-    for x, value in zip(a, values, strict=True):
-        part = equals(x, value)
-        if part is False:
-            return False
-        parts.append(part)
-    return conjunction(parts)
 
 
 # ---- possible values --------------------------------------------------------------------------

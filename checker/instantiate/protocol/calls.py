@@ -5,6 +5,9 @@ A call executes them in place (see :mod:`.dispatch`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from checker.graphs import reached
 from checker.instantiate.protocol.stack import family
 from checker.instantiate.protocol.statements import CallKey
 from checker.instantiate.protocol.walk import nodes
@@ -106,16 +109,13 @@ def callees_of(world: World, target: CallKey) -> list[CallKey]:
 
 def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list[CallKey]:
     """Returns every call that may happen in a transition that starts with one of ``handlers``."""
-    found: list[CallKey] = []
-    todo = [(at, h) for h in handlers]
-    while todo:
-        instance, handler = todo.pop()
-        for target in calls_in(world, instance, handler):
-            if target not in found:
-                found.append(target)
-                inner, next_handlers = handlers_of(world, target)
-                todo.extend((inner, h) for _, h in next_handlers)
-    return sorted(found)
+
+    def after(call: CallKey) -> Iterator[CallKey]:
+        inner, following = handlers_of(world, call)
+        return (target for _, handler in following for target in calls_in(world, inner, handler))
+
+    first = (target for handler in handlers for target in calls_in(world, at, handler))
+    return sorted(reached(first, after))
 
 
 def may_yield(world: World, at: Instance, call: typed.Call) -> bool:

@@ -6,10 +6,12 @@ numbers are integers of any size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar, assert_never
 
 from checker.parametric.automaton.automaton import And, AtLeast, Condition, Linear, Not, Or
+
+T = TypeVar("T")
 
 TRUE = And()
 FALSE = Or()
@@ -88,23 +90,25 @@ def to_nnf(condition: Condition, negated: bool = False) -> Condition:
 def conjunction(parts: list[Condition]) -> Condition:
     """Returns the conjunction of ``parts``, flat and each once; the part itself where there is
     one."""
-    flat: dict[Condition, None] = {}
-    for part in parts:
-        if part == FALSE:
-            return FALSE
-        flat.update(dict.fromkeys(part.parts if isinstance(part, And) else (part,)))
-    return next(iter(flat)) if len(flat) == 1 else And(tuple(flat))
+    return joined(And, FALSE, parts)
 
 
 def disjunction(parts: list[Condition]) -> Condition:
     """Returns the disjunction of ``parts``, flat and each once; the part itself where there is
     one."""
-    flat: dict[Condition, None] = {}
+    return joined(Or, TRUE, parts)
+
+
+def joined(kind: type[Any], absorbing: T, parts: Iterable[T]) -> T:
+    """Returns the connective ``kind`` of ``parts``, as :func:`conjunction` does; ``absorbing``:
+    the part that decides it alone."""
+    flat: dict[Any, None] = {}
     for part in parts:
-        if part == TRUE:
-            return TRUE
-        flat.update(dict.fromkeys(part.parts if isinstance(part, Or) else (part,)))
-    return next(iter(flat)) if len(flat) == 1 else Or(tuple(flat))
+        if part == absorbing:
+            return absorbing
+        flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
+    found: T = next(iter(flat)) if len(flat) == 1 else kind(tuple(flat))
+    return found
 
 
 def rewritten(condition: Condition, by: Mapping[str, Linear]) -> Condition:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 from checker.parametric.automaton.automaton import Automaton, Question, StateFormula
 from checker.parametric.automaton.fragment import FragmentErrors, Leaves
@@ -29,6 +28,7 @@ from checker.parametric.automaton.questions_states import (
     names_read,
 )
 from checker.parametric.extract.world import Settings, for_every, settings_of
+from checker.properties.premises import is_temporal
 
 Binders = tuple[typed.Binder, ...]
 
@@ -153,11 +153,6 @@ def _and(left: typed.Expr | None, right: typed.Expr) -> typed.Expr:
     if left is None:
         return right
     return typed.Operation(right.type, "and", (left, right), right.span)
-
-
-def is_temporal(root: object) -> bool:
-    """Returns whether a temporal operator occurs below ``root``."""
-    return any(isinstance(node, typed.Temporal) for node in nodes(root))
 
 
 def _odd(expr: typed.Expr) -> Leaves:

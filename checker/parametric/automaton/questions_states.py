@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 from checker.language.typecheck.histories import history_name
+from checker.parametric.automaton.arithmetic import joined
 from checker.parametric.automaton.automaton import (
     AllOf,
     AnyOf,
@@ -37,21 +38,11 @@ FALSE: StateFormula = AnyOf(())
 
 
 def both(*parts: StateFormula) -> StateFormula:
-    found: dict[StateFormula, None] = {}
-    for part in parts:
-        if part == FALSE:
-            return FALSE
-        found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
-    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+    return joined(AllOf, FALSE, parts)
 
 
 def either(*parts: StateFormula) -> StateFormula:
-    found: dict[StateFormula, None] = {}
-    for part in parts:
-        if part == TRUE:
-            return TRUE
-        found.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
-    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+    return joined(AnyOf, TRUE, parts)
 
 
 def inverse(part: StateFormula) -> StateFormula:

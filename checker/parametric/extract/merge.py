@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
+from checker.graphs import reached
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import TRUE
 from checker.parametric.automaton.automaton import AtLeast, Condition, Linear
@@ -141,13 +142,7 @@ def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list
 
 def _restrict_to_reachable(chart: Chart) -> Chart:
     """Returns ``chart`` with the local states that are reachable in it, in its order."""
-    seen = set(chart.starts)
-    todo = list(chart.starts)
-    while todo:
-        for step in chart.steps[todo.pop()]:
-            if step.target not in seen:
-                seen.add(step.target)
-                todo.append(step.target)
+    seen = set(reached(chart.starts, lambda spot: (step.target for step in chart.steps[spot])))
     return Chart(chart.starts, {spot: out for spot, out in chart.steps.items() if spot in seen})
 
 

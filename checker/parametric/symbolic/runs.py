@@ -23,6 +23,7 @@ from typing import assert_never
 import z3
 from msgspec import Struct, field
 
+from checker.graphs import reached
 from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     AllOf,
@@ -347,18 +348,11 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
 
 def reachable_rules(automaton: Automaton) -> list[int]:
     """Returns the rules that can be reached from initial locations, ignoring guards."""
-    reached = {at for at, location in enumerate(automaton.locations) if location.initial}
-    found: set[int] = set()
-    while True:
-        more = {
-            index
-            for index, rule in enumerate(automaton.rules)
-            if rule.source in reached and index not in found
-        }
-        if not more:
-            return sorted(found)
-        found |= more
-        reached |= {automaton.rules[index].target for index in more}
+    initial = [at for at, location in enumerate(automaton.locations) if location.initial]
+    found = set(
+        reached(initial, lambda at: (rule.target for rule in automaton.rules if rule.source == at))
+    )
+    return [index for index, rule in enumerate(automaton.rules) if rule.source in found]
 
 
 def ranks(automaton: Automaton) -> list[int]:

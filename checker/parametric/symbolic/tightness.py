@@ -37,9 +37,7 @@ class Weaker(Struct, frozen=True):
     reason: str = ""
 
 
-def tightness(
-    counting: ParametricChecker, questions: Sequence[Question], *, smallest: bool = True
-) -> Iterator[Weaker]:
+def tightness(counting: ParametricChecker, questions: Sequence[Question]) -> Iterator[Weaker]:
     """For each part of the condition that ``counting`` assumes, yields the result of weakening it
     by one (``n > 3t`` to ``n >= 3t``), and if everything is still proved then, that of dropping it.
 
@@ -55,9 +53,7 @@ def tightness(
             more = counting.assuming(condition).possible(Not(part))
             if more is False:
                 continue
-            result = _ask_until_violated(
-                counting.assuming(condition), questions, part, dropped, smallest
-            )
+            result = _ask_until_violated(counting.assuming(condition), questions, part, dropped)
             yield result
             if result.question is not None or result.reason:
                 break
@@ -74,16 +70,13 @@ def _ask_until_violated(
     questions: Sequence[Question],
     part: Condition,
     dropped: bool,
-    smallest: bool,
 ) -> Weaker:
     """Decides the questions until one is violated."""
     reason = ""
     for question in questions:
         decision = counting.decide(question)
         if decision.run is not None:
-            run = decision.run
-            if smallest:
-                run = counting.smallest(question, run, steps=False)
+            run = counting.smallest(question, decision.run, steps=False)
             return Weaker(counting.assumed, part, dropped, question, run)
         if decision.outcome is Outcome.UNKNOWN:
             reason = f"{question.property}: {decision.reason}"

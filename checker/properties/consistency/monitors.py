@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from checker.graphs import reached
 from checker.instantiate.protocol.sizes import refuse
 from checker.model.interpreter import State
 from checker.properties.consistency.calls import Result
@@ -227,17 +228,15 @@ def _is_done(program: Program, position: int) -> bool:
 def reachable(of: SequentialObject) -> list[State]:
     """Returns the states that the operations lead to, each applied at most once, in any order; the
     first one first."""
-    first = (of.initial(), frozenset[int]())
-    seen = {first: None}
-    todo = [first]
-    for at, applied in todo:
+
+    def after(place: tuple[State, frozenset[int]]) -> Iterator[tuple[State, frozenset[int]]]:
+        at, applied = place
         for operation in range(len(of.calls)):
             if operation not in applied:
-                for after, _ in of.outcomes(at, operation):
-                    found = (after, applied | {operation})
-                    if found not in seen:
-                        seen[found] = None
-                        todo.append(found)
+                for following, _ in of.outcomes(at, operation):
+                    yield following, applied | {operation}
+
+    seen = reached([(of.initial(), frozenset[int]())], after)
     return list(dict.fromkeys(at for at, _ in seen))
 
 

@@ -11,7 +11,7 @@ from checker.model import ir
 from checker.model.build import conj, disj, equal, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.memo import in_an_analysis
-from checker.model.names import Names, bound_in, free_in, reads_in
+from checker.model.names import Names, bound_in, free_in, reads_in, reads_of
 from checker.model.node import Hashed
 from checker.model.run_errors import fits, risky
 from checker.model.tree import nodes
@@ -192,7 +192,7 @@ class Blockers:
         """Those under which a condition around the reading has one value forever."""
         for test in meeting.around:
             for blocker in self._usable(meeting, self._candidates(meeting.cell, test, False)):
-                if _looks(blocker.holds, meeting.cell.variable) <= 1:
+                if reads_of(blocker.holds, meeting.cell.variable) <= 1:
                     yield blocker
 
     def _usable(self, meeting: Meeting, found: tuple[_Candidate, ...]) -> Iterator[Blocker]:
@@ -247,12 +247,6 @@ class Blockers:
 def _own(cell: VariablePart) -> Expr:
     """The condition that the part is as its reset leaves it."""
     return cell.entry if cell.item is None else member(cell.item, cell.entry)
-
-
-def _looks(expr: Expr, variable: str) -> int:
-    if variable not in reads_in(expr):
-        return 0
-    return sum(isinstance(n, ir.Read) and n.variable == variable for n in nodes(expr))
 
 
 @in_an_analysis

@@ -24,9 +24,9 @@ from checker.model.build import member
 from checker.model.ir import TRUE, Apply, Block, Expr, Op, PropertyKind, TransitionSystem, Variable
 from checker.model.large_sets import adds_only, adds_to_itself, is_finite_set
 from checker.model.memo import an_analysis
-from checker.model.names import reads_in
+from checker.model.names import reads_of
 from checker.model.run_errors import can_fault
-from checker.model.tree import nodes, placeless, statements
+from checker.model.tree import placeless, statements
 from checker.model.types import SetT
 from checker.reductions.partial_order.access_sets import accesses_of
 from checker.reductions.reduction_plan import AmpleAction
@@ -61,7 +61,7 @@ def _is_monotone(system: TransitionSystem, variable: Variable) -> bool:
         return False
     name = variable.name
     asked = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
-    if not all(_only_helps(bad, name) for bad in asked) or _reads(system.monitor, name):
+    if not all(_only_helps(bad, name) for bad in asked) or reads_of(system.monitor, name):
         return False
     here = ir.Read(variable.type, name)
     return all(_keeps_order(action, here) for action in system.actions)
@@ -77,17 +77,17 @@ def _keeps_order(action: ir.Action, here: ir.Read) -> bool:
         match param.domain:
             case ir.Members(of=of) if of == here:
                 pass
-            case domain if _reads(domain, here.variable):
+            case domain if reads_of(domain, here.variable):
                 return False
     if not all(_only_helps(condition, here.variable) for condition in conditions):
         return False
-    return _reads(action.body, here.variable) == sum(_monotone_reads(action.body, here))
+    return reads_of(action.body, here.variable) == sum(_monotone_reads(action.body, here))
 
 
 def _only_helps(condition: Expr, name: str) -> bool:
     """Whether a larger set can only make ``condition`` true."""
     found = [access for access in accesses_of(condition, True) if access.variable == name]
-    if not found and not _reads(condition, name):
+    if not found and not reads_of(condition, name):
         return True
     return all(access.up is True for access in found) and not can_fault(condition)
 
@@ -101,7 +101,7 @@ def _monotone_reads(block: Block, here: ir.Read) -> Iterator[int]:
         match stmt:
             case ir.Assign(target=target, value=value) if target.name == here.variable:
                 if target.is_state and _grows_with(value, here):
-                    yield _reads(value, here.variable)
+                    yield reads_of(value, here.variable)
                 else:
                     yield -1
             case ir.If(_, then, otherwise):
@@ -119,7 +119,7 @@ def _removal(body: Block, item: ir.Local, here: ir.Read) -> int:
     """How often a loop over a set reads it that does nothing but remove members; -1: another."""
     for stmt in body:
         match stmt:
-            case ir.If(condition, then, ()) if not _reads(condition, here.variable):
+            case ir.If(condition, then, ()) if not reads_of(condition, here.variable):
                 if can_fault(condition) or _removal(then, item, here) < 0:
                     return -1
             case ir.While(condition, inner) if condition == member(item, here):
@@ -130,7 +130,7 @@ def _removal(body: Block, item: ir.Local, here: ir.Read) -> int:
                     return -1
             case _:
                 return -1
-    return 1 + _reads(body, here.variable)
+    return 1 + reads_of(body, here.variable)
 
 
 def _grows_with(value: Expr, here: ir.Read) -> bool:
@@ -141,16 +141,9 @@ def _grows_with(value: Expr, here: ir.Read) -> bool:
         return False
     match value:
         case Apply(op=Op.REMOVE | Op.BAG_REMOVE | Op.UNION | Op.MINUS, args=(held, other)):
-            return held == here and not _reads(other, here.variable)
+            return held == here and not reads_of(other, here.variable)
         case ir.Comprehension(_, name, ir.Members(of=of), where, ir.Local(name=item)):
-            return of == here and item == name and not _reads(where, here.variable)
+            return of == here and item == name and not reads_of(where, here.variable)
         case _:
             once = 1 if isinstance(here.type, SetT) else 3
-            return adds_only(value, here) and _reads(value, here.variable) == once
-
-
-def _reads(tree: object, name: str) -> int:
-    """How often a variable is read in ``tree``."""
-    if name not in reads_in(tree):
-        return 0
-    return sum(isinstance(node, ir.Read) and node.variable == name for node in nodes(tree))
+            return adds_only(value, here) and reads_of(value, here.variable) == once

@@ -140,13 +140,8 @@ def known_keys(keys: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _domain(domain: ir.Domain, up: bool | None, bound: tuple[Binder, ...]) -> list[Access]:
-    match domain:
-        case ir.Universe():
-            return []
-        case ir.Members(of=of) | ir.Subsets(of=of):
-            return accesses_of(of, up, bound)
-        case _:
-            assert_never(domain)
+    of = ir.domain_source(domain)
+    return [] if of is None else accesses_of(of, up, bound)
 
 
 def _entry(

@@ -82,15 +82,6 @@ class EffectWalk:
             case _:
                 return ()
 
-    def of_domain(self, domain: ir.Domain) -> Expr | None:
-        match domain:
-            case ir.Universe():
-                return None
-            case ir.Members(of=of) | ir.Subsets(of=of):
-                return of
-            case _:
-                assert_never(domain)
-
     def block(
         self, block: ir.Block, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
     ) -> None:
@@ -116,7 +107,7 @@ class EffectWalk:
                 case ir.Choose(name, domain, where):
                     self.single = False
                     bound = (*bound, (name, ir.domain_item(domain)))
-                    of = self.of_domain(domain)
+                    of = ir.domain_source(domain)
                     whole = [] if of is None else [of]
                     for expr in whole:
                         way = None if can_fault(expr) else True
@@ -160,7 +151,7 @@ class EffectWalk:
         path: tuple[Expr, ...],
         bound: tuple[Binder, ...],
     ) -> None:
-        of = self.of_domain(domain)
+        of = ir.domain_source(domain)
         if of is not None:
             self.look(substitute(of, self.meaning), path, bound)
         more = self.membership(name, domain)
@@ -242,7 +233,7 @@ def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
     binders = tuple((p.name, ir.domain_item(p.domain)) for p in action.params)
     enabling: list[Expr] = []
     for param in action.params:
-        of = walk.of_domain(param.domain)
+        of = ir.domain_source(param.domain)
         inside = walk.membership(param.name, param.domain)
         if inside:
             walk.tests(inside, (), binders)

@@ -33,6 +33,7 @@ invariants and what does not tell the members of an orbit apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
@@ -42,10 +43,11 @@ from msgspec import Struct
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, SourceLocation, TransitionSystem
+from checker.model.names import locals_in
 from checker.model.node import Hashed
-from checker.model.run_errors import Known, can_fault, forget, known_from, known_of
+from checker.model.run_errors import Known, can_fault, forget, known_from, known_of, same_place
 from checker.model.transforms.commuting_loops import commutes
-from checker.model.tree import placeless
+from checker.model.tree import placeless, statements
 from checker.model.types import Type, Value
 from checker.reductions.reduction_plan import Atom, Sorts
 from checker.reductions.symmetry.renaming import atoms_of, mentioned_atoms
@@ -96,7 +98,7 @@ class _Here(Hashed):
         """The context without knowledge of ``names``."""
         if not names or not (self.meant or self.known):
             return self
-        kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
+        kept = tuple((e, atoms) for e, atoms in self.meant if locals_in(e).isdisjoint(names))
         known = forget(self.known, names)
         if len(kept) == len(self.meant) and len(known) == len(self.known):
             return self
@@ -224,7 +226,7 @@ class Conditions:
         have = atoms_of(self.sorts, expr.type)
         wanted = placeless(expr)
         for other, atoms in here.meant:
-            if _alpha_equivalent(other, wanted):
+            if same_place(other, wanted):
                 have &= atoms
         return have
 
@@ -380,17 +382,6 @@ _ORDERED = {
 }
 
 
-def _alpha_equivalent(a: Expr, b: Expr) -> bool:
-    """Whether two expressions over locals are equal up to places."""
-    match a, b:
-        case ir.Local(_, one), ir.Local(_, other):
-            return one == other
-        case ir.Item(_, one, i), ir.Item(_, other, j):
-            return i == j and _alpha_equivalent(one, other)
-        case _:
-            return False
-
-
 def _constant(expr: Expr) -> bool:
     """Whether ``expr`` is a local or a part of one."""
     match expr:
@@ -404,37 +395,13 @@ def _constant(expr: Expr) -> bool:
 
 def _reassigned_locals(block: ir.Block) -> frozenset[str]:
     """The locals that ``block`` assigns to, or declares or binds more than once."""
-    seen: dict[str, int] = {}
-
-    def note(block: ir.Block, times: int) -> None:
-        for stmt in block:
-            match stmt:
-                case ir.Assign(target) if not target.is_state:
-                    seen[target.name] = 2
-                case ir.Declare(name=name) | ir.Choose(name=name):
-                    seen[name] = seen.get(name, 0) + times
-                case ir.If(_, then, otherwise):
-                    note(then, times)
-                    note(otherwise, times)
-                case ir.For(name=name, body=body):
-                    seen[name] = seen.get(name, 0) + times
-                    note(body, times)
-                case ir.While(body=body):
-                    note(body, times)
-                case ir.Assign() | ir.Assume() | ir.Fault() | ir.Emit() | ir.Mark():
-                    pass
-                case _:
-                    assert_never(stmt)
-
-    note(block, 1)
+    seen = Counter[str]()
+    for stmt in statements(block):
+        match stmt:
+            case ir.Assign(target) if not target.is_state:
+                seen[target.name] += 2
+            case ir.Declare(name=name) | ir.Choose(name=name) | ir.For(name=name):
+                seen[name] += 1
+            case _:
+                pass
     return frozenset(name for name, times in seen.items() if times > 1)
-
-
-def _root(expr: Expr) -> str:
-    match expr:
-        case ir.Local(_, name):
-            return name
-        case ir.Item(base=base):
-            return _root(base)
-        case _:
-            raise AssertionError("not a part of a local")

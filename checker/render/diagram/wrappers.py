@@ -49,14 +49,10 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
 
 
 def _messages(trace: Trace) -> Iterator[str]:
-    for step in _steps(trace):
+    for step in trace.every_step:
         for event in (*step.events, *step.cut):
             if message := message_of(event):
                 yield message
-
-
-def _steps(trace: Trace) -> tuple[Step, ...]:
-    return trace.steps if trace.closing is None else (*trace.steps, trace.closing)
 
 
 def _folded(trace: Trace, name: str) -> Trace:

@@ -30,17 +30,13 @@ def align(left: Trace, right: Trace) -> Alignment:
         and left.variables == right.variables
         and left.steps[0].state == right.steps[0].state
     )
-    ours, theirs = _steps(left), _steps(right)
+    ours, theirs = left.every_step, right.every_step
     common = 0
     for one, two in zip(ours[1:], theirs[1:], strict=False):
         if not _same(one, two, comparable):
             break
         common = one.number
     return Alignment(common, tuple(_words(left, right, common, comparable)))
-
-
-def _steps(trace: Trace) -> tuple[Step, ...]:
-    return trace.steps if trace.closing is None else (*trace.steps, trace.closing)
 
 
 def _same(one: Step, two: Step, comparable: bool) -> bool:
@@ -63,11 +59,11 @@ def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str
     if common == 0:
         said.append("They differ from the first step on.")
     elif common == 1:
-        said.append(f"Step 1 is the same in both: {headline(_steps(left)[1])}.")
+        said.append(f"Step 1 is the same in both: {headline(left.every_step[1])}.")
     else:
         said.append(
             f"Steps 1 to {common} are the same in both; the last of them: "
-            f"{headline(_steps(left)[common])}."
+            f"{headline(left.every_step[common])}."
         )
     said.append(_parting(ours, theirs))
     return said
@@ -95,7 +91,7 @@ def _parting(ours: Step | None, theirs: Step | None) -> str:
 
 
 def _next(trace: Trace, common: int) -> Step | None:
-    steps = _steps(trace)
+    steps = trace.every_step
     return steps[common + 1] if common + 1 < len(steps) else None
 
 

@@ -59,7 +59,7 @@ def viewer(
 ) -> dict[str, Any]:
     """Returns the variables of an execution's template; ``side``: the prefix of element ids."""
     explained = trace.explanation or Explanation()
-    steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    steps = trace.every_step
     pictures = _pictures(trace, layout)
     sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
     return {

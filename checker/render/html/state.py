@@ -62,7 +62,7 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
     """Returns the states of ``trace`` as cells, of variables that the spec has or that change: in
     the execution, or in ``others``, the alternatives to its steps.
     """
-    steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    steps = trace.every_step
     changed: dict[tuple[str, str], Change] = {}
     for step in (*steps, *others):
         for change in step.changes:

@@ -107,7 +107,7 @@ def _never(report: Valence) -> dict[str, Any] | None:
 
 def _run(trace: Trace, name: str) -> dict[str, Any]:
     """Returns a run: its steps with what is open after each, and its picture."""
-    steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    steps = trace.every_step
     return {
         "steps": [
             {"headline": headline(step), "open": open_after(trace, step.number).strip()}

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from checker.engines.attribution import where_promised
 from checker.model import ir
 from checker.model.evaluate import Scope, evaluate
 from checker.model.interpreter import Constraint
-from checker.model.ir import Action, Apply, Const, Expr, Fairness, Op, TransitionSystem, fairness_of
+from checker.model.ir import Action, Expr, Fairness, TransitionSystem, fairness_of
 from checker.model.transforms.hoist_choices import Hoisted, hoisted
-from checker.model.types import Value, default
+from checker.model.types import Value
 from checker.records import replace
 
 
@@ -75,12 +76,5 @@ def _labelled(made: Hoisted) -> Action:
         key = tuple(ir.Local(ir.domain_item(p.domain), p.name) for p in action.params)
     if action.promised != ir.FALSE:
         fairness = fairness_of(replace(action, params=action.params[: made.own]))
-        key += (action.promised, *(_where(action.promised, part) for part in fairness.key))
+        key += (action.promised, *(where_promised(action.promised, part) for part in fairness.key))
     return replace(action, promised=ir.TRUE, fairness=Fairness(action.name, key))
-
-
-def _where(promised: Expr, key: Expr) -> Expr:
-    """Returns ``key`` where ``promised`` holds, since it need not have a value elsewhere."""
-    if promised == ir.TRUE:
-        return key
-    return Apply(key.type, Op.ITE, (promised, key, Const(key.type, default(key.type))))

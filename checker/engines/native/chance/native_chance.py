@@ -22,7 +22,6 @@ from checker.engines.native.chance.labelled_system import Label, LabelledSystem
 from checker.engines.native.codegen.state_predicates import FEW
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
 from checker.engines.native.search.explored import Explored, Undecided
-from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.states import States, Unevaluable
 from checker.model import interpreter
 from checker.model.distributions import RULES, ImproperChance
@@ -102,13 +101,8 @@ class NativeChance(ChanceGraph):
 
     def _number(self, state: State) -> int:
         """Returns the number here of a reachable state."""
-        kernel = self._search.kernel
-        words = kernel.image.layout.pack(state)
-        row, out = Buffer(8 * len(words)), Buffer(4)
-        row.words()[: len(words)] = memoryview(array("Q", words))
-        assert kernel.locate is not None
-        kernel.locate(self._numbers.store.context_address, row.address, 1, out.address)
-        return self._dense(int(out.halves()[0]))
+        words = self._search.kernel.image.layout.pack(state)
+        return self._dense(self._numbers.find(words))
 
     def _sparse(self, number: int) -> int:
         """Returns the number in the search of a state here."""

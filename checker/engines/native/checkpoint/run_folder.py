@@ -51,6 +51,12 @@ class Part(Struct, frozen=True):
     rows: int
     checksum: int
 
+    def may_have(self, shard: int, shards: int) -> bool:
+        """Whether it may have states that ``shard`` among ``shards`` owns."""
+        return self.shard * shards < (shard + 1) * self.shards and (
+            shard * self.shards < (self.shard + 1) * shards
+        )
+
 
 class Damaged(OSError):
     """A part differs from what was written."""

@@ -146,10 +146,10 @@ def _single(fn: Fn, row: Val, marks: Val, now: Val, layout: Layout, symmetry: Sy
     with fn.if_(fn.eq(ties, const(1))):
         _copy(fn, row, now, layout.words)
         fn.call("swap_at", [now, where], None)
-        differs = fn.resize(_differs(fn, row, now, layout.words), 64)
+        changed = fn.resize(differs(fn, row, now, layout.words), 64)
         with fn.if_(_less(fn, now, row, layout.words)):
             _copy(fn, now, row, layout.words)
-        fn.ret(fn.sub(const(2), differs))
+        fn.ret(fn.sub(const(2), changed))
 
 
 def _limits(
@@ -174,7 +174,7 @@ def _limits(
             with fn.if_(fn.ne(here, const(0))):
                 _copy(fn, row, now, words)
                 fn.call(f"swap_{j - 1}", [now], None)
-                with fn.if_(_differs(fn, row, now, words)):
+                with fn.if_(differs(fn, row, now, words)):
                     changing.set(const(1))
             with fn.if_(fn.eq(here, const(1))):  # the leftmost pair of the group
                 with fn.if_(fn.eq(changing.get(), const(0))):
@@ -230,7 +230,7 @@ def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> Va
             larger = fn.select(returning, far, after)
             place = fn.add(fn.sub(here, larger), offset.get())
             fn.call("swap_at", [now, place], None)
-            same = fn.not_(_differs(fn, now, row, words))
+            same = fn.not_(differs(fn, now, row, words))
             times.set(fn.add(times.get(), fn.resize(same, 64)))
             with fn.if_(_less(fn, now, row, words)):
                 _copy(fn, now, row, words)
@@ -247,7 +247,8 @@ def _copy(fn: Fn, have: Val, want: Val, words: int) -> None:
         fn.store(fn.load(fn.at(have, i), 64), fn.at(want, i))
 
 
-def _differs(fn: Fn, a: Val, b: Val, words: int) -> Val:
+def differs(fn: Fn, a: Val, b: Val, words: int) -> Val:
+    """One bit: whether the rows at ``a`` and ``b`` differ."""
     other = const(0)
     for i in range(words):
         left, right = (fn.load(fn.at(ptr, i), 64) for ptr in (a, b))

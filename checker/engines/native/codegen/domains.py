@@ -69,11 +69,6 @@ def member_type(domain: ir.Domain) -> t.Type:
             assert_never(domain)
 
 
-def domain_source(domain: ir.Domain) -> ir.Expr | None:
-    """The expression that a domain evaluates, if any."""
-    return None if isinstance(domain, ir.Universe) else domain.of
-
-
 def _repeats_previous(fn: Fn, slots: c.Slots, i: Val, code: Val) -> Val:
     before = fn.select(fn.eq(i, const(0)), const(0), fn.sub(i, const(1)))
     same = fn.eq(slots.code(before), code)

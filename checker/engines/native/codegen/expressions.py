@@ -10,7 +10,7 @@ from checker.engines.native.codegen import state_access
 from checker.engines.native.codegen import value_codes as c
 from checker.engines.native.codegen.constant_tables import entry_of_table
 from checker.engines.native.codegen.convert import convert
-from checker.engines.native.codegen.domains import domain_source, each, member_type
+from checker.engines.native.codegen.domains import each, member_type
 from checker.engines.native.codegen.emit import FALSE, TRUE, Val, const
 from checker.engines.native.codegen.frame import Frame
 from checker.engines.native.codegen.operations import OPERATIONS
@@ -229,7 +229,7 @@ def _bit_in_state(frame: Frame, expr: ir.Apply) -> Val | None:
 
 def lower_source(frame: Frame, domain: ir.Domain) -> Val | None:
     """The value of a domain's expression, if it has one."""
-    source = domain_source(domain)
+    source = ir.domain_source(domain)
     return None if source is None else lower(frame, source)
 
 

@@ -7,7 +7,8 @@ successors of some systems are their source unchanged; they are left alone.
 
 from __future__ import annotations
 
-from checker.engines.native.codegen.emit import Fn, Val, const
+from checker.engines.native.codegen.canonical import differs
+from checker.engines.native.codegen.emit import Fn, const
 from checker.engines.native.codegen.fields import Worker
 from checker.engines.native.codegen.layout import Layout
 from checker.engines.native.codegen.record_access import put
@@ -34,23 +35,15 @@ def emit_arrive(layout: Layout, plan: ReductionPlan) -> Fn:
     params = [("worker", 0), ("source", 0), ("row", 0)]
     fn = Fn("arrive", params, 1, "noinline", readonly=("source",))
     worker, source, row = fn.args
-    with fn.if_(_same(fn, source, row, layout.words)):
+    with fn.if_(fn.not_(differs(fn, source, row, layout.words))):
         fn.ret(const(0, 1))
     if plan.resets:
         fn.call("rest", [row, source], None)
-        with fn.if_(_same(fn, source, row, layout.words)):
+        with fn.if_(fn.not_(differs(fn, source, row, layout.words))):
             fn.ret(const(0, 1))
     if plan.symmetry is not None:
         fn.call("canonical", [worker, row], None)
-        with fn.if_(_same(fn, source, row, layout.words)):
+        with fn.if_(fn.not_(differs(fn, source, row, layout.words))):
             put(fn, worker, Worker.TURNED, const(1))
     fn.ret(const(1, 1))
     return fn
-
-
-def _same(fn: Fn, left: Val, right: Val, words: int) -> Val:
-    other = const(0)
-    for i in range(words):
-        one, two = (fn.load(fn.at(row, i), 64) for row in (left, right))
-        other = fn.or_(other, fn.xor(one, two))
-    return fn.eq(other, const(0))

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from checker.engines.native.codegen import state_access
 from checker.engines.native.codegen import value_codes as c
-from checker.engines.native.codegen.domains import domain_source, each, member_type
+from checker.engines.native.codegen.domains import each, member_type
 from checker.engines.native.codegen.emit import FALSE, Label, Val, Var, const
 from checker.engines.native.codegen.expressions import (
     key_index,
@@ -275,7 +275,7 @@ class Ways:
                 assert_never(stmt)
 
     def _for(self, stmt: ir.For) -> None:
-        source_expr = domain_source(stmt.domain)
+        source_expr = ir.domain_source(stmt.domain)
         if source_expr is not None and isinstance(source_expr.type, t.BagT):
             if has_set(source_expr.type.item) and not stmt.any_order:
                 raise Unsupported("a loop over a bag of items with sets")

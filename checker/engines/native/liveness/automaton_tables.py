@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from checker.engines.native.search.memory import Buffer
+from checker.graphs import cycles, reached
 from checker.model.ir import Automaton
 
 FEW = 64
@@ -140,11 +141,7 @@ class AutomatonTable:
         """The automaton states from which reading ``letter`` forever is accepted."""
         graph = [(e[0], e[1]) for e in self.edges if _reads(e, letter)]
         found = set().union(*accepting_components(self.automaton, graph))
-        while True:
-            more = {source for source, target in graph if target in found} | found
-            if more == found:
-                return found
-            found = more
+        return set(reached(found, lambda to: (source for source, target in graph if target == to)))
 
 
 def _bits(propositions: Iterable[int]) -> int:
@@ -160,21 +157,5 @@ def accepting_components(automaton: Automaton, graph: list[tuple[int, int]]) -> 
     after: dict[int, set[int]] = {}
     for source, target in graph:
         after.setdefault(source, set()).add(target)
-    reach = {state: _reachable_from(after, state) for state in after}
-    found: list[set[int]] = []
-    for state, beyond in reach.items():
-        component = {other for other in beyond if state in reach.get(other, ())}
-        if component and component not in found:
-            found.append(component)
-    return [c for c in found if all(c & states for states in automaton.accepting)]
-
-
-def _reachable_from(after: dict[int, set[int]], state: int) -> set[int]:
-    found: set[int] = set()
-    todo = list(after.get(state, ()))
-    while todo:
-        here = todo.pop()
-        if here not in found:
-            found.add(here)
-            todo.extend(after.get(here, ()))
-    return found
+    found = cycles(after, after.__getitem__)
+    return [one for one in found if all(one & states for states in automaton.accepting)]

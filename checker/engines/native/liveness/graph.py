@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -51,6 +51,14 @@ class Numbers:
         crew, row = self.place(number)
         width = self.store.shape.words
         return tuple(crew.rows.words()[row * width : (row + 1) * width])
+
+    def find(self, words: Sequence[int]) -> int:
+        """The number of the state with these words; :data:`NONE` where it was not found."""
+        row, out, kernel = Buffer(8 * len(words)), Buffer(4), self.store.kernel
+        row.words()[: len(words)] = memoryview(array("Q", words))
+        assert kernel.locate is not None
+        kernel.locate(self.store.context_address, row.address, 1, out.address)
+        return int(out.halves()[0])
 
     def depth(self, number: int) -> int:
         """The level of a state."""

@@ -116,7 +116,7 @@ class _Sweep:
         self._apply_settled(settling, self.everywhere(settling))
 
     def _has(self, parts: Sequence[Part], shard: int) -> bool:
-        return any(part.rows and self.trim.may_own(part, shard) for part in parts)
+        return any(part.rows and part.may_have(shard, self.trim.shards) for part in parts)
 
     def _apply_settled(self, steps: Sequence[SettleStep], done: Sequence[SettleResult]) -> None:
         for step, settled in zip(steps, done, strict=True):

@@ -74,16 +74,10 @@ class FilterContext:
     def blocks(self, shard: int, parts: Sequence[Part]) -> Iterator[memoryview]:
         """The states of those parts that may have some that ``shard`` owns."""
         for part in parts:
-            if self.may_own(part, shard):
+            if part.may_have(shard, self.shards):
                 for block in self.folder.read(part):
                     self.check_time()
                     yield block
-
-    def may_own(self, part: Part, shard: int) -> bool:
-        """Whether a part may have states that ``shard`` owns."""
-        return part.shard * self.shards < (shard + 1) * part.shards and (
-            shard * part.shards < (part.shard + 1) * self.shards
-        )
 
     def write(self, level: int, shard: int, rows: Block) -> Part:
         """Writes states of a level that ``shard`` owns."""

@@ -70,7 +70,7 @@ class ShardedWords:
             LinkStep(level, shard, parts)
             for level, parts in sorted(self._levels.items())
             for shard in range(self._trim.shards)
-            if any(part.rows and self._trim.may_own(part, shard) for part in parts)
+            if any(part.rows and part.may_have(shard, self._trim.shards) for part in parts)
         ]
         done = self._everywhere(steps)
         for linked in done:

@@ -23,7 +23,6 @@ from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.codegen.layout import Layout
 from checker.engines.native.tables.table_types import arrow_type, column_names, converter
 from checker.model import interpreter, ir
-from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Action, PropertyKind, TransitionSystem
 from checker.model.types import TupleT, Type, Value
@@ -170,15 +169,11 @@ class _Piece:
                     break
 
     def _state(self, name: str, depth: int, state: State) -> tuple[Any, ...]:
-        violated = [p for p, bad in self.invariants if self._holds(bad, state)]
+        violated = [
+            p for p, bad in self.invariants if interpreter.surely_holds(self.system, bad, state)
+        ]
         values = (convert(v) for convert, v in zip(self.converters, state, strict=True))
         return (name, depth, violated, *values)
-
-    def _holds(self, expr: ir.Expr, state: State) -> bool:
-        try:
-            return interpreter.holds(self.system, expr, state)
-        except RunFault:
-            return False
 
     def _move(self, source: str, depth: int, transition: Transition) -> tuple[Any, ...]:
         action, fault, target = transition.action, transition.fault, transition.successor

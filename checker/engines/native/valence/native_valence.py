@@ -8,7 +8,6 @@ steps all lead to later levels needs one round, and one more that changes nothin
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Callable, Iterator
 
 from checker.engines import budgets
@@ -121,16 +120,10 @@ class NativeValence(ValenceGraph):
 
     def word(self, state: State) -> int | None:
         """Looks the state up."""
-        kernel = self._search.kernel
         try:
-            words = kernel.image.layout.pack(state)
+            number = self._numbers.find(self._search.kernel.image.layout.pack(state))
         except ValueError:
             return None
-        row, out = Buffer(8 * len(words)), Buffer(4)
-        row.words()[: len(words)] = memoryview(array("Q", words))
-        assert kernel.locate is not None
-        kernel.locate(self._numbers.store.context_address, row.address, 1, out.address)
-        number = int(out.halves()[0])
         return None if number >= self._numbers.count else self._words[number]
 
     def nearest(self, wanted: Callable[[int], bool]) -> Path | None:
