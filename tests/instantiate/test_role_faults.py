@@ -152,9 +152,9 @@ def refused(faults: str) -> list[str]:
 def test_what_can_not_be() -> None:
     assert refused("crash <= 1 of brokers") == ["C005 no role is called `brokers`"]
     assert refused("crash <= 1 of broker, crash <= 2 of broker") == [
-        "C009 `crash` of `broker` is there twice"
+        "C009 duplicate `crash` of `broker`"
     ]
     assert refused("crash <= 3 of broker") == ["E003 crash <= 3 of the 2 of role `broker` can't be"]
-    assert refused("partition of broker") == ["C032 `partition` is of all processes, not of a role"]
+    assert refused("partition of broker") == ["C032 `partition` applies to all processes, not to a role"]
     assert refused("crash of broker") == ["C010 how many may crash?"]
-    assert refused("crash <= 1, recover of broker, recover") == ["C009 `recover` is there twice"]
+    assert refused("crash <= 1, recover of broker, recover") == ["C009 duplicate `recover`"]

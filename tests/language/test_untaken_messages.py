@@ -71,7 +71,7 @@ def test_of_processes_without_roles(handler: str, clause: str, taken: bool) -> N
     [
         ("all server", "ASK", []),
         ("all", "ASK", []),
-        ("all client", "ASK", ["`ASK` is sent, and no handler of `client` takes it"]),
+        ("all client", "ASK", ["`ASK` is sent, but no handler of `client` receives it"]),
         ("all", "ANSWER", ["`ASK` is sent, and no handler takes it"]),
     ],
 )

@@ -114,7 +114,7 @@ MISTAKES = [
     _mistake(
         "always n > 0",
         "N004",
-        "`P` has a property `P1` already",
+        "`P` already has a property `P1`",
         "",
         "property «P1» : always n > 1",
     ),
