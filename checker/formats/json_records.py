@@ -154,7 +154,7 @@ def _alternative(kind: Any, data: object) -> Any:
     if len(some) == 1:
         return read(some[0], data)
     if type(data) not in [get_origin(each) or each for each in some]:
-        raise TypeError(f"found {data!r}, which is of another type")
+        raise TypeError(f"found {data!r}, which has another type")
     return data
 
 
@@ -165,8 +165,8 @@ def _typed(kind: type[R], data: object) -> R:
 
 
 _TYPES: Mapping[type, str] = {
-    str: "a text",
-    int: "a whole number",
+    str: "a string",
+    int: "an integer",
     bool: "true or false",
     list: "a list",
     dict: "an object",

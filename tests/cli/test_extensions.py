@@ -163,19 +163,19 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         ("raise SystemExit(0)", "fails with SystemExit"),
         ("def", "fails with SyntaxError"),
         ("", "fails with AttributeError"),
-        ("ENGINE = 7", "is no engine, but of type int"),
-        (ENGINE + "ENGINE = Toy", "is no engine, but of type"),
+        ("ENGINE = 7", "is not an engine, but of type int"),
+        (ENGINE + "ENGINE = Toy", "is not an engine, but of type"),
         (ENGINE + "Toy.name = 'native'", "calls itself 'native'"),
         (ENGINE + "del Toy.name", "fails with AttributeError"),
-        (ENGINE + "Toy.capabilities = 3", "declares its capabilities in no mapping"),
+        (ENGINE + "Toy.capabilities = 3", "does not declare its capabilities as a mapping"),
         (ENGINE + "Toy.capabilities = {'all': True}", "declares True of 'all'"),
         (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is no SearchEngine"),
         (ENGINE + "Toy.explore = lambda self: 1", "fails with TypeError"),
         (ENGINE + "Toy.explore = lambda *_: 1 / 0", "fails with ZeroDivisionError"),
         (ENGINE + "Toy.explore = lambda *_: None", "answers with a NoneType"),
-        (ENGINE.replace('"toy", len', '"native", len'), "answers in the name of 'native'"),
+        (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
         (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "violates 'p', which is no"),
-        (ENGINE.replace("self.path(parent, state)", "None"), "violates small without an execution"),
+        (ENGINE.replace("self.path(parent, state)", "None"), "reported a violation of small without a run"),
     ],
 )
 def test_an_engine_that_is_none_is_a_diagnostic(
@@ -191,10 +191,10 @@ def test_an_engine_that_is_none_is_a_diagnostic(
     ("module", "said"),
     [
         ("import nothing_of_that_name", "fails with ModuleNotFoundError"),
-        ("export = 7", "is no function, but of type int"),
+        ("export = 7", "is not a function, but of type int"),
         ("export = lambda: 1", "fails with TypeError"),
         ("export = lambda trace: trace.nothing", "fails with AttributeError"),
-        ("export = lambda trace: 7", "gives no text, but something of type int"),
+        ("export = lambda trace: 7", "returned not a string, but a value of type int"),
     ],
 )
 def test_an_export_that_is_none_is_a_diagnostic(

@@ -126,7 +126,7 @@ def test_a_detector_that_needs_a_correct_process_leaves_out_the_last_fault(
     path = tmp_path / "a.bcast"
     path.write_text(text.replace("WORLD", world))
     report = run_check(str(path), None, Options())
-    said = "runs in which each of them becomes faulty are left out"
+    said = "runs in which every process becomes faulty are excluded"
     assert any(said in note for note in report.notes) == spares
     everybody_may_crash = "crash <= 2" in world
     (verdict,) = report.verdicts

@@ -74,7 +74,7 @@ def test_who_is_silent_is_given_up(tmp_path: Path) -> None:
     room.pass_time(LIMIT, 0, 1)
     room.pass_time(LIMIT - EVERY, 0)
     with pytest.raises(
-        SilentTask, match=r"^nothing heard from task 1 \(process 7 on h\) for 20 s$"
+        SilentTask, match=r"^no heartbeat from task 1 \(process 7 on h\) for 20 s$"
     ):
         room.pass_time(LIMIT, 0)
 
@@ -224,7 +224,7 @@ def test_each_attempt_has_a_key_of_its_own(tmp_path: Path) -> None:
 
 
 def refused(commit: Callable[[], None]) -> None:
-    with pytest.raises(OSError, match="another run goes on from here"):
+    with pytest.raises(OSError, match="another run resumed from here"):
         commit()
 
 
