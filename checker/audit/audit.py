@@ -324,7 +324,8 @@ def _notes(request: Request, states: list[ProcessState]) -> list[str]:
     notes = []
     if not request.manifest.file:
         notes.append(
-            "no manifest: each log counts as complete up to its end, and processes without logs as absent"
+            "no manifest: each log counts as complete up to its end, and processes"
+            " without logs as absent"
         )
     silent = [s.name for s in states if s.rows and s.delivers and not s.indications]
     if silent and any(s.indications for s in states):

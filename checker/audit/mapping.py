@@ -127,7 +127,9 @@ def require_kinds(mapping: Mapping_, known: Mapping[str, Any], file: str | None)
     for name, meant in mapping.kinds.items():
         if meant not in known:
             raise _wrong(
-                file or "", f"`{name}` is mapped to `{meant}`, which is not a kind of event", [*known]
+                file or "",
+                f"`{name}` is mapped to `{meant}`, which is not a kind of event",
+                [*known],
             )
 
 
@@ -146,7 +148,9 @@ def read_manifest(file: str | None) -> Manifest:
 
 def _told(file: str, name: str, given: object) -> Told:
     if not isinstance(given, dict):
-        raise _wrong(file, f"`{name}` must be a table, such as {{ from = 0, to = 99, crashed = true }}")
+        raise _wrong(
+            file, f"`{name}` must be a table, such as {{ from = 0, to = 99, crashed = true }}"
+        )
     _require_keys(file, given, tuple(_TOLD), f"the table of `{name}`")
     found: dict[str, Any] = {}
     for key, value in given.items():

@@ -248,7 +248,9 @@ def _variant(type_: t.VariantT, data: Any, rename: Callable[[str], str]) -> Patt
     elif isinstance(data, Mapping) and len(data) == 1:
         ((name, fields),) = data.items()
     else:
-        raise NoValue(f"`{data}` is not a message: write its name, or an object with name and fields")
+        raise NoValue(
+            f"`{data}` is not a message: write its name, or an object with name and fields"
+        )
     found = messages(type_, rename(name), fields, rename)
     if not found:
         _index(rename(name), message_names(type_), "message")

@@ -57,4 +57,6 @@ HARMLESS = (Feature.MEMORY, Feature.THREADS, Feature.REDUCTIONS)
 
 def undeclared(feature: Feature) -> Ability:
     """Returns the support of ``feature`` by an engine that does not declare any."""
-    return Ability(Can.IGNORED if feature in HARMLESS else Can.NO, f"does not support {feature.value}")
+    return Ability(
+        Can.IGNORED if feature in HARMLESS else Can.NO, f"does not support {feature.value}"
+    )

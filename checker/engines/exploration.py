@@ -78,7 +78,9 @@ def _require_answer(answer: object, system: TransitionSystem, origin: Origin) ->
     known = {prop.name for prop in system.properties}
     for name, path in answer.violations.items():
         if name not in known:
-            raise ENGINES.refusal(origin, f"reported a violation of {name!r}, which is not a property of the check")
+            raise ENGINES.refusal(
+                origin, f"reported a violation of {name!r}, which is not a property of the check"
+            )
         if not isinstance(path, Path):
             raise ENGINES.refusal(origin, f"reported a violation of {name} without a run")
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from checker.engines.options import Options
 
 REGISTERS = Ability(
-    Can.PARTLY, "rejects values that do not fit its registers, and reports unknown where it can't decide"
+    Can.PARTLY,
+    "rejects values that do not fit its registers, and reports unknown where it can't decide",
 )
 """The support of large values by machine code."""
 

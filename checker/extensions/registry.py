@@ -102,7 +102,11 @@ class Registry:
         if len(claims) > 1:
             return self._unusable(f"{told} have the same name {name!r}")
         taken = name in self.built_in or name in self.reserved
-        why = "the tool already uses that name" if taken else "a name has only lower case letters, digits"
+        why = (
+            "the tool already uses that name"
+            if taken
+            else "a name has only lower case letters, digits"
+        )
         return self._unusable(f"{told} can't be called {name!r}: {why}")
 
     def load(self, origin: Origin) -> object:

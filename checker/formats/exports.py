@@ -46,5 +46,7 @@ def export(name: str, trace: Trace, layout: str = "steps") -> str:
     with EXPORTS.blaming(origin):
         text = write(trace, **{LAYOUT: layout}) if has_layout(name) else write(trace)
     if not isinstance(text, str):
-        raise EXPORTS.refusal(origin, f"returned not a string, but a value of type {type(text).__name__}")
+        raise EXPORTS.refusal(
+            origin, f"returned not a string, but a value of type {type(text).__name__}"
+        )
     return visible(text)

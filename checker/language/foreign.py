@@ -141,7 +141,11 @@ PROMELA = (
     ),
     Notation("run P()", "leave it out: all `n` processes start by themselves", r"run\b"),
     Notation("assert(e)", _INVARIANT, r"assert\b", ("assert",)),
-    Notation("d_step { … }", "a handler is one step; `atomic { … }` rules out crashes inside it", "d_step"),
+    Notation(
+        "d_step { … }",
+        "a handler is one step; `atomic { … }` rules out crashes inside it",
+        "d_step",
+    ),
     Notation("ltl p { … }", "write `property p : …`", r"\b(ltl)\s+\w+"),
     Notation("goto L, break", _GOTO, r"\b(?:goto|break|continue)\b"),
     Notation("select (x : 0..3)", "write `choose x in 0..3`", r"\b(select)\s*\([^\n)]*"),
@@ -155,12 +159,16 @@ P = (
     Notation("entry { … }", "write `upon init { … }`", "entry"),
     Notation("on e do (x: T) { … }", _RECEIVE, r"\bon\s+\w+\s+(?:do|goto)\b"),
     Notation("send q, e, x", _SEND, r"\bsend\s+\w+\s*,"),
-    Notation("raise e", "write the statements here, or set a variable and use `upon condition`", "raise"),
+    Notation(
+        "raise e", "write the statements here, or set a variable and use `upon condition`", "raise"
+    ),
     Notation("announce e", "a property reads histories: `delivered(p)`", "announce"),
     Notation("new M()", "leave it out: all `n` processes start by themselves", _NEVER, ("new",)),
     Notation("event e : T", "write `message M(x: T)`", r"\b(event\s+\w+)\s*[:;]"),
     Notation("spec S observes e", "write `property x : always e`", r"\b(spec)\s+\w+"),
-    Notation("defer e, ignore e", "a message that no handler receives is discarded", "defer|ignore"),
+    Notation(
+        "defer e, ignore e", "a message that no handler receives is discarded", "defer|ignore"
+    ),
     Notation("foreach (x in S)", "write `for x in S { … }`", r"\b(foreach)\b\s*(?:\([^)\n]*\))?"),
     Notation("seq[T], set[T]", "write `seq<T>`, `set<T>`", r"\b(?:seq|set)\s*\["),
     Notation("map[K, V]", "write `map<K, V>`", r"\bmap\s*\["),

@@ -206,6 +206,10 @@ def _twice(source: Source, report: Reporter) -> None:
             name = item.name.text
             if (kind, name) in seen:
                 where = seen[kind, name]
-                there = "already declared here" if where == each.spec.file else f"already declared in `{where}`"
+                there = (
+                    "already declared here"
+                    if where == each.spec.file
+                    else f"already declared in `{where}`"
+                )
                 report.add("N004", f"`{name}` is {there}", item.name.span)
             seen[kind, name] = each.spec.file

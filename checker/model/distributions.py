@@ -107,7 +107,9 @@ def _rules(found: Sequence[Outcome], depth: int) -> list[_Rule]:
     for part in parts:
         count *= len(part)
     if count > RULES:
-        raise ImproperChance(f"the adversary has more than {RULES:,} strategies after its coins", coin)
+        raise ImproperChance(
+            f"the adversary has more than {RULES:,} strategies after its coins", coin
+        )
     return [
         tuple(
             (share * Fraction(weight or 0, total), outcome)

@@ -116,7 +116,9 @@ def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | 
             parts = iter([(item, v) for v in value])
         case SeqT(item, cap, grows) | BagT(item, cap, grows):
             if len(value) > cap:
-                return RunFault("R002", f"{len(value)} items exceed the capacity of {cap}", place, grows)
+                return RunFault(
+                    "R002", f"{len(value)} items exceed the capacity of {cap}", place, grows
+                )
             parts = iter([(item, v) for v in value])
         case VariantT(cases=cases):
             fields = cases[value[0]].fields
@@ -236,7 +238,9 @@ def _comprehension(expr: ir.Comprehension, scope: Scope) -> Any:
 
 def _require_room(type_: SeqT | BagT, count: int, place: SourceLocation | None) -> None:
     if count > type_.cap:
-        raise RunFault("R002", f"{count} items exceed the capacity of {type_.cap}", place, type_.grows)
+        raise RunFault(
+            "R002", f"{count} items exceed the capacity of {type_.cap}", place, type_.grows
+        )
 
 
 def _index(expr: ir.Index, scope: Scope) -> Any:

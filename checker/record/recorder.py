@@ -70,7 +70,9 @@ class Recorder:
         ``ValueError`` where it is not a log of this process.
         """
         if mode not in MODES:
-            raise ValueError(f"unknown mode of a recorder: {mode!r} (known: None, 'a', 'w' and 'x')")
+            raise ValueError(
+                f"unknown mode of a recorder: {mode!r} (known: None, 'a', 'w' and 'x')"
+            )
         self.path, self.process, self.run = Path(path), process, run
         self._buffered, self._sync, self._clock = buffered, sync, clock
         self._lock, self._owner = threading.Lock(), os.getpid()

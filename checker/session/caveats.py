@@ -114,7 +114,9 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         may = "lose any message" if kind.loses else "keep any message forever"
         found.append(f"{kind.name} links may {may}: they promise {kind.delivery.value}")
     if check.crash is not None and check.recover:
-        found.append("no process is guaranteed to recover; a correct process is eventually up forever")
+        found.append(
+            "no process is guaranteed to recover; a correct process is eventually up forever"
+        )
     elif check.crash is not None:
         found.append(
             "no fairness is assumed for a process that crashes, or for messages from or to it"
@@ -327,7 +329,10 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     if check.when is not None and not evaluate_size(check.when, made.sizes.values):
         yield "the check does not cover these sizes: its `when` does not hold here"
     if made.uses_shared:
-        yield "shared state is used, which message-passing processes lack: a model ported from another tool"
+        yield (
+            "shared state is used, which message-passing processes lack: a model ported from"
+            " another tool"
+        )
     if made.at_once:
         names = ", ".join(made.at_once)
         yield f"received as soon as sent, since no property distinguishes it from later: {names}"

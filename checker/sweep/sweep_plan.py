@@ -212,8 +212,8 @@ def _idle(check: typed.Check, grid: Grid) -> Iterator[str]:
     asked = replace(check, protocol=protocols[0], given=())
     if not any(isinstance(n, typed.Param) and n.name == "f" for n in nodes((asked, *protocols))):
         yield (
-            f"`f` has no effect in `{check.name}`: bound crashes with `crash={'..'.join(_ends(grid))}`"
-            " many may crash"
+            f"`f` has no effect in `{check.name}`: use the axis `crash={'..'.join(_ends(grid))}` to"
+            " bound crashes"
         )
 
 

@@ -38,11 +38,11 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--engine native --master local[2]", "--master is for --engine spark"),
+        ("--engine native --master local[2]", "--master applies to --engine spark"),
         ("--engine reference --shards 2", "--shards is for --engine spark"),
-        ("--conf spark.a=b", "--conf wants a --master"),
-        ("--exchange barrier", "--exchange wants a --master"),
-        ("--graduate-at 5", "--graduate-at wants a --master"),
+        ("--conf spark.a=b", "--conf needs --master"),
+        ("--exchange barrier", "--exchange needs --master"),
+        ("--graduate-at 5", "--graduate-at needs --master"),
         ("--engine spark --graduate-at 5", "--graduate-at is for --engine auto"),
         ("--engine spark --threads 2", "--threads is for this machine"),
         ("--master local[2] --conf nonsense", "--conf wants KEY=VALUE"),
@@ -148,7 +148,7 @@ def test_doctor_looks_at_a_cluster(
     assert main(["doctor", "--master", "yarn", "--conf", "spark.a=b"]) == 0
     out = capsys.readouterr().out
     assert asked == [Cluster("yarn", {"spark.a": "b"})]
-    assert "cluster: yarn: 8 slots, which come and go" in out
+    assert "cluster: yarn: 8 slots, allocated dynamically" in out
     assert out.count("executor: a: Python 3.11.1, bivalence 1, llvmlite 2, pyarrow 3") == 1
 
 

@@ -143,7 +143,7 @@ def test_outputs_and_traces(spec: str, pipeline: Pipeline, capsys: Out, tmp_path
     assert main(["check", spec, "--show", "three", *pairs]) == 1
     out = capsys.readouterr()
     assert out.out.count("accepted by an independent replay") == 3
-    assert "of 3 traces, the first was written: agreement" in out.err
+    assert "wrote only the first of 3 traces: agreement" in out.err
     assert trace_from_text(files[1].read_text()) == trace_of(made())
     assert json.loads(files[2].read_text())["#meta"]["format"] == "ITF"
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
@@ -236,7 +236,7 @@ def test_tracebacks_are_for_those_who_ask(
         ("explain nowhere.bcast", "is a spec, and this command wants a trace"),
         ("diagnostic C23", "did you mean C023? `bivalence diagnostic` lists all"),
         ("diagnostic C0999", "did you mean C207, C210 or C211?"),
-        ("diagnostic why", "there is no diagnostic WHY; `bivalence diagnostic` lists all"),
+        ("diagnostic why", "unknown diagnostic WHY; `bivalence diagnostic` lists all"),
         ("frobnicate", "No such command"),
     ],
 )

@@ -89,7 +89,7 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
     assert check("--engine", "toy", "--checkpoint", "kept") == 2
     assert "error[E007]" in capsys.readouterr().err
     assert check("--engine", "toy", "--master", "local[2]") == 2
-    assert "--master is for --engine spark" in capsys.readouterr().err
+    assert "--master applies to --engine spark" in capsys.readouterr().err
     assert check("--engine", "toy", "--threads", "2") == 1
     assert "the toy engine does not know `--threads`" in capsys.readouterr().out
 
@@ -175,7 +175,10 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         (ENGINE + "Toy.explore = lambda *_: None", "answers with a NoneType"),
         (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
         (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "violates 'p', which is no"),
-        (ENGINE.replace("self.path(parent, state)", "None"), "reported a violation of small without a run"),
+        (
+            ENGINE.replace("self.path(parent, state)", "None"),
+            "reported a violation of small without a run",
+        ),
     ],
 )
 def test_an_engine_that_is_none_is_a_diagnostic(

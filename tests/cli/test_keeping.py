@@ -24,7 +24,7 @@ Out = pytest.CaptureFixture[str]
     ("arguments", "says"),
     [
         ("--checkpoint A --resume B", "--resume keeps the run in its folder"),
-        ("--keep", "--keep wants --checkpoint or --resume"),
+        ("--keep", "--keep needs --checkpoint or --resume"),
         ("--checkpoint A --checkpoint-every -1", "is not in the range"),
     ],
 )
@@ -57,7 +57,7 @@ def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -
 def test_a_run_that_is_over_stays_where_that_is_wanted(tmp_path: Path, capsys: Out) -> None:
     begin = ["check", SPEC, "--set", "n=3", "--checkpoint", str(tmp_path / "run"), "--keep"]
     assert main(begin) == 0
-    assert capsys.readouterr().err == f"the run is kept in {tmp_path / 'run'}\n"
+    assert capsys.readouterr().err == f"the run is saved in {tmp_path / 'run'}\n"
     assert main(["check", SPEC, "--set", "n=3", "--resume", str(tmp_path / "run")]) == 0
     assert list(tmp_path.iterdir()) == []
 

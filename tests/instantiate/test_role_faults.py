@@ -154,7 +154,11 @@ def test_what_can_not_be() -> None:
     assert refused("crash <= 1 of broker, crash <= 2 of broker") == [
         "C009 duplicate `crash` of `broker`"
     ]
-    assert refused("crash <= 3 of broker") == ["E003 crash <= 3 is impossible with 2 of role `broker`"]
-    assert refused("partition of broker") == ["C032 `partition` applies to all processes, not to a role"]
+    assert refused("crash <= 3 of broker") == [
+        "E003 crash <= 3 is impossible with 2 of role `broker`"
+    ]
+    assert refused("partition of broker") == [
+        "C032 `partition` applies to all processes, not to a role"
+    ]
     assert refused("crash of broker") == ["C010 how many may crash?"]
     assert refused("crash <= 1, recover of broker, recover") == ["C009 duplicate `recover`"]

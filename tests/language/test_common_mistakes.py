@@ -199,7 +199,8 @@ MISTAKES = {
     "an empty map": Mistake(
         spec("  state last : map<Proc, Msg> = «{}»"),
         "N003", "this is an empty set, not `map<Proc, Msg>`",
-        "a map has a value for every key: `{ k -> e for k in Proc }`; if some keys have no value, its "
+        "a map has a value for every key: `{ k -> e for k in Proc }`; if some keys have"
+        " no value, its "
         "type is `map<Proc, option<Msg>>`",
     ),
     "state in a property of an interface": Mistake(

@@ -99,7 +99,11 @@ def test_scenario_is_still_a_name() -> None:
     [
         ("  scenario a { p1 x }\n  scenario a { }", "C009", "duplicate scenario `a`"),
         ("  scenario a {\n then peace holds\n }", "C019", "this check has no property `peace`"),
-        ("  scenario a {\n then all_done true_ }", "C019", "`then all_done true_` is not a valid claim"),
+        (
+            "  scenario a {\n then all_done true_ }",
+            "C019",
+            "`then all_done true_` is not a valid claim",
+        ),
         ("  scenario a {\n then it holds }", "C019", "`then it holds` is not a valid claim"),
         (
             "  scenario a {\n forever {\n p1 x\n }\n then it ends }",

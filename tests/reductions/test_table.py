@@ -134,9 +134,7 @@ def test_numbers_of_states_are_those_of_all_states() -> None:
     assert {u.kind for u in plan.unused} == set(REDUCTIONS)
     whys = {(u.kind, u.why) for u in plan.unused}
     assert {(kind, "it needs the number of states") for kind in REDUCTIONS} <= whys
-    assert {why for kind, why in whys if kind != "dominance"} == {
-        "it needs the number of states"
-    }
+    assert {why for kind, why in whys if kind != "dominance"} == {"it needs the number of states"}
 
 
 def test_lengths_are_those_of_all_steps() -> None:

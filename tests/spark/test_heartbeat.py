@@ -73,9 +73,7 @@ def test_who_is_silent_is_given_up(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.pass_time(LIMIT, 0, 1)
     room.pass_time(LIMIT - EVERY, 0)
-    with pytest.raises(
-        SilentTask, match=r"^no heartbeat from task 1 \(process 7 on h\) for 20 s$"
-    ):
+    with pytest.raises(SilentTask, match=r"^no heartbeat from task 1 \(process 7 on h\) for 20 s$"):
         room.pass_time(LIMIT, 0)
 
 

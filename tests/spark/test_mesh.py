@@ -467,9 +467,7 @@ def test_what_somebody_in_between_says_is_not_heard(meddling: Meddling) -> None:
     with meddled(meddling) as (first, second):
         second.send(0, b"one")
         second.send(0, b"two")
-        with pytest.raises(
-            ConnectionLost, match="another process uses the connection to task 1"
-        ):
+        with pytest.raises(ConnectionLost, match="another process uses the connection to task 1"):
             listen(first)
     assert words in ([], [(1, b"one")])
 

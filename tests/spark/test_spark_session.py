@@ -393,7 +393,10 @@ def test_an_executor_that_is_not_replaced_is_not_waited_for(
     monkeypatch.setattr(slots, "slots_now", lambda spark: there.slots())
     with pytest.raises(slots.TooFew) as error, slots.enough(there, 2):
         raise RuntimeError(f"cancelled: {there.cancelled.wait(60)}")
-    assert str(error.value) == "2 tasks must run at the same time, and for 0 s there were slots for only 1"
+    assert (
+        str(error.value)
+        == "2 tasks must run at the same time, and for 0 s there were slots for only 1"
+    )
     again: Any = Shrinking(2, 1, 1, 2, 1, 2, 2)
     there = again
     with slots.enough(again, 2):
@@ -439,7 +442,10 @@ def test_the_root_cause_is_one_line(said: str, cause: str) -> None:
 
 
 def test_a_java_that_has_gone() -> None:
-    assert root_cause(ConnectionRefusedError(111, "Connection refused")) == "Spark's Java process has ended"
+    assert (
+        root_cause(ConnectionRefusedError(111, "Connection refused"))
+        == "Spark's Java process has ended"
+    )
 
 
 def test_the_rest_is_in_the_log_and_a_log_never_fails(tmp_path: Path) -> None:

@@ -141,7 +141,9 @@ class SparkRun:
     def result(self, commit_every: float = COMMIT_EVERY, all_states: bool = False) -> RunOutcome:
         """Executes the run on its session, if there is one."""
         if self.session is None:
-            return self.as_cancelled(self.limits.no_more_time, "timed out waiting for the Spark session")
+            return self.as_cancelled(
+                self.limits.no_more_time, "timed out waiting for the Spark session"
+            )
         return self.outcome(self.job(commit_every, all_states))
 
     def job(self, commit_every: float, all_states: bool) -> Job:
@@ -306,7 +308,13 @@ class SparkRun:
         found = outcome.found
         if found.violating or found.faulty or outcome.lost:
             message = f"a violation was found, but the states that lead to it can't be saved: {why}"
-            raise SpecError((Diagnostic("E014", message, hint="free disk space, and resume the run with `--resume`"),))
+            raise SpecError(
+                (
+                    Diagnostic(
+                        "E014", message, hint="free disk space, and resume the run with `--resume`"
+                    ),
+                )
+            )
         return replace(outcome, stopped=f"the run can't be saved: {why}")
 
     def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:

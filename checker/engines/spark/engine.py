@@ -32,7 +32,9 @@ CAPABILITIES = {
     Feature.FINE_STEPS: YES,
     Feature.COVERAGE: YES,
     Feature.LIMITS: YES,
-    Feature.MEMORY: Ability(Can.PARTLY, "divides it among the shards, and gives the driver the same limit"),
+    Feature.MEMORY: Ability(
+        Can.PARTLY, "divides it among the shards, and gives the driver the same limit"
+    ),
     Feature.THREADS: Ability(Can.IGNORED, "has one task for each shard (`--shards`)"),
     Feature.RUNS: YES,
     Feature.TABLES: YES,

@@ -222,7 +222,8 @@ def _minor(python: str) -> list[str]:
 
 def _other_python(one: Seen, mine: Seen, connect: bool) -> Diagnostic:
     message = (
-        f"{one.host} runs Python {one.python} ({one.executable}), and this machine Python {mine.python}"
+        f"{one.host} runs Python {one.python} ({one.executable}), and this machine Python"
+        f" {mine.python}"
     )
     return Diagnostic("E026", message, hint=SAME_SERVER if connect else SAME_PYTHON)
 

@@ -65,8 +65,13 @@ def slots_now(spark: Any) -> int:
 
 def no_executor(master: str, seconds: float) -> SpecError:
     """Returns the diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
-    message = f"{masters.redact_master(master)} gave the session no executors within {seconds:.0f} s"
-    hint = "check that it has workers with free cores and enough memory (--conf spark.executor.memory=…)"
+    message = (
+        f"{masters.redact_master(master)} gave the session no executors within {seconds:.0f} s"
+    )
+    hint = (
+        "check that it has workers with free cores and enough memory (--conf"
+        " spark.executor.memory=…)"
+    )
     return SpecError((Diagnostic("E024", message, hint=hint),))
 
 
@@ -167,7 +172,10 @@ def enough(session: Session, shards: int) -> Iterator[None]:
         yield
     except Exception:
         if few:
-            message = f"{shards} tasks must run at the same time, and for {LACK:.0f} s there were slots for only {few[0]}"
+            message = (
+                f"{shards} tasks must run at the same time, and for {LACK:.0f} s there were"
+                f" slots for only {few[0]}"
+            )
             raise TooFew(message) from None
         raise
     finally:

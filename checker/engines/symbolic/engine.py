@@ -14,9 +14,7 @@ _SAFETY_ONLY = Ability(
     "reports unknown: it decides safety (state predicates), not liveness",
 )
 CAPABILITIES = {
-    Feature.SAFETY: Ability(
-        Can.PARTLY, "explores runs of up to `--depth` steps (10 by default)"
-    ),
+    Feature.SAFETY: Ability(Can.PARTLY, "explores runs of up to `--depth` steps (10 by default)"),
     Feature.STEADY: _SAFETY_ONLY,
     Feature.FOLLOWED: _SAFETY_ONLY,
     Feature.LARGE: Ability(
@@ -35,9 +33,7 @@ CAPABILITIES = {
     Feature.TABLES: Ability(Can.NO, "stores no states to write tables from", "E037"),
     Feature.REDUCTIONS: Ability(Can.IGNORED, "applies no reductions"),
     Feature.COMPACT: Ability(Can.NO, "has no compact mode: it stores no states"),
-    Feature.VIEW: Ability(
-        Can.IGNORED, "ignores a `view`: it considers all runs"
-    ),
+    Feature.VIEW: Ability(Can.IGNORED, "ignores a `view`: it considers all runs"),
     Feature.CHANCE: Ability(Can.NO, "stores no states, so it computes no probabilities"),
     Feature.VALENCE: Ability(Can.NO, "stores no states, so it computes no valence"),
 }

@@ -66,7 +66,10 @@ def declare(world: World) -> None:
         return
     detector = _detector(world)
     if world.bound(world.check.byzantine):
-        message = f"`detector {detector.kind}` is defined for crashes, and this check has Byzantine processes"
+        message = (
+            f"`detector {detector.kind}` is defined for crashes, and this check has Byzantine"
+            " processes"
+        )
         hint = f"`given {found[0].name_above} as …` with a protocol that implements the detector"
         raise refuse("C022", message, detector.span, hint)
     for instance in found:

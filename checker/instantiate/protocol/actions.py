@@ -65,7 +65,9 @@ def _condition(
         local = ir.Local(found or world.type_of(type_, instance, f"_{name}"), fresh(name))
         if not enumerable(local.type):
             message = f"`{name}` has too many possible values to enumerate"
-            raise refuse("C202", message, handler.span, "store the received value in a state variable")
+            raise refuse(
+                "C202", message, handler.span, "store the received value in a state variable"
+            )
         params.append(Param(local.name, ir.Universe(local.type), TRUE))
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))

@@ -201,7 +201,10 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
     missing = [name for name in check.every if name not in given]
     if missing:
         sizes = " ".join(f"--set {name}=…" for name in missing)
-        message = f"this check covers every {', '.join(check.every)}, so it has no finite system to explore"
+        message = (
+            f"this check covers every {', '.join(check.every)}, so it has no finite system to"
+            " explore"
+        )
         hint = f"use `bivalence prove`, or set sizes: `{sizes}`"
         raise refuse("C205", message, check.every_span, hint)
 

@@ -81,7 +81,10 @@ class _Unfolding:
             message = f"`{definition.name}` calls itself more than {DEEPEST} times"
             if depth < DEEPEST:
                 message = f"`{definition.name}` is called more than {LARGEST:,} times"
-            hint = "bound the recursion by a number that the check fixes, or by a parameter with a range"
+            hint = (
+                "bound the recursion by a number that the check fixes, or by a parameter with"
+                " a range"
+            )
             raise refuse("C206", message, call.span.caller, f"{hint}, such as `k: 0..n`")
         try:
             made = self._written_out(call, depth)

@@ -29,7 +29,9 @@ def check_links(world: World, timing: typed.Timing) -> None:
     for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
         for kind in kinds:
             if kind.repeats:
-                message = f"a round ends once every message is received, and `{kind.name}` links keep"
+                message = (
+                    f"a round ends once every message is received, and `{kind.name}` links keep"
+                )
                 raise refuse("C003", f"{message} them", timing.span, _kinds_for_rounds())
 
 

@@ -76,13 +76,19 @@ def require_general(
     for item in items:
         if isinstance(item, ast_clauses.Scenario):
             message = "a scenario belongs to one size, and this check covers all sizes"
-            home.report.add("C021", message, item.name.span, hint="write a separate check that sets the sizes")
+            home.report.add(
+                "C021", message, item.name.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_chance.ProveChance | ast_chance.ExpectChance):
             message = "a probability belongs to one size, and this check covers all sizes"
-            home.report.add("C021", message, item.span, hint="write a separate check that sets the sizes")
+            home.report.add(
+                "C021", message, item.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
             message = f"`{item.what.text}` belongs to one size, and this check covers all sizes"
-            home.report.add("C021", message, item.span, hint="write a separate check that sets the sizes")
+            home.report.add(
+                "C021", message, item.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_clauses.StateBound | ast_clauses.View):
             what = "a `bound`" if isinstance(item, ast_clauses.StateBound) else "a `view`"
             message, hint = NO_PROOF.format(what), "leave it out, or set the sizes in the check"

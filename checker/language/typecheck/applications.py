@@ -141,7 +141,10 @@ def _name(expr: ast.Expr) -> str:
 def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
     """Types ``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
-        message = f"`{expr.base.text}.{expr.name}(…)` is a request, which is a statement, not an expression"
+        message = (
+            f"`{expr.base.text}.{expr.name}(…)` is a request, which is a statement, not an"
+            " expression"
+        )
         scope.report.fail("N017", message, expr.span)
     if expr.name == "received":
         if scope.mode != "property":

@@ -27,7 +27,10 @@ def _bound_of(item: ast_clauses.StateBound, number: int, home: Home) -> typed.Pr
     try:
         if temporal(item.formula):
             message = "a bound is a state predicate, and this has a temporal operator"
-            hint = "leave out the temporal operator: a run is followed up to its first state outside the bound"
+            hint = (
+                "leave out the temporal operator: a run is followed up to its first state"
+                " outside the bound"
+            )
             scope.report.fail("C030", message, item.formula.span, hint=hint)
         body = safe(_for_all_processes(item.formula, scope), scope, BOOL)
         _require_known_now(body, scope)

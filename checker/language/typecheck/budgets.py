@@ -31,7 +31,10 @@ def budgets_of(
             hint = hint or f"give it a name: `upon condition … as {name}`"
             home.report.add("C034", f"no handler is called `{name}`", span, hint=hint)
         elif any(not _is_by_itself(handler) for handler in found):
-            message = f"`{name}` handles a message, request, indication or recovery, so it can't be limited"
+            message = (
+                f"`{name}` handles a message, request, indication or recovery, so it can't be"
+                " limited"
+            )
             wanted = "a handler `upon condition` or `upon timeout`"
             home.report.add("C034", message, span, wanted, "use a guard, `when` it has not run yet")
         else:

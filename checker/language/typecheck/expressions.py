@@ -70,7 +70,8 @@ def _every_key(type_: typed.Map) -> str:
     """Returns the hint how a value of the map type ``type_`` is written."""
     key, value = show(type_.key), show(type_.value)
     return (
-        f"a map has a value for every key: `{{ k -> e for k in {key} }}`; if some keys have no value, "
+        f"a map has a value for every key: `{{ k -> e for k in {key} }}`; if some keys"
+        f" have no value, "
         f"its type is `map<{key}, option<{value}>>`"
     )
 

@@ -62,7 +62,9 @@ def refuse_reads(node: object, report: Reporter) -> None:
     """Reports (N050) the ghosts that ``node`` reads."""
     for name, span in _reads(node, set()):
         message = f"the ghost `{name}` is read here, so it would affect the run"
-        report.add("N050", message, span, hint=f"{_HINT}; declare `state` for values that a process needs")
+        report.add(
+            "N050", message, span, hint=f"{_HINT}; declare `state` for values that a process needs"
+        )
 
 
 def _reads(node: object, seen: set[int]) -> Iterator[tuple[str, Span]]:

@@ -105,9 +105,7 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
             scope.report.fail("N019", message, expr.span, hint=hint)
 
 
-_ONCE = (
-    "`initially` refers to the first state, so no temporal operator may enclose it"
-)
+_ONCE = "`initially` refers to the first state, so no temporal operator may enclose it"
 
 
 def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.Expr:
@@ -117,9 +115,7 @@ def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.E
         scope.report.fail("N019", _ONCE, span, hint=hint)
     if temporal(arg) or _refers(arg, scope):
         hint = "leave out `initially`: the formula already applies to the whole run"
-        scope.report.fail(
-            "N019", "this describes a run, not its first state", arg.span, hint=hint
-        )
+        scope.report.fail("N019", "this describes a run, not its first state", arg.span, hint=hint)
     built = safe(arg, scope, BOOL)
     for node in nodes(built):
         if isinstance(node, typed.Correct) and node.kind == "correct":
@@ -196,7 +192,9 @@ def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
     """Reports what is not rigid in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:
-        message = "this set changes during a run, and the quantifier is outside the temporal operator"
+        message = (
+            "this set changes during a run, and the quantifier is outside the temporal operator"
+        )
         hint = "put the quantifier after `always`, or range over all values: `m in Msg`"
         if inside:
             hint = "range over all values and add a premise: `forall m in Msg: m in … => …`"

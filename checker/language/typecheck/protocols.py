@@ -227,7 +227,9 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: Declared) -> tuple[as
             hint = "move it into a role" + (
                 ", or write `shared state`" if isinstance(item, ast_items.State) else ""
             )
-            home.report.add("N025", "in a protocol with roles this belongs in a role", span, hint=hint)
+            home.report.add(
+                "N025", "in a protocol with roles this belongs in a role", span, hint=hint
+            )
         home.roles = tuple(r.name.text for r in kept) or ("",)
         return tuple(kept)
     choices = tuple(i for i in decl.items if isinstance(i, ast_items.InitChoice))

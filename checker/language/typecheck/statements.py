@@ -215,10 +215,7 @@ def _perform(stmt: ast.Perform, scope: Scope) -> Stmt:
     if known is None:
         scope.home.acts = value.type
     elif not fits(value.type, known):
-        message = (
-            f"this is {_type_name(value.type)}, "
-            f"and other actions are {_type_name(known)}"
-        )
+        message = f"this is {_type_name(value.type)}, and other actions are {_type_name(known)}"
         hint = "perform tuples or records of one type"
         scope.report.fail("N003", message, value.span, show(known), hint)
     return typed.Perform(value, stmt.idempotent, stmt.span)

@@ -221,9 +221,7 @@ class _Merging:
         """Reports that ``item`` may mean any of ``fits``."""
         shown = " or ".join(f"`{_what(each)}` (line {each.span.line})" for each in fits[:3])
         if isinstance(item, ast_items.Handler):
-            hint = (
-                "name the intended one, `as x`, or remove it: `without upon … when …`"
-            )
+            hint = "name the intended one, `as x`, or remove it: `without upon … when …`"
         elif isinstance(item, ast_items.WithoutHandler):
             hint = "write it as declared there, with its arguments, `at` and `when`"
         else:

@@ -122,7 +122,9 @@ def _after(
     if burst.times <= 0 or before.where[rule.source] < burst.times:
         raise NotARun(f"{burst.times} processes can't leave {source.name}")
     if not can_take(automaton, values, before, burst.rule):
-        raise NotARun(f"no process in {source.name} can have received the messages that {rule.label} needs")
+        raise NotARun(
+            f"no process in {source.name} can have received the messages that {rule.label} needs"
+        )
     where = list(before.where)
     where[rule.source] -= burst.times
     where[rule.target] += burst.times

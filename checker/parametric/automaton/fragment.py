@@ -58,7 +58,9 @@ def _shape(check: typed.Check) -> Iterator[Leaves]:
     protocol = check.protocol
     for role in protocol.roles[1:]:
         message = f"`{role.name}` is a second role, in addition to `{protocol.roles[0].name}`"
-        yield Leaves("T001", message, role.span, "use one role, and distinguish cases in its handlers")
+        yield Leaves(
+            "T001", message, role.span, "use one role, and distinguish cases in its handlers"
+        )
     for state in protocol.shared:
         if state.ghost:
             continue
@@ -104,7 +106,9 @@ def why_outside(kind: LinkKind) -> str:
     if kind.delivery is Delivery.FAIR_LOSS:
         return "a message that is sent once can be lost"
     if kind.delivery is Delivery.NO_PROMISE:
-        return "messages can be lost forever" if kind.loses else "no message is guaranteed to arrive"
+        return (
+            "messages can be lost forever" if kind.loses else "no message is guaranteed to arrive"
+        )
     if kind.has_capacity:
         return "a full link stops its sender"
     if not kind.traits <= _READ_OFF:
@@ -134,7 +138,9 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
 def _time(check: typed.Check) -> Iterator[Leaves]:
     if check.timing is not None and check.timing.kind != "asynchronous":
         message = f"`timing {check.timing.kind}`"
-        yield Leaves("T004", message, check.timing.span, "use `timing asynchronous`, or leave out `timing`")
+        yield Leaves(
+            "T004", message, check.timing.span, "use `timing asynchronous`, or leave out `timing`"
+        )
     if check.detector is not None:
         yield Leaves("T004", "a failure detector", check.detector.span, "leave out `detector`")
     for role in check.protocol.roles:

@@ -68,7 +68,12 @@ def _one(expr: typed.Operation, left: Linear, right: Linear, scene: Scene) -> Li
         case "div" | "mod" if not right.terms and right.constant > 0:
             if any(name.startswith("#") for name, _ in left.terms):
                 message = "a count can't be divided"
-                raise Leaves("T008", message, expr.span, "multiply the other side: `2 * #received(M) > n` for a half")
+                raise Leaves(
+                    "T008",
+                    message,
+                    expr.span,
+                    "multiply the other side: `2 * #received(M) > n` for a half",
+                )
             quotient = scene.scale.quotient_term(left, right.constant)
             if expr.op == "div":
                 return quotient
@@ -224,7 +229,9 @@ def _pattern(pattern: typed.Pattern, scene: Scene) -> object:
             found = evaluate(value, scene)
             if isinstance(found, Linear | Cases) or is_condition(found):
                 message = "the counted messages depend on the number of processes"
-                raise Leaves("T007", message, value.span, "use a value that is the same for every n")
+                raise Leaves(
+                    "T007", message, value.span, "use a value that is the same for every n"
+                )
             return found
         case typed.Parts(_, items):
             return tuple(_pattern(item, scene) for item in items)
@@ -291,6 +298,8 @@ def _function(expr: typed.Operation, values: list[object]) -> object:
         case "count", (tuple() as items), item:
             return items.count(item)
         case (("get" | "head" | "last" | "tail" | "min" | "max"), (None | () | frozenset())):
-            raise Leaves("T016", f"`{expr.op}` of an empty operand", span, "test first whether it exists")
+            raise Leaves(
+                "T016", f"`{expr.op}` of an empty operand", span, "test first whether it exists"
+            )
         case _:
             raise no_count(expr)

@@ -263,7 +263,9 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
         case typed.Comprehension():
             return frozenset(collect_items(expr, expr.binders, scene))
         case typed.Again(definition=definition):
-            message = f"`{definition.name}` calls itself, and recursion is expanded only for known sizes"
+            message = (
+                f"`{definition.name}` calls itself, and recursion is expanded only for known sizes"
+            )
             raise Leaves("T007", message, expr.span.caller, "count without it")
         case _:
             if scene.read is not None:

@@ -203,7 +203,9 @@ def _value(expr: typed.Expr, scene: Scene) -> object:
 def _number(expr: typed.Expr, scene: Scene) -> int | Linear:
     found = evaluate(expr, scene)
     if isinstance(found, Cases) or is_condition(found) or not isinstance(found, int | Linear):
-        raise Leaves("T015", "this is not a linear term", expr.span, "use sums, and products with numbers")
+        raise Leaves(
+            "T015", "this is not a linear term", expr.span, "use sums, and products with numbers"
+        )
     return found
 
 

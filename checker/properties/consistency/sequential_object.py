@@ -90,7 +90,9 @@ class SequentialObject:
                 end_column=at.column + 1,
             )  # fmt: skip
         message = f"run-time error in the object `{self.of.name}`: {fault.message}"
-        return refuse("C210", message, span, "guard an operation that can't be applied with `require …`")
+        return refuse(
+            "C210", message, span, "guard an operation that can't be applied with `require …`"
+        )
 
     def grow(self, name: str) -> None:
         """Enlarges a guessed capacity of the object and starts over."""

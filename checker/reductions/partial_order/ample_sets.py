@@ -163,7 +163,11 @@ class _Search:
         if self.live and mine.action.promised == FALSE:
             return FALSE, ""
         if self.live and (rival := self._staying(mine.action)) is not None:
-            return FALSE, f"`{rival}` may satisfy the fairness constraint of {name} without changing the state"
+            return (
+                FALSE,
+                f"`{rival}` may satisfy the fairness constraint of {name} without changing"
+                " the state",
+            )
         if not mine.single:
             return FALSE, f"{name} has a choice"
         if not self.may_progress(mine):

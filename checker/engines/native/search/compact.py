@@ -43,7 +43,8 @@ def omission_probability(states: int, bits: int) -> float:
 def omission_text(probability: float, bits: int) -> str:
     """The report's text on a search with slots that hold so many bits of a fingerprint."""
     return (
-        f"compact mode distinguishes states by {bits} bits of a fingerprint and by its table position:"
+        f"compact mode distinguishes states by {bits} bits of a fingerprint and by its"
+        " table position:"
         f" with a probability of at most {at_most(probability)} some state was omitted, if"
         " fingerprints behave like random numbers"
     )
