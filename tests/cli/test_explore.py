@@ -68,7 +68,7 @@ def test_what_is_not_possible_says_what_is(explore: Said) -> None:
     assert "`p1` can mean 2 different steps; there is\n    1  p1 broadcasts a\n" in out
     assert "`p1 recovers` can't happen here; there is\n" in out
     assert "`crash` needs a process that can crash: p1, p2, p3\n" in out
-    assert "nothing can be lost here" in out
+    assert "no message can be lost here" in out
     assert "did you mean `random`?" in out
     assert "`why not` needs a step" in out
 
@@ -119,7 +119,7 @@ def test_an_interrupt_ends_the_command_of_who_types(
     monkeypatch.setattr(SteppingSession, "undo", interrupted)
     assert main(["explore", EAGER, "--no-diagram"]) == 0
     out = capsys.readouterr().out
-    assert ("interrupted; `show` tells how far it went" in out) is typed
+    assert ("interrupted; `show` displays the run so far" in out) is typed
     assert ("  p1: nothing\n" in out) is typed
 
 

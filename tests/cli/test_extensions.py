@@ -135,7 +135,7 @@ def test_a_lie_about_a_run_is_refused(
     assert lying != ENGINE
     install(folder, monkeypatch, lying, POINTS)
     assert check("--engine", "toy") == 2
-    refused(capsys, "toy of toy 1.0 (toy:ENGINE) gives a run that the replay refuses")
+    refused(capsys, "toy of toy 1.0 (toy:ENGINE) returned a run that the replay rejects")
 
 
 def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
@@ -172,7 +172,7 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is no SearchEngine"),
         (ENGINE + "Toy.explore = lambda self: 1", "fails with TypeError"),
         (ENGINE + "Toy.explore = lambda *_: 1 / 0", "fails with ZeroDivisionError"),
-        (ENGINE + "Toy.explore = lambda *_: None", "answers with a NoneType"),
+        (ENGINE + "Toy.explore = lambda *_: None", "returned a NoneType"),
         (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
         (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "violates 'p', which is no"),
         (

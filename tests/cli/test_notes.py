@@ -54,7 +54,7 @@ def said(
         (
             "faults crash <= 2, recover",
             "may come back, with its `stable` state only; at most 2 crashes in all",
-            "a correct one is up from some time on",
+            "a correct process is eventually up forever",
         ),
         ("faults omission <= 1", "", "a process of which messages are lost"),
         ("faults byzantine <= 1", "in anybody's name; where messages", "a Byzantine process"),
@@ -67,7 +67,7 @@ def said(
         ("links lossy", "", "lossy links may lose any message"),
         (
             "timing partial noise 2",
-            "only so far: at most 2 times a timeout comes too early",
+            "explored only with: a timeout comes too early at most 2 times",
             "at most 2 times a timeout comes too early",
         ),
         ("timing clocks drift 1", "no two clocks are more than 1 tick apart", "more than 1 tick"),
@@ -89,7 +89,7 @@ def test_the_world_in_words(tmp_path: Path, world: str, noted: str, unpromised: 
 def test_noise_of_a_detector(tmp_path: Path) -> None:
     world = "faults crash <= 1  detector eventually P noise 1"
     found, lacking = said(tmp_path, world, layers="uses fd : FailureDetector")
-    assert "only so far: at most 1 time the detector is wrong, before it settles" in found
+    assert "explored only with: at most 1 time the detector is wrong, before it settles" in found
     assert "at most 1 time the detector is wrong" in lacking
 
 
@@ -135,7 +135,7 @@ def test_a_detector_that_needs_a_correct_process_leaves_out_the_last_fault(
 
 @pytest.mark.parametrize("body", ["let c = flip()  heads := c", "heads := flip()", "if flip() { }"])
 def test_coins_are_no_probabilities(tmp_path: Path, body: str) -> None:
-    assert "nothing is said about probability" in said(tmp_path, "", body)[0]
+    assert "probabilities are not computed" in said(tmp_path, "", body)[0]
     assert "probability" not in said(tmp_path, "", "choose c in bool  heads := c")[0]
 
 

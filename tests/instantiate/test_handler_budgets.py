@@ -164,7 +164,7 @@ def test_what_can_have_no_budget() -> None:
         "C034 `hears` handles a message, request, indication or recovery, so it can't be limited"
     ]
     assert refused(votes("at most 1 elects  at most 2 elects")) == [
-        "C009 `elects` has a budget already"
+        "C009 `elects` already has a budget"
     ]
     assert refused(votes("at most 1 elects per process, 3 elects, 2 elects per process")) == [
         "C009 `elects` already has a budget per process"

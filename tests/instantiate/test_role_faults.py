@@ -160,5 +160,5 @@ def test_what_can_not_be() -> None:
     assert refused("partition of broker") == [
         "C032 `partition` applies to all processes, not to a role"
     ]
-    assert refused("crash of broker") == ["C010 how many may crash?"]
+    assert refused("crash of broker") == ["C010 `crash` needs a bound"]
     assert refused("crash <= 1, recover of broker, recover") == ["C009 duplicate `recover`"]

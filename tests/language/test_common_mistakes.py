@@ -131,7 +131,7 @@ MISTAKES = {
     "a missing } of a handler": Mistake(
         spec("  upon condition seen != {} «{»\n    seen := {}\n\n  upon init { skip }"),
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `seen := {}`",
+        "by the indentation, its `}` is missing after `seen := {}`",
     ),
     "a missing } of an if": Mistake(
         spec("  upon init {\n    if seen == {} «{»\n      skip // no more\n  }"),

@@ -63,7 +63,7 @@ def warned(text: str) -> list[tuple[str, int]]:
 )
 def test_of_processes_without_roles(handler: str, clause: str, taken: bool) -> None:
     found = warned(PLAIN.format(handler, clause))
-    assert found == ([] if taken else [("`ANSWER` is sent, and no handler takes it", 8)])
+    assert found == ([] if taken else [("`ANSWER` is sent, but no handler receives it", 8)])
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ MISTAKES = [
         "eventually «initially forall p in Proc: p.x == 1»",
         "N019",
         "`initially` is about the first state",
-        "take it out",
+        "move it out",
     ),
     _mistake("initially «eventually forall p in Proc: p.x == 1»", "N019", "about a run", "leave"),
     _mistake(

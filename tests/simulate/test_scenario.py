@@ -169,7 +169,7 @@ check one of Blinks { n = 2 }
     )
     steps = ("forever {", "p1: upon condition not on", "p1: upon condition on", "}")
     message, _ = _problem(opened, *steps)
-    assert message.startswith("the world does not admit this forever: ")
+    assert message.startswith("this can't continue forever: ")
 
 
 FAILS = """

@@ -101,7 +101,7 @@ def test_who_runs_together_with_others_has_to_begin_with_them(before: bool, tmp_
             room.say(task, turn=1, over=True)
         room.pass_time(10 * LIMIT)
     room.pass_time(LIMIT + START - EVERY, 0, turn=2)
-    with pytest.raises(SilentTask, match="nothing heard from task 1 for 60 s"):
+    with pytest.raises(SilentTask, match="no heartbeat from task 1 for 60 s"):
         room.pass_time(LIMIT, 0, turn=2)
 
 

@@ -493,7 +493,7 @@ def test_a_wrong_token_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh, "JOIN_SECONDS", 2.0)
     with pytest.raises(Unmeshed) as error:
         joined(2, tokens=[TOKEN, secrets.token_bytes(32)])
-    assert "task 0 (127.0.0.1) was not called by task 1 (127.0.0.1)" in str(error.value)
+    assert "task 0 (127.0.0.1) got no connection from task 1 (127.0.0.1)" in str(error.value)
     with pytest.raises(
         Unmeshed, match=r"task 1 can't reach task 0 at 127\.0\.0\.1:\d+: it .* token"
     ):

@@ -96,7 +96,7 @@ def free_port() -> int:
 @pytest.mark.parametrize("kind", ["spark://127.0.0.1:{}", "sc://127.0.0.1:{}"])
 def test_nobody_there(kind: str) -> None:
     said = refused(Cluster(kind.format(free_port())))
-    assert said.startswith("E023: nobody answers at ")
+    assert said.startswith("E023: no answer from ")
 
 
 def test_yarn_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_one_who_answers_and_is_no_spark(tmp_path: Path) -> None:
         listener.listen(100)
         master = f"spark://127.0.0.1:{listener.getsockname()[1]}"
         said = refused(Cluster(master, {session.PATIENCE_KEY: "12"}))
-    assert said.startswith(f"E023: {master} did not take us in within 12 s")
+    assert said.startswith(f"E023: {master} did not open a session within 12 s")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

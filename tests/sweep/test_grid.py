@@ -52,7 +52,7 @@ def test_grids_with_the_same_axes_add_and_with_others_multiply() -> None:
     ("texts", "words"),
     [
         ([""], "an axis is missing"),
-        (["n"], "`n` is no axis"),
+        (["n"], "`n` is not an axis"),
         (["n=3,,f=1"], "an axis is missing"),
         (["n=3..5,"], "an axis is missing"),
         (["n="], "`n=` is no axis"),
