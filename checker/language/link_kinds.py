@@ -115,7 +115,7 @@ def combine(kinds: Iterable[LinkKind]) -> LinkKind:
 def _merge(one: LinkKind, other: LinkKind) -> LinkKind:
     if "delivery" in one.traits & other.traits and one.delivery is not other.delivery:
         both = (f"`{kind.name}` promises {kind.delivery.value}" for kind in (one, other))
-        raise ValueError(f"they promise different things: {', '.join(both)}")
+        raise ValueError(f"their fairness assumptions differ: {', '.join(both)}")
     new = {name: getattr(kind, name) for kind in (one, other) for name in kind.traits}
     name, meaning = f"{one.name}, {other.name}", f"{one.meaning}; {other.meaning}"
     return LinkKind(name, meaning, one.exactly_once or other.exactly_once, **new)

@@ -1,4 +1,4 @@
-"""Faults that are no crashes, networks that split, and links that differ between pairs of processes."""
+"""Faults that are no crashes, networks that split, and links that differ from pair to pair."""
 
 from __future__ import annotations
 

@@ -136,17 +136,17 @@ MISTAKES = {
     "a missing } of an if": Mistake(
         spec("  upon init {\n    if seen == {} «{»\n      skip // no more\n  }"),
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `skip // no more`",
+        "by the indentation, its `}` is missing after `skip // no more`",
     ),
     "a missing } of a block in one line": Mistake(
         "protocol P {\n  state b = false\n  upon condition not b «{» b := true\n}\n",
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `upon condition not b { b := true`",
+        "by the indentation, its `}` is missing after `upon condition not b { b := true`",
     ),
     "a missing } of a protocol": Mistake(
         "protocol P «{»\n  state b = false\n\n\ncheck c of P { }\n",
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `state b = false`",
+        "by the indentation, its `}` is missing after `state b = false`",
     ),
     "send without to, at the end": Mistake(
         spec(request="«send DATA(m)»"), "S001", NO_RECEIVERS, TO,
