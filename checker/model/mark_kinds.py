@@ -1,0 +1,47 @@
+"""The kinds of marks: what the interpreter records of a step while it executes it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class MarkKind(StrEnum):
+    HANDLER = "handler"  # args: process, then bound names
+    BRANCH = "branch"
+    SEND = "send"  # args: process, set of receivers, message
+    RECEIVE = "receive"  # args: receiver, sender, message
+    LOSE = "lose"  # args: sender, receiver, message, and the omitting process, if there is one
+    REQUEST = "request"  # args: process, arguments of the request
+    INDICATION = "indication"  # args: process, arguments of the indication
+    CRASH = "crash"  # args: process
+    COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
+    PERFORM = "perform"  # args: process, its act on the environment
+    RECOVER = "recover"  # args: process
+    STORE = "store"  # args: process, value: a stable write that is an effect of its own
+    TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
+    TIMEOUT = "timeout"  # args: process; text: the timer's name
+    DETECT = "detect"  # args: process, then those of the indication that an oracle makes
+    CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
+    COIN = "coin"  # args: process (where one draws), value; text: what is drawn by chance
+    FORGE = "forge"  # args: Byzantine process, receiver, message
+    PARTITION = "partition"  # args: the side of the network that is cut off
+    HEAL = "heal"
+    OMIT = "omit"  # args: the process that omits its first message
+    FORESEE = "foresee"  # args: the process that will crash
+    ASK = "ask"  # args: process, those of its request to an oracle; text: oracle.request
+    SETTLE = "settle"  # args: the process that does not crash any more, if one is chosen
+    TICK = "tick"  # args: the process whose clock ticks
+    TICKS = "ticks"  # all clocks tick
+    ROUND = "round"  # a round ends
+    SYNCHRONY = "gst"  # the system is synchronous from now on
+    MESSAGE = "message"  # a message of this type is sent; text: its name
+    POINT = "point"  # a crash point: text names what it is between
+
+
+WORLD = frozenset(
+    map(MarkKind, "partition heal omit foresee ask settle tick ticks round gst".split())
+)
+"""Kinds of marks of the environment: no process acts."""
+
+FLIP = "flip()"
+"""The text of the mark of a coin without a name."""
