@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-@click.option("--to", "wanted", required=True, type=ExtensionName(EXPORTS), help="Output format.")
+@click.option("--to", "wanted", required=True, type=ExtensionName(EXPORTS), help="The format.")
 @click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Output file; `-` (default) is stdout."
+    "-o", "--output", metavar="FILE", default="-", help="Where to; - is stdout, and the default."
 )
 @LAYOUT
 def export(trace: str, wanted: str, output: str, layout: Layout) -> int:
-    """Write TRACE in another format, without its spec.
+    """Write TRACE in another format; the spec is not needed.
 
-    --layout applies only to formats without a fixed order: svg.
+    --layout is about pictures whose order is not given by their format: svg.
     """
     from checker.cli.console import require_writable
     from checker.cli.trace_documents import load
@@ -35,6 +35,6 @@ def export(trace: str, wanted: str, output: str, layout: Layout) -> int:
     if output != "-":
         require_writable(output)
     if layout != "steps" and not has_layout(wanted):
-        raise click.UsageError(f"--layout {layout}: the format {wanted} has a fixed order")
+        raise click.UsageError(f"--layout {layout}: the format {wanted} has one order only")
     put(output, export_trace(wanted, load(trace), layout))
     return 0

@@ -47,7 +47,7 @@ DEFAULT_WALKS = 10_000
     "walks",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Maximum number of walks (default: 10000, or as many as --timeout allows).",
+    help="Walks at most. Default: 10000, or as many as --timeout allows.",
 )
 @click.option(
     "--steps",
@@ -56,32 +56,24 @@ DEFAULT_WALKS = 10_000
     default=200,
     show_default=True,
     metavar="K",
-    help="Maximum number of steps of a walk.",
+    help="Of a walk at most.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Default: a new one.")
+@click.option(
+    "--after", metavar="SCENARIO", help="Walk on from the end of this scenario, or of a file's."
 )
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="S",
-    help="Seed of the walks (default: a new one).",
+    "--only", multiple=True, metavar="PROPERTY", help="Look at this property alone (repeatable)."
 )
-@click.option(
-    "--after", metavar="SCENARIO", help="Start walks at the end of SCENARIO: a name, or a file."
-)
-@click.option("--only", multiple=True, metavar="PROPERTY", help="Check only PROPERTY (repeatable).")
 @click.option(
     "--engine",
     type=click.Choice([AUTO, DEFAULT, ON_CLUSTER, DEFINITION]),
     default=AUTO,
     show_default=True,
-    help="Engine: native code here or on Spark, or the reference interpreter;"
+    help="What walks: compiled code here, or on Spark, or the plain interpreter that defines it;"
     " all make the same walks.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Number of threads (default: all cores).",
-)
+@click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
 @MASTER
 @CONF
 @click.option(
@@ -90,23 +82,22 @@ DEFAULT_WALKS = 10_000
     "timeout",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="Stop walks after SECONDS.",
+    help="Walk so long at most.",
 )
-@click.option("--memory", type=size, metavar="SIZE", help="Memory limit for walks.")
+@click.option("--memory", type=size, metavar="SIZE", help="For the states of the walks.")
 @explaining_options(
-    "Time limit for minimising a violating walk and finding counterfactuals.",
-    "Show the run as found, without minimising and explaining it.",
+    "How long to look for the smallest run that violates what a walk has violated, and for"
+    " what would have saved it.",
+    "Show the run as it was walked.",
 )
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @JSON_OUT
 @trace_option("a violation's")
 @ITF_OUT
 @LAYOUT
 @selection
 @VERBOSE
-@quiet_option("Omit progress and runs.")
+@quiet_option("No progress and no executions.")
 @writing_files
 def simulate(
     name: str,
@@ -123,11 +114,11 @@ def simulate(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Check properties on random walks.
+    """Walk at random through what a check can do, and judge its properties.
 
-    Walks reach deeper states than a search, without guarantees. Stops at the first violation, and
-    reports it like `check`; otherwise exits with 3. Invariants are evaluated in every state,
-    liveness properties where a walk may stay forever. The same seed reproduces the same walks.
+    Looks deeper than a search can, and without a guarantee: it ends with the first violation, which
+    is shown as `check` shows one, or with exit code 3. Invariants are judged in every state, whole
+    runs where a walk might stay forever. The same seed walks the same ways again.
     """
     from checker.cli.settings import one_target, settings_of
     from checker.engines import budgets
@@ -182,12 +173,12 @@ def _cluster(given: dict[str, Any]) -> Cluster | None:
     engine, master = given["engine"], given["master"]
     if master is None and engine != ON_CLUSTER:
         if given["conf"]:
-            raise click.UsageError("--conf needs --master")
+            raise click.UsageError("--conf wants a --master")
         return None
     if engine not in (AUTO, ON_CLUSTER):
-        raise click.UsageError(f"--master applies to --engine {ON_CLUSTER}")
+        raise click.UsageError(f"--master is for --engine {ON_CLUSTER}")
     if given["threads"] is not None:
-        raise click.UsageError("--threads applies to this machine; Spark has one task per slot")
+        raise click.UsageError("--threads is for this machine; on Spark there is a task for a slot")
     cluster = Cluster(master or HERE, conf_of(given["conf"]))
     look(cluster)
     return cluster

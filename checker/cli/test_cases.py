@@ -22,17 +22,13 @@ if TYPE_CHECKING:
     default="transitions",
     show_default=True,
     metavar="WHAT",
-    help="Coverage goal: transitions, handlers, pairs of consecutive handlers, or sequences of K.",
+    help="transitions, handlers, pairs (of handlers in a row), or K of them in a row.",
 )
-@click.option(
-    "--out", metavar="FOLDER", required=True, help="Folder for a trace (JSON, ITF) of each run."
-)
-@click.option(
-    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
-)
+@click.option("--out", metavar="FOLDER", required=True, help="For a trace (JSON, ITF) of each run.")
+@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), default=5000, show_default=True, metavar="N",
-    help="Explore at most N states; the rest is not covered.",
+    help="Explore so many states; what lies beyond is not covered.",
 )  # fmt: skip
 @TIMEOUT
 def test_cases(
@@ -44,11 +40,10 @@ def test_cases(
     max_states: int,
     timeout: float | None,
 ) -> int:
-    """Write runs that cover a check, to test implementations.
+    """Write runs of a check that together cover it, to drive an implementation with.
 
-    Writes each run as a JSON trace and in the Informal Trace Format. `checker.api.drive` executes
-    its steps on an implementation and compares. Exits with 0, or with 3 if the state limit was
-    reached.
+    Each is written as a trace of JSON and in the Informal Trace Format; `checker.api.drive` lets an
+    implementation take its steps, and compares. Exits 0, or 3 where there are more states.
     """
     from checker.cli.progress import Count
     from checker.cli.settings import one_target, settings_of

@@ -29,21 +29,19 @@ if TYPE_CHECKING:
     "--of",
     "outcome",
     metavar="NAME|SET",
-    help="Decided values: an indication, or a set expression (default: decide).",
+    help="What is decided: an indication, or a set in the words of the spec. Default: decide.",
 )
 @click.option(
     "--inputs",
     type=click.Choice(["all", "written"]),
     default="all",
     show_default=True,
-    help="Explore all possible inputs of the clients, or only those in the check.",
+    help="All inputs that the clients could have, or those that the check writes.",
 )
 @JSON_OUT
-@click.option(
-    "--html", "html_out", metavar="FILE", help="Write the result as a page, with diagrams."
-)
+@click.option("--html", "html_out", metavar="FILE", help="Write it as a page, with pictures.")
 @click.option("--levels", "every_level", is_flag=True, help="Show every level of the state graph.")
-@quiet_option("Omit progress and runs.")
+@quiet_option("No progress and no executions.")
 @writing_errors(unusable_document(VALENCES_KIND))
 def valence(
     name: str,
@@ -56,10 +54,10 @@ def valence(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Compute which values can still be decided in each state.
+    """Say what can still be decided, state by state.
 
-    Reports valence as defined by Fischer, Lynch and Paterson: per input, per level and at critical
-    states, and a run that never decides if one exists. Exits with 0, or with 3 if unknown.
+    The valence of Fischer, Lynch and Paterson: for each input, by level, at the critical states,
+    and a run that never decides, if there is one. Exits 0, or 3 where it is unknown.
     """
     from checker.cli.progress import Meter
     from checker.cli.reporting import require_outputs

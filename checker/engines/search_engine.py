@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from checker.engines.options import Options
 
 REGISTERS = Ability(
-    Can.PARTLY,
-    "rejects values that do not fit its registers, and reports unknown where it can't decide",
+    Can.PARTLY, "refuses what does not fit its registers, and leaves what it can't decide unknown"
 )
 """The support of large values by machine code."""
 

@@ -22,35 +22,33 @@ CAPABILITIES = {
     Feature.SAFETY: YES,
     Feature.STEADY: Ability(
         Can.PARTLY,
-        "prunes on the executors states that can't lie on a cycle, and reports unknown if the rest"
+        "drops on the executors what can't lie on a cycle, and leaves it unknown where the rest"
         " does not fit the driver",
     ),
     Feature.FOLLOWED: Ability(
-        Can.PARTLY, "reports unknown if the state graph does not fit the driver"
+        Can.PARTLY, "leaves it unknown where the whole graph of steps does not fit the driver"
     ),
     Feature.LARGE: REGISTERS,
     Feature.FINE_STEPS: YES,
     Feature.COVERAGE: YES,
     Feature.LIMITS: YES,
-    Feature.MEMORY: Ability(
-        Can.PARTLY, "divides it among the shards, and gives the driver the same limit"
-    ),
-    Feature.THREADS: Ability(Can.IGNORED, "has one task for each shard (`--shards`)"),
+    Feature.MEMORY: Ability(Can.PARTLY, "divides it among the shards, and lets the driver have it"),
+    Feature.THREADS: Ability(Can.IGNORED, "has as many tasks as there are shards (`--shards`)"),
     Feature.RUNS: YES,
     Feature.TABLES: YES,
     Feature.REDUCTIONS: YES,
     Feature.COMPACT: Ability(
-        Can.NO, "has no compact mode: it stores the states that its tasks share"
+        Can.NO, "has no compact mode: it keeps the states that its tasks share"
     ),
     Feature.VIEW: Ability(
         Can.NO,
-        "finds states in no fixed order, so a `view` would keep different states in each run",
+        "has no order in which states are found, so a `view` would keep others in every run",
         "E049",
     ),
-    Feature.CHANCE: Ability(Can.NO, "computes no probabilities: they need the state graph"),
+    Feature.CHANCE: Ability(Can.NO, "computes no probabilities: the graph of steps is needed"),
     Feature.VALENCE: Ability(
         Can.PARTLY,
-        "reports unknown if the driver lacks memory for the undecided states"
+        "leaves it unknown where the driver has no room for the states in which nothing is decided"
         " and for as many steps as the run has",
     ),
 }

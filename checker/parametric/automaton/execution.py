@@ -61,14 +61,14 @@ def require_run(
     """
     values = dict(run.values)
     if not holds(automaton.resilience if resilience is None else resilience, values):
-        raise NotARun("its sizes are outside the query")
+        raise NotARun("its numbers are not among those that are asked about")
     last = execute(automaton, run)
     if not satisfies(last, question.violated):
         raise NotARun(f"it does not violate {question.property}")
     if question.at_end:
         restless = next(unstable_locations(automaton, values, last), None)
         if restless is not None:
-            raise NotARun(f"processes in {automaton.locations[restless].name} must move on")
+            raise NotARun(f"who is in {automaton.locations[restless].name} has to go on")
     return last
 
 
@@ -97,11 +97,11 @@ def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
             raise NotARun(f"{name} is negative")
     for quotient in automaton.quotients:
         if values[quotient.name] != value(quotient.numerator, values) // quotient.divisor:
-            raise NotARun(f"{quotient.name} has a wrong value")
+            raise NotARun(f"{quotient.name} is not what it stands for")
     if not all(holds(constraint, values) for constraint in automaton.constraints):
-        raise NotARun("its sizes are impossible")
+        raise NotARun("its numbers are not possible")
     if len(run.begin) != len(automaton.locations):
-        raise NotARun("it lacks the initial count of a location")
+        raise NotARun("it does not say for each location how many begin there")
     there = [0] * len(automaton.groups)
     for number, location in zip(run.begin, automaton.locations, strict=True):
         if number < 0 or (number > 0 and not location.initial):
@@ -122,9 +122,7 @@ def _after(
     if burst.times <= 0 or before.where[rule.source] < burst.times:
         raise NotARun(f"{burst.times} processes can't leave {source.name}")
     if not can_take(automaton, values, before, burst.rule):
-        raise NotARun(
-            f"no process in {source.name} can have received the messages that {rule.label} needs"
-        )
+        raise NotARun(f"nobody in {source.name} can have received what {rule.label} needs")
     where = list(before.where)
     where[rule.source] -= burst.times
     where[rule.target] += burst.times
@@ -230,7 +228,7 @@ def _receipt_counts(
     for part in choices:
         ways *= len(part)
     if ways > TOO_MANY:
-        raise NotARun("too many receptions to search")
+        raise NotARun("there are too many receipts to look through")
     pairs = [list(product(told[kind], range(lies[kind] + 1))) for kind in kinds]
     for found in product(*pairs):
         heard = dict(zip(kinds, found, strict=True))

@@ -45,7 +45,7 @@ COLUMN = {
         "An eager step goes before others even where a shortest run would do without it.",
         GODEFROID,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "it needs the length of a shortest run",
+        "the length of a shortest run is asked for",
     ),
     Ask.END: TableEntry(
         Use.PROVEN,
@@ -73,7 +73,7 @@ COLUMN = {
         " kept up to stuttering together with their fairness; that is not proven here.",
         PELED,
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is monitored from the initial states",
+        "`{name}` is followed from where runs start",
     ),
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,
@@ -108,14 +108,14 @@ COLUMN = {
         "N has not all states.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "it needs the number of states",
+        "the number of states is asked for",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "it needs the number of states",
+        "the number of states is asked for",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
@@ -123,7 +123,7 @@ COLUMN = {
         " them; states between two steps that commute are left out, and were to be counted.",
         GODEFROID,
         "valence/test_all_states.py::test_no_reduction_is_used",
-        "it needs every state",
+        "each state is asked about",
     ),
     Ask.DEPTH: TableEntry(
         Use.NO,
@@ -131,7 +131,7 @@ COLUMN = {
         " says nothing of that depth of G.",
         GODEFROID,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "a depth limit is set",
+        "a limit of depth is given",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
