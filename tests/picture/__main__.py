@@ -18,10 +18,24 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.picture.subjects import checks, freeze, subjects
+from tests.picture.subjects import Subject, checks, freeze, subjects
+
+BLOCK = 200
+"""How many subjects processes are kept for, as their memory grows."""
+
+
+def _frozen(
+    tasks: list[tuple[Subject, str]], jobs: int
+) -> Iterator[tuple[Subject, list[str], float]]:
+    """Yields the result of each task, in order."""
+    spawned = multiprocessing.get_context("spawn")
+    for start in range(0, len(tasks), BLOCK):
+        with ProcessPoolExecutor(jobs, spawned) as pool:
+            yield from pool.map(freeze, tasks[start : start + BLOCK])
 
 
 def main() -> None:
@@ -37,15 +51,13 @@ def main() -> None:
     slow = (f"library/{name}" for name in checks(slow=True))
     left = [f"{name}: slow" for name in slow if args.only in name]
     shown, files, longest = Counter[str](), 0, list[tuple[float, str]]()
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(args.jobs, spawned, max_tasks_per_child=100) as pool:
-        for subject, names, seconds in pool.map(freeze, tasks):
-            longest.append((seconds, subject.path))
-            if names == ["left out"]:
-                left.append(f"{subject.path}: too long")
-            elif names:
-                shown[subject.kind] += 1
-                files += len(names)
+    for subject, names, seconds in _frozen(tasks, args.jobs):
+        longest.append((seconds, subject.path))
+        if names == ["left out"]:
+            left.append(f"{subject.path}: too long")
+        elif names:
+            shown[subject.kind] += 1
+            files += len(names)
     (out / "left_out.txt").write_text("".join(f"{each}\n" for each in sorted(left)), "utf-8")
     print(f"{files} files of {len(tasks)} subjects; shown: {dict(shown)}; left out: {left}")
     print("the longest:", *(f"{path} {s:.0f} s" for s, path in sorted(longest)[-10:][::-1]))
