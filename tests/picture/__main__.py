@@ -9,8 +9,9 @@ in a new folder, by relative names; the tool's version and the bytes of memory a
 the scripts and styles of pages are files in ``parts``, named by their digests, as they are the same
 on many pages.  Everything goes through the command line, in this process.
 
-Checks that the manifest counts among those of more than ten seconds are left out, and what takes
-longer than a time limit is; ``left_out.txt`` names both.
+Checks that take more than ten seconds by the manifest are left out, and runs of those that take more
+than a tenth of a second are not explained; so is what exceeds a limit of processor time.
+``left_out.txt`` names them all.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.picture.subjects import Subject, checks, freeze, subjects
+from tests.picture.subjects import SLOW, TOO_LONG, Subject, checks, freeze, subjects
 
 BLOCK = 200
 """How many subjects processes are kept for, as their memory grows."""
@@ -48,18 +49,18 @@ def main() -> None:
     out: Path = args.out.resolve()
     out.mkdir(parents=True)
     tasks = [(each, str(out)) for each in subjects(args.worlds) if args.only in each.path]
-    slow = (f"library/{name}" for name in checks(slow=True))
-    left = [f"{name}: slow" for name in slow if args.only in name]
+    left = [f"{each.path}: left out, slow" for each in checks(SLOW) if args.only in each.path]
     shown, files, longest = Counter[str](), 0, list[tuple[float, str]]()
     for subject, names, seconds in _frozen(tasks, args.jobs):
         longest.append((seconds, subject.path))
-        if names == ["left out"]:
-            left.append(f"{subject.path}: too long")
+        if names == [TOO_LONG]:
+            left.append(f"{subject.path}: left out, too long")
         elif names:
             shown[subject.kind] += 1
             files += len(names)
+            left += [] if subject.explained else [f"{subject.path}: not explained"]
     (out / "left_out.txt").write_text("".join(f"{each}\n" for each in sorted(left)), "utf-8")
-    print(f"{files} files of {len(tasks)} subjects; shown: {dict(shown)}; left out: {left}")
+    print(f"{files} files of {len(tasks)} subjects; shown: {dict(shown)}; see left_out.txt")
     print("the longest:", *(f"{path} {s:.0f} s" for s, path in sorted(longest)[-10:][::-1]))
 
 

@@ -24,7 +24,7 @@ from checker.proving import dispatch_check
 from checker.results.answer import Listener
 from checker.results.verdict import Report
 
-LONGEST = 120
+LONGEST = 60
 """Seconds of processor time for all views of one subject; it may wait ten times as long."""
 
 MASKS = (
