@@ -9,9 +9,9 @@ in a new folder, by relative names; the tool's version and the bytes of memory a
 the scripts and styles of pages are files in ``parts``, named by their digests, as they are the same
 on many pages.  Everything goes through the command line, in this process.
 
-Checks that take more than ten seconds by the manifest are left out, and runs of those that take more
-than a tenth of a second are not explained; so is what exceeds a limit of processor time.
-``left_out.txt`` names them all.
+Checks that take more than ten seconds by the manifest are left out, and runs of those that take
+more than a tenth of a second are not explained; neither are runs whose explanation exceeds a limit
+of processor time.  ``left_out.txt`` names them all.
 """
 
 from __future__ import annotations
