@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker import resources
-from tests.picture.asking import Folder, TooLong, answering_once, limited, still_clock, workplace
+from tests.picture.asking import Folder, answering_once, workplace
+from tests.picture.clock import still_clock
 from tests.picture.logs import INTERFACES, name_of, show_audit, show_conformance
 from tests.picture.questions import CHANCE, SWEEPS, VALENCE, show_chance, show_sweep, show_valence
 from tests.picture.views import show_check, show_walk
@@ -19,7 +18,6 @@ from tests.picture.worlds import show_world
 EXPLAINED, SHOWN, SLOW = ("instant",), ("seconds", "ten seconds"), ("a minute", "longer")
 """The classes of the manifest whose checks are shown with explanations, without, and not at all:
 without a clock there is no limit to how long an explanation is looked for."""
-TOO_LONG = "too long"
 LOGS, AUDITS = 120, 6
 """How many logs are asked whether they conform, and how many of each interface are audited."""
 
@@ -81,26 +79,12 @@ def show(subject: Subject, folder: Folder) -> None:
         show_chance(folder, f"specs/{name}")
 
 
-def freeze(task: tuple[Subject, str]) -> tuple[Subject, list[str], float]:
-    """Writes the files of a subject below the folder; returns the subject as it was shown, the
-    names of its files, and the seconds.
-
-    A check of the library that takes too long to explain is shown without; another subject that
-    takes too long has no files, and :data:`TOO_LONG` in place of their names.
-    """
-    subject, out = task
-    folder = Folder(Path(out) / subject.path, Path(out) / "parts")
-    began = time.monotonic()
-    try:
-        with workplace(), limited():
-            if subject.kind == "sweep":  # its processes wait by the clock
-                show_sweep(folder, f"specs/{subject.name}")
-            else:
-                with still_clock(), answering_once():
-                    show(subject, folder)
-    except TooLong:
-        shutil.rmtree(folder.out, ignore_errors=True)
-        if subject.kind == "library" and subject.explained:
-            return freeze((replace(subject, explained=False), out))
-        return subject, [TOO_LONG], time.monotonic() - began
-    return subject, folder.names, time.monotonic() - began
+def freeze(subject: Subject, out: Path) -> None:
+    """Writes the files of a subject below the folder ``out``."""
+    folder = Folder(out / subject.path, out / "parts")
+    with workplace():
+        if subject.kind == "sweep":  # its processes wait by the clock
+            show_sweep(folder, f"specs/{subject.name}")
+            return
+        with still_clock(), answering_once():
+            show(subject, folder)
