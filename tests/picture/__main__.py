@@ -7,21 +7,22 @@ valence and sweeps.  The same code writes the same bytes, in whatever folder: wh
 the clock stands still (durations are 0, and no budget of seconds is used up); each subject is asked
 in a new folder, by relative names; the tool's version and the bytes of memory are written as ``#``;
 the scripts and styles of pages are files in ``parts``, named by their digests, as they are the same
-on many pages.  Everything goes through the command line, in this process.
+on many pages.  Everything goes through the command line, in one process for
+each subject.
 
-Checks that the manifest counts among those of more than ten seconds are left out, and what takes
-longer than a time limit is; ``left_out.txt`` names both.
+Checks that take more than ten seconds by the manifest are left out, and runs of those that take
+more than a tenth of a second are not explained; neither are runs whose explanation exceeds a limit
+of processor time.  ``left_out.txt`` names them all.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.picture.subjects import checks, freeze, subjects
+from tests.picture.running import frozen
+from tests.picture.subjects import SLOW, checks, subjects
 
 
 def main() -> None:
@@ -33,21 +34,19 @@ def main() -> None:
     args = parser.parse_args()
     out: Path = args.out.resolve()
     out.mkdir(parents=True)
-    tasks = [(each, str(out)) for each in subjects(args.worlds) if args.only in each.path]
-    slow = (f"library/{name}" for name in checks(slow=True))
-    left = [f"{name}: slow" for name in slow if args.only in name]
+    asked = [each for each in subjects(args.worlds) if args.only in each.path]
+    left = [f"{each.path}: left out, slow" for each in checks(SLOW) if args.only in each.path]
     shown, files, longest = Counter[str](), 0, list[tuple[float, str]]()
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(args.jobs, spawned, max_tasks_per_child=100) as pool:
-        for subject, names, seconds in pool.map(freeze, tasks):
-            longest.append((seconds, subject.path))
-            if names == ["left out"]:
-                left.append(f"{subject.path}: too long")
-            elif names:
-                shown[subject.kind] += 1
-                files += len(names)
+    for each in frozen(asked, out, args.jobs):
+        longest.append((each.seconds, each.subject.path))
+        shown[each.subject.kind] += each.files > 0
+        files += each.files
+        if each.ended:
+            left.append(f"{each.subject.path}: left out, too long")
+        elif not each.subject.explained:
+            left.append(f"{each.subject.path}: not explained")
     (out / "left_out.txt").write_text("".join(f"{each}\n" for each in sorted(left)), "utf-8")
-    print(f"{files} files of {len(tasks)} subjects; shown: {dict(shown)}; left out: {left}")
+    print(f"{files} files of {len(asked)} subjects; shown: {dict(shown)}; see left_out.txt")
     print("the longest:", *(f"{path} {s:.0f} s" for s, path in sorted(longest)[-10:][::-1]))
 
 

@@ -7,12 +7,10 @@ import hashlib
 import io
 import os
 import re
-import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
@@ -23,9 +21,6 @@ from checker.language.load import Spec
 from checker.proving import dispatch_check
 from checker.results.answer import Listener
 from checker.results.verdict import Report
-
-LONGEST = 120
-"""Seconds of processor time for all views of one subject; it may wait ten times as long."""
 
 MASKS = (
     (re.compile(r"\b\d+ bytes/state"), "# bytes/state"),
@@ -39,10 +34,6 @@ MASKS = (
 
 FIXED = re.compile(r"(<(?:style|script)>)(.{2000,}?)(</(?:style|script)>)", re.DOTALL)
 """A part of a page that is the same on many pages."""
-
-
-class TooLong(BaseException):
-    """The views of one subject took longer than :data:`LONGEST`."""
 
 
 class Folder:
@@ -94,15 +85,6 @@ class Folder:
 
 
 @contextmanager
-def still_clock() -> Iterator[None]:
-    """No time passes: every duration is 0, and no budget of seconds is used up."""
-    with ExitStack() as stack:
-        for name in ("monotonic", "perf_counter"):
-            stack.enter_context(mock.patch.object(time, name, return_value=1.0))
-        yield
-
-
-@contextmanager
 def answering_once() -> Iterator[None]:
     """Each check is run once: later commands about it show the first report."""
     known: dict[tuple[str, str, int], Report] = {}
@@ -124,22 +106,3 @@ def workplace() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path("specs").symlink_to(resources.specs())
         yield
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Raises :class:`TooLong` in the main thread after :data:`LONGEST`."""
-
-    def end(*_: object) -> None:
-        raise TooLong
-
-    timers = ((signal.ITIMER_PROF, signal.SIGPROF, 1), (signal.ITIMER_REAL, signal.SIGALRM, 10))
-    for timer, number, times in timers:
-        signal.signal(number, end)
-        signal.setitimer(timer, times * LONGEST)
-    try:
-        yield
-    finally:
-        for timer, number, _ in timers:
-            signal.setitimer(timer, 0)
-            signal.signal(number, signal.SIG_DFL)

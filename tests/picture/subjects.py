@@ -3,55 +3,56 @@
 from __future__ import annotations
 
 import json
-import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from checker import resources
-from tests.picture.asking import Folder, TooLong, answering_once, limited, still_clock, workplace
+from tests.picture.asking import Folder, answering_once, workplace
+from tests.picture.clock import still_clock
 from tests.picture.logs import INTERFACES, name_of, show_audit, show_conformance
 from tests.picture.questions import CHANCE, SWEEPS, VALENCE, show_chance, show_sweep, show_valence
 from tests.picture.views import show_check, show_walk
 from tests.picture.worlds import show_world
 
-SLOW = ("a minute", "longer")
-UNEXPLAINED: tuple[str, ...] = ()
-"""Checks of the library whose runs take minutes to explain."""
+EXPLAINED, SHOWN, SLOW = ("instant",), ("seconds", "ten seconds"), ("a minute", "longer")
+"""The classes of the manifest whose checks are shown with explanations, without, and not at all:
+without a clock there is no limit to how long an explanation is looked for."""
 LOGS, AUDITS = 120, 6
 """How many logs are asked whether they conform, and how many of each interface are audited."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is asked about: its kind, and its name or number, which are the names of its folder."""
+    """What is asked about: its kind, and its name or number, which are the names of its folder;
+    ``explained``: the runs of a check of the library are shown with explanations."""
 
     kind: str
     name: str
+    explained: bool = True
 
     @property
     def path(self) -> str:
         return f"{self.kind}/{self.name.replace('.bcast::', '/')}"
 
 
-def checks(*, slow: bool = False) -> list[str]:
-    """Returns the checks of the library that are violated, those that are slow or the others."""
+def checks(classes: tuple[str, ...]) -> list[Subject]:
+    """Returns the checks of the library that are violated, of these classes of the manifest."""
     manifest = json.loads((resources.specs() / "manifest.json").read_text(encoding="utf-8"))
     return [
-        f"{file}::{check}"
+        Subject("library", f"{file}::{check}", classes == EXPLAINED)
         for file, about in manifest["files"].items()
         for check, found in about["checks"].items()
         if not {"violated", "vacuous", "unknown"}.isdisjoint(found["verdicts"].values())
-        and (found["seconds"] in SLOW) is slow
+        and found["seconds"] in classes
     ]
 
 
 def subjects(worlds: int) -> Iterator[Subject]:
-    """Yields all subjects, with so many random worlds."""
+    """Yields all subjects, with ``worlds`` random worlds."""
     for kind, names in (("chance", CHANCE), ("valence", VALENCE), ("sweep", SWEEPS)):
         yield from (Subject(kind, name) for name in names)
-    yield from (Subject("library", name) for name in checks())
+    yield from (*checks(EXPLAINED), *checks(SHOWN))
     for interface in INTERFACES:
         yield from (Subject("audit", f"{interface}/{name_of(n)}") for n in range(AUDITS))
     yield from (Subject("conform", name_of(number)) for number in range(LOGS))
@@ -63,7 +64,7 @@ def show(subject: Subject, folder: Folder) -> None:
     name = subject.name
     if subject.kind == "library":
         named = f"specs/{name}"
-        show_check(folder, named, *(("--no-explain",) if name in UNEXPLAINED else ()))
+        show_check(folder, named, *(() if subject.explained else ("--no-explain",)))
         show_walk(folder, named)
     elif subject.kind == "world":
         show_world(folder, int(name))
@@ -78,20 +79,12 @@ def show(subject: Subject, folder: Folder) -> None:
         show_chance(folder, f"specs/{name}")
 
 
-def freeze(task: tuple[Subject, str]) -> tuple[Subject, list[str], float]:
-    """Writes the files of a subject below the folder; returns their names, none where it took too
-    long, and the seconds."""
-    subject, out = task
-    folder = Folder(Path(out) / subject.path, Path(out) / "parts")
-    began = time.monotonic()
-    try:
+def freeze(subject: Subject, out: Path) -> None:
+    """Writes the files of a subject below the folder ``out``."""
+    folder = Folder(out / subject.path, out / "parts")
+    with workplace():
         if subject.kind == "sweep":  # its processes wait by the clock
-            with workplace(), limited():
-                show_sweep(folder, f"specs/{subject.name}")
-        else:
-            with workplace(), limited(), still_clock(), answering_once():
-                show(subject, folder)
-    except TooLong:
-        shutil.rmtree(folder.out, ignore_errors=True)
-        folder.names = ["left out"]
-    return subject, folder.names, time.monotonic() - began
+            show_sweep(folder, f"specs/{subject.name}")
+            return
+        with still_clock(), answering_once():
+            show(subject, folder)

@@ -23,7 +23,7 @@ def test_two_trees_are_the_same(tmp_path: Path) -> None:
     trees = []
     for name in ("one", "two"):
         for subject in SUBJECTS:
-            freeze((subject, str(tmp_path / name)))
+            freeze(subject, tmp_path / name)
         trees.append(files_in(tmp_path / name))
     one, two = trees
     assert one == two
