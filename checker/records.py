@@ -26,12 +26,12 @@ class RecordField(NamedTuple):
 
 
 MISSING = dataclasses.MISSING
-"""The default of a field that has none, or that makes a new value each time."""
+"""Stands for the default of a field without one, or with a function that makes one."""
 
 
 def replace(record: R, /, **changes: Any) -> R:
     """Returns a copy of ``record`` with other values of the fields in ``changes``; raises
-    ``TypeError`` for a name that is no field."""
+    ``TypeError`` if a name is not a field."""
     if isinstance(record, Struct):
         return structs.replace(record, **changes)
     return dataclasses.replace(record, **changes)  # type: ignore[type-var]
@@ -67,5 +67,5 @@ def _fields(kind: Any) -> tuple[RecordField, ...]:
 
 
 def _is_made(default: Any) -> bool:
-    """Returns whether a Struct's ``default`` is none, or a function that makes one."""
+    """Returns whether a field of a Struct has no default, or a function that makes one."""
     return default is NODEFAULT or type(default).__name__ == "Factory"

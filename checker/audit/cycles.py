@@ -31,7 +31,7 @@ class OrderGraph(Struct):
         self.edges.setdefault(after, {})
 
     def smallest_cycle(self) -> list[tuple[Node, Node, Any]] | None:
-        """Returns the edges of a shortest cycle; ``None`` where there is none."""
+        """Returns the edges of a shortest cycle, or ``None`` if the graph has no cycle."""
         left = set().union(*cycles(self.edges, self.edges.__getitem__))
         best: list[tuple[Node, Node, Any]] | None = None
         for start in list(left)[:TRIED]:
@@ -45,7 +45,7 @@ class OrderGraph(Struct):
     def _shortest(
         self, start: Node, inside: set[Node], less_than: int
     ) -> list[tuple[Node, Node, Any]] | None:
-        """Returns the edges of a shortest cycle through ``start`` of fewer than so many edges."""
+        """Returns the edges of a shortest cycle through ``start`` with fewer edges than a limit."""
         parent: dict[Node, Node] = {}
         depth = {start: 0}
         waiting = deque([start])

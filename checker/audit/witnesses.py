@@ -20,16 +20,7 @@ from checker.diagnostics.english import count
 from checker.language.syntax.typed import Interface, Operator
 from checker.language.typecheck.types import PROC
 from checker.resources import version
-from checker.results.events import (
-    Call,
-    Crashed,
-    Event,
-    Indicated,
-    Performed,
-    Recovered,
-    Requested,
-    kind_name,
-)
+from checker.results import events as ev
 from checker.results.trace import RECORDED, START, Explanation, Header, Step, Trace
 
 OTHERS = 2
@@ -142,35 +133,35 @@ class Witnesses(Struct):
             process = self.engine.process(row["process"])[1]
             event = self._event(kind, process, row)
             match event:
-                case Requested(call) | Indicated(call):
+                case ev.Requested(call) | ev.Indicated(call):
                     action = str(call)
-                case Performed(act):
+                case ev.Performed(act):
                     action = act
                 case _:
-                    action = kind_name(event)
+                    action = ev.kind_name(event)
             yield Step(number, action, _STEPS[kind], process, (event,), (), {})
 
-    def _event(self, kind: Kind, process: str, row: dict[str, Any]) -> Event:
+    def _event(self, kind: Kind, process: str, row: dict[str, Any]) -> ev.Event:
         match kind:
             case Kind.CRASH:
-                return Crashed(process=process)
+                return ev.Crashed(process=process)
             case Kind.RECOVER:
-                return Recovered(process=process)
+                return ev.Recovered(process=process)
             case Kind.PERFORM if row["entry"] is None:  # an act names no sender
-                return Performed(self.engine.message(row["message"]), process=process)
+                return ev.Performed(self.engine.message(row["message"]), process=process)
             case Kind.PERFORM:
-                return Performed(self.engine.entry(row["entry"])[1], process=process)
+                return ev.Performed(self.engine.entry(row["entry"])[1], process=process)
             case Kind.REQUEST:
                 call = self._call(self.interface.requests, row, with_sender=False)
-                return Requested(call, process=process)
+                return ev.Requested(call, process=process)
             case _:
                 call = self._call(self.interface.indications, row, with_sender=True)
-                return Indicated(call, process=process)
+                return ev.Indicated(call, process=process)
 
     def _call(
         self, operators: tuple[Operator, ...], row: dict[str, Any], *, with_sender: bool
-    ) -> Call:
-        """Returns a request or an indication as the interface writes it; without an operator where
+    ) -> ev.Call:
+        """Returns a request or an indication as the interface writes it; without an operator if
         the interface has none."""
         sender, message = None, ""
         if row["entry"] is None:
@@ -178,11 +169,11 @@ class Witnesses(Struct):
         else:
             sender, message = self.engine.entry(row["entry"])
         if not operators or row["entry"] is None:
-            return Call("", (message,))
+            return ev.Call("", (message,))
         operator = operators[0]
         of_sender = any(given == PROC for _, given in operator.fields)
         shown = with_sender and of_sender and sender is not None
-        return Call(operator.name, (str(sender), message) if shown else (message,))
+        return ev.Call(operator.name, (str(sender), message) if shown else (message,))
 
 
 def _telling(events: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,29 +10,15 @@ from typing import TypeVar
 from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
 from checker.records import replace
+from checker.results import events as ev
 from checker.results.causality import CopyOutcome, causality, lane_of
-from checker.results.events import (
-    Crashed,
-    Event,
-    Forged,
-    Indicated,
-    Lost,
-    OracleIndicated,
-    Partitioned,
-    Performed,
-    Received,
-    Recovered,
-    Sent,
-    Stored,
-    TimedOut,
-)
 from checker.results.trace import Copies, Step, Trace
 from checker.results.truth import Fact
 from checker.words.events import doing, sentence
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=ev.Event)
 
-Local = Performed | Stored | Indicated
+Local = ev.Performed | ev.Stored | ev.Indicated
 """The effects of a handler that send nothing."""
 
 SHORT = 6
@@ -74,14 +60,16 @@ def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) 
             continue
         if fact.atom.owner is None:
             what = voice.fill(fact.atom.subject[1:], fact)
-            found = [(s.number, e.process) for s, e in _events(trace, Performed) if e.act == what]
+            found = [
+                (s.number, e.process) for s, e in _events(trace, ev.Performed) if e.act == what
+            ]
             verb, objects = "performed", what
         else:
             who = voice.fill((fact.atom.owner,), fact)
             parts = set(voice.fill(tuple(fact.atom.about), fact).strip("()").split(", "))
             found = [
                 (s.number, e.process)
-                for s, e in _events(trace, Indicated)
+                for s, e in _events(trace, ev.Indicated)
                 if e.process == who
                 and e.call.operator == fact.atom.op
                 and {value for _, value in e.call.named} == parts
@@ -110,9 +98,9 @@ def _events(trace: Trace, kind: type[E]) -> Iterator[tuple[Step, E]]:
 
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
     """Yields one sentence about all crashes, and which processes could have made up for them."""
-    parts = [_crash(trace, step, event.process) for step, event in _events(trace, Crashed)]
+    parts = [_crash(trace, step, event.process) for step, event in _events(trace, ev.Crashed)]
     if len(parts) > MANY:
-        parts = [f"{listing(sorted({e.process for _, e in _events(trace, Crashed)}))} crashed"]
+        parts = [f"{listing(sorted({e.process for _, e in _events(trace, ev.Crashed)}))} crashed"]
     helpless = _helpless(trace, facts, voice)
     if parts:
         short = all(len(part.split()) < SHORT for part in parts)
@@ -124,7 +112,7 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
 
 def _crash(trace: Trace, step: Step, who: str) -> str:
     """Returns ``p1 crashed after reaching only p3``."""
-    back = any(s.number > step.number and e.process == who for s, e in _events(trace, Recovered))
+    back = any(s.number > step.number and e.process == who for s, e in _events(trace, ev.Recovered))
     after = ", and came back later" if back else ""
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
@@ -178,7 +166,7 @@ def _by_itself(trace: Trace, copies: Copies) -> bool:
 
 
 def _has_cut_send(step: Step) -> bool:
-    return any(isinstance(event, Sent) for event in step.cut)
+    return any(isinstance(event, ev.Sent) for event in step.cut)
 
 
 def _anybody(missing: tuple[str, ...]) -> str:
@@ -239,7 +227,7 @@ def _down(trace: Trace, who: str) -> bool:
 def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
     """Returns the step at which ``who`` did what ``fact`` states."""
     given = voice.fill(fact.atom.about, fact).strip("()").split(", ")
-    for step, event in _events(trace, Indicated):
+    for step, event in _events(trace, ev.Indicated):
         values = [value for _, value in event.call.named]
         if event.process == who and sorted(values) == sorted(given):
             return step.number
@@ -261,7 +249,7 @@ def _liars(trace: Trace) -> Iterator[str]:
     """Yields what Byzantine processes made others receive, or that they stayed silent; those that
     said the same are reported together."""
     made: dict[str, dict[str, dict[str, set[str]]]] = {}
-    for _, event in _events(trace, Forged):
+    for _, event in _events(trace, ev.Forged):
         whom = made.setdefault(event.process, {}).setdefault(event.message, {})
         names = whom.setdefault(event.receiver, set())
         names.add(event.claimed or event.process)
@@ -298,7 +286,7 @@ def _losses(trace: Trace) -> Iterator[str]:
     """Yields messages that were lost before the loop of the execution; :func:`_for_ever` reports
     others."""
     lost: dict[str, list[str]] = {"The network lost": []}
-    for step, event in _events(trace, Lost):
+    for step, event in _events(trace, ev.Lost):
         if trace.closing is None or trace.loop is None or step.number <= trace.loop:
             by = f"{event.by} omitted" if event.by else "The network lost"
             message = f"{event.message} from {event.process} to {event.receiver}"
@@ -323,11 +311,11 @@ def _suspicions(trace: Trace) -> Iterator[str]:
     for step in (*trace.steps, *closing):
         for event in step.events:
             match event:
-                case Crashed():
+                case ev.Crashed():
                     down.add(event.process)
-                case Recovered():
+                case ev.Recovered():
                     down.discard(event.process)
-                case OracleIndicated(call) if call.name == "suspect" and event.about:
+                case ev.OracleIndicated(call) if call.name == "suspect" and event.about:
                     if event.about in trace.processes and event.about not in down:
                         wrong.setdefault(event.about, []).append(event.process)
     parts = [f"{listing(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
@@ -339,10 +327,10 @@ def _suspicions(trace: Trace) -> Iterator[str]:
 
 def _world(trace: Trace) -> Iterator[str]:
     """Yields partitions, and processes whose timers expired."""
-    for _, split in _events(trace, Partitioned):
+    for _, split in _events(trace, ev.Partitioned):
         yield f"{(said := sentence(split))[:1].upper()}{said[1:]}."
     waited: dict[str, list[str]] = defaultdict(list)
-    for step, event in _events(trace, TimedOut):
+    for step, event in _events(trace, ev.TimedOut):
         waited[event.process].append(str(step.number))
     if 0 < len(waited) <= MANY and trace.closing is None:
         times = [
@@ -370,7 +358,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     doing = []
     if active:
         doing.append(f"{listing(active)} {'keeps' if len(active) == 1 else 'keep'} going")
-    lost = dict.fromkeys(e.message for s in again for e in s.events if isinstance(e, Lost))
+    lost = dict.fromkeys(e.message for s in again for e in s.events if isinstance(e, ev.Lost))
     if lost:
         texts = listing(lost) if len(lost) <= MANY else "messages"
         doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
@@ -400,8 +388,8 @@ def _all_received(steps: list[Step]) -> bool:
     received: Counter[tuple[str, str, str]] = Counter()
     for step in steps:
         for event in step.events:
-            if isinstance(event, Sent):
+            if isinstance(event, ev.Sent):
                 sent.update((event.process, to, event.message) for to in event.receivers)
-            elif isinstance(event, Received):
+            elif isinstance(event, ev.Received):
                 received[event.sender, event.process, event.message] += 1
     return bool(sent) and sent == received

@@ -12,24 +12,15 @@ from collections.abc import Iterator
 from checker.explain.claims import row_of
 from checker.explain.realisation import Voice
 from checker.model.ir import Property, PropertyKind, TransitionSystem
+from checker.results import events as ev
 from checker.results.causality import causality, lane_of
-from checker.results.events import (
-    Crashed,
-    Event,
-    Forged,
-    Indicated,
-    Lost,
-    OracleIndicated,
-    Performed,
-    Recovered,
-    TimedOut,
-    World,
-)
 from checker.results.rerun import Run
 from checker.results.trace import Trace
 from checker.results.truth import Fact, facts, whole_word, word_of
 
-FAULTS = Crashed | Recovered | Lost | Forged | World | OracleIndicated | TimedOut
+FAULTS = (
+    ev.Crashed | ev.Recovered | ev.Lost | ev.Forged | ev.World | ev.OracleIndicated | ev.TimedOut
+)
 """Kinds of events that others may be the consequence of without any message between them."""
 
 
@@ -122,9 +113,9 @@ def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:
                 yield step.number
 
 
-def _mentions(event: Event, fact: Fact, said: str) -> bool:
-    if isinstance(event, Performed):
+def _mentions(event: ev.Event, fact: Fact, said: str) -> bool:
+    if isinstance(event, ev.Performed):
         return f"act {event.act} " in f"{said} "
-    if not isinstance(event, Indicated) or event.call.operator != fact.atom.op:
+    if not isinstance(event, ev.Indicated) or event.call.operator != fact.atom.op:
         return False
     return said.startswith(event.process) and all(v in said for _, v in event.call.named)

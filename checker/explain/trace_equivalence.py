@@ -16,25 +16,8 @@ import hashlib
 import re
 from collections import defaultdict
 
+from checker.results import events as ev
 from checker.results.causality import causality, lane_of
-from checker.results.events import (
-    Chosen,
-    Drawn,
-    Event,
-    Handled,
-    Indicated,
-    OracleAsked,
-    OracleIndicated,
-    Performed,
-    Requested,
-    Stored,
-    TimedOut,
-    TimerChanged,
-    kind_name,
-    message_of,
-    named_values,
-    peers_of,
-)
 from checker.results.trace import Step, Trace
 
 Kind = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -60,7 +43,7 @@ def kind_of(trace: Trace) -> Kind:
         repeats = trace.loop is not None and step.number > trace.loop
         names[step.number] = _short((_label(step, processes), repeats, because))
         lanes[lane].append(names[step.number])
-        if any(isinstance(event, Indicated | Performed) for event in step.events):
+        if any(isinstance(event, ev.Indicated | ev.Performed) for event in step.events):
             delivered[lane].append(names[step.number])
     return tuple(sorted((tuple(sorted(lanes[at])), tuple(delivered[at])) for at in lanes))
 
@@ -74,26 +57,26 @@ def _label(step: Step, processes: set[str]) -> tuple[object, ...]:
     return (step.kind, *(_of_event(event, processes) for event in step.events))
 
 
-def _of_event(event: Event, processes: set[str]) -> tuple[object, ...]:
-    values = processes | {text for _, text in named_values(event)}
-    name, message = _types(_name(event), values), _types(message_of(event), values)
-    return (kind_name(event), name, message, len(peers_of(event)))
+def _of_event(event: ev.Event, processes: set[str]) -> tuple[object, ...]:
+    values = processes | {text for _, text in ev.named_values(event)}
+    name, message = _types(_name(event), values), _types(ev.message_of(event), values)
+    return (ev.kind_name(event), name, message, len(ev.peers_of(event)))
 
 
-def _name(event: Event) -> str:
+def _name(event: ev.Event) -> str:
     """Returns what an event is about, apart from its message."""
     match event:
-        case Handled():
+        case ev.Handled():
             return event.handler
-        case Requested() | Indicated() | OracleIndicated():
+        case ev.Requested() | ev.Indicated() | ev.OracleIndicated():
             return str(event.call)
-        case Performed():
+        case ev.Performed():
             return event.act
-        case Stored() | Chosen() | Drawn():
+        case ev.Stored() | ev.Chosen() | ev.Drawn():
             return event.variable
-        case TimerChanged() | TimedOut():
+        case ev.TimerChanged() | ev.TimedOut():
             return event.timer
-        case OracleAsked():
+        case ev.OracleAsked():
             return str(event.request)
         case _:
             return ""

@@ -26,7 +26,7 @@ _ASKED = re.compile(r"(\S+) asks the oracle `(.*?)`: (.*)", re.DOTALL)
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
     """Returns a trace document of format 4 as one of the present format.
 
-    Raises ``ValueError`` where ``document`` is none.
+    Raises ``ValueError`` if ``document`` is not a trace of format 4.
     """
     try:
         return _upgraded(document)

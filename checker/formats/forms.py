@@ -44,8 +44,8 @@ class Form(Struct, frozen=True):
     ``items``: the keys of tuples in a field that is a tuple of tuples.  ``digits``: how many
     decimal places floats are rounded to.  ``optional``: fields that are left out where another
     field (or they themselves) is empty; where they are missing they have their defaults.
-    ``derived``: properties that are written after the fields, and not read; ``texts``: what
-    readers are told besides, not read either.  ``sealed``: the object
+    ``derived``: properties that are written after the fields, and not read; ``texts``: sentences
+    that are written for readers, and ignored when a document is read.  ``sealed``: the object
     ends with ``digest``, the SHA-256 of the rest.
     """
 

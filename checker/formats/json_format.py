@@ -154,7 +154,7 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
 
 
 def _said(problem: ValueError) -> str:
-    """Returns what is wrong, behind the place in the document where there is one:
+    """Returns the error, after its location in the document if it has one:
     ``steps[0].number: expected `int`, got `str```."""
     what, _, place = str(problem).partition(" - at `$")
     what = f"{what[0].lower()}{what[1:]}"

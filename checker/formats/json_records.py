@@ -70,8 +70,8 @@ def _object(record: Any) -> dict[str, Any]:
 
 
 def _tag(kind: Any) -> tuple[str | None, Any]:
-    """Returns the key, and its value, that distinguish a class in a union of Structs; ``None``
-    twice where there are none."""
+    """Returns the key, and its value, that distinguish a class in a union of Structs; ``(None,
+    None)`` for a class that is in no union."""
     config = getattr(kind, "__struct_config__", None)
     return (None, None) if config is None else (config.tag_field, config.tag)
 

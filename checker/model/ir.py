@@ -1,6 +1,6 @@
 """Defines the transition system: variables, actions, properties, and the language of their bodies.
 
-Everything here is a frozen dataclass; sums are consumed by ``match`` closed with ``assert_never``.
+Everything here is a frozen record; sums are consumed by ``match`` closed with ``assert_never``.
 Structure is kept: quantifiers, comprehensions and loops stay loops, so that the size of a system
 does not grow with the number of processes or messages.
 

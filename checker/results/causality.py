@@ -18,20 +18,7 @@ from msgspec import Struct
 from checker.graphs import reached
 from checker.model.ir import CAUGHT_UP
 from checker.records import replace
-from checker.results.events import (
-    CopyLeft,
-    Crashed,
-    Event,
-    Forged,
-    Lost,
-    OracleIndicated,
-    Received,
-    Recovered,
-    Sent,
-    message_of,
-    named_values,
-    peers_of,
-)
+from checker.results import events as ev
 from checker.results.trace import RECORD, Step, Trace
 
 NOBODY = ""
@@ -107,7 +94,7 @@ class Causality:
     def was_cut_off(self, arrow: Arrow) -> bool:
         """Returns whether the copy was never sent: its sender crashed before it would have been."""
         return arrow.sent is not None and any(
-            message_of(cut) == arrow.message and arrow.receiver in peers_of(cut)
+            ev.message_of(cut) == arrow.message and arrow.receiver in ev.peers_of(cut)
             for cut in self.steps[arrow.sent].cut
         )
 
@@ -175,9 +162,9 @@ def _concerned_processes(step: Step, processes: frozenset[str]) -> set[str]:
     if step.kind == "lose":
         return set()
     if step.process:
-        acting = {e.process for e in step.events if e.process and not isinstance(e, Forged)}
+        acting = {e.process for e in step.events if e.process and not isinstance(e, ev.Forged)}
         return acting | {step.process}
-    named = {text for e in step.events for _, text in named_values(e)} & processes
+    named = {text for e in step.events for _, text in ev.named_values(e)} & processes
     return named or {change.process for change in step.changes if change.process}
 
 
@@ -187,9 +174,9 @@ def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
     fallen: dict[str, int] = {}
     for step in steps:
         for event in step.events:
-            if isinstance(event, Crashed | Recovered):
+            if isinstance(event, ev.Crashed | ev.Recovered):
                 fallen[event.process] = step.number
-            elif isinstance(event, OracleIndicated):
+            elif isinstance(event, ev.OracleIndicated):
                 for _, value in event.call.named:
                     if value in fallen:
                         causes[step.number].add(fallen[value])
@@ -238,7 +225,7 @@ class _Post:
         self._found: list[Arrow] = []
         self._open: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         self._down = {fate.process for fate in trace.fates if fate.crashed or fate.recovered}
-        self._planned: dict[str, list[Sent]] = defaultdict(list)  # in fine steps: sent, not left
+        self._planned: dict[str, list[ev.Sent]] = defaultdict(list)  # in fine steps: sent, not left
         self._multicasts = 0
         self._settled = trace.ends or trace.loop is not None
 
@@ -251,26 +238,26 @@ class _Post:
                 self._follow(step.number, event)
             self._count(step, steps)
             for cut in step.cut:
-                if isinstance(cut, Sent):
+                if isinstance(cut, ev.Sent):
                     self._leave(step.number, cut, CopyOutcome.MISSED)
         return tuple(self._close_arrow(arrow) for arrow in self._found)
 
-    def _follow(self, step: int, event: Event) -> None:
+    def _follow(self, step: int, event: ev.Event) -> None:
         match event:
-            case Sent() if not self._fine:
+            case ev.Sent() if not self._fine:
                 self._leave(step, event, CopyOutcome.UNDER_WAY)
-            case Sent():
+            case ev.Sent():
                 self._planned[event.process].append(event)
-            case CopyLeft():
+            case ev.CopyLeft():
                 self._take_planned(event)
                 self._leave(step, event, CopyOutcome.UNDER_WAY)
-            case Crashed():
+            case ev.Crashed():
                 self._planned.pop(event.process, None)
-            case Received(message, sender):
+            case ev.Received(message, sender):
                 self._arrive(step, (sender, event.process, message), CopyOutcome.RECEIVED)
-            case Lost(message, receiver):
+            case ev.Lost(message, receiver):
                 self._arrive(step, (event.process, receiver, message), CopyOutcome.LOST)
-            case Forged():
+            case ev.Forged():
                 self._multicasts += 1
                 forged = Arrow(
                     event.process,
@@ -284,15 +271,15 @@ class _Post:
                 )
                 self._found.append(forged)
 
-    def _leave(self, step: int, event: Sent | CopyLeft, how: CopyOutcome) -> None:
+    def _leave(self, step: int, event: ev.Sent | ev.CopyLeft, how: CopyOutcome) -> None:
         self._multicasts += 1
-        for to in peers_of(event):
+        for to in ev.peers_of(event):
             if how is CopyOutcome.UNDER_WAY:
                 self._open[event.process, to, event.message].append(len(self._found))
             arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
             self._found.append(arrow)
 
-    def _take_planned(self, copy: CopyLeft) -> None:
+    def _take_planned(self, copy: ev.CopyLeft) -> None:
         """Removes a copy that leaves from what its sender still has to send."""
         plans = self._planned[copy.process]
         for i, plan in enumerate(plans):

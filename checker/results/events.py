@@ -1,8 +1,7 @@
 """Events of an execution: a closed union of records, whose values are data.
 
-What a sentence says of an event is decided by :mod:`checker.words.events` alone.  Everything that
-treats kinds of events differently matches on the union, so that mypy lists what a new kind of event
-has to touch.
+Only :mod:`checker.words.events` puts an event into words.  Code that treats kinds of events
+differently matches on the union, so that mypy lists the places that a new kind has to touch.
 
 Processes are named as the spec's check numbers them (``p1``); messages and other values are texts
 as :func:`checker.results.show_values.show` renders them.
@@ -68,14 +67,14 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class World(_Event, frozen=True):
-    """What happens to all processes, or is no act of any; ``process`` is empty."""
+    """An event of the environment, in which no process acts; ``process`` is empty."""
 
 
 # ---- what processes do ------------------------------------------------------------------------
 
 
 class Handled(_Event, frozen=True, tag="handler"):
-    """A handler runs; ``arguments``: the names that it binds."""
+    """A handler runs; ``arguments``: the names that it binds, with their values."""
 
     handler: str
     arguments: Named = ()
@@ -149,8 +148,8 @@ class Chosen(_Event, frozen=True, tag="choice"):
 
 
 class Drawn(_Event, frozen=True, tag="coin"):
-    """A value is drawn by chance; ``variable`` is empty where it has no name, and
-    :data:`checker.model.ir.FLIP` for a coin without one; ``process``: empty where none draws it."""
+    """A value is drawn by chance.  ``variable``: empty if the value has no name,
+    :data:`checker.model.ir.FLIP` for a coin; ``process``: empty if no process draws it."""
 
     variable: str
     value: str
@@ -295,7 +294,7 @@ def kind_name(event: Event) -> str:
 
 
 def message_of(event: Event) -> str:
-    """Returns the message that an event is about; empty where it is about none."""
+    """Returns the message of an event; empty for an event without a message."""
     match event:
         case Sent() | CopyLeft() | Received() | Lost() | Forged():
             return event.message

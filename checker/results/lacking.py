@@ -20,7 +20,8 @@ MOST = 300
 
 def lacking(system: TransitionSystem, prop: Property, run: Run) -> tuple[Lack, ...]:
     """Returns the indications whose absence violates ``prop`` in ``run``, for all values of its
-    variables; none where ``prop`` is a safety property or has no reading."""
+    variables (:data:`MOST` assignments at most); empty for a safety property, and for one without
+    a reading."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word = word_of(system, prop, run)
@@ -52,7 +53,7 @@ def _is_absence(fact: Fact) -> bool:
 
 
 def _lack(system: TransitionSystem, word: LassoWord, fact: Fact) -> Lack | None:
-    """Returns what is absent by ``fact``; ``None`` where it is about no process in particular."""
+    """Returns the indication that is absent; ``None`` if ``fact`` names no process."""
     atom = fact.atom
     assert atom.owner is not None
     owner = _value(word, atom.owner, fact)

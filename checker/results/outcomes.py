@@ -24,16 +24,7 @@ from checker.model.types import (
     sort_key,
     universe,
 )
-from checker.results.events import (
-    CopyLeft,
-    Crashed,
-    Event,
-    Indicated,
-    Performed,
-    Received,
-    Recovered,
-    Sent,
-)
+from checker.results import events as ev
 from checker.results.mark_events import trace_events
 from checker.results.rerun import Run
 from checker.results.show_values import show
@@ -61,9 +52,9 @@ def outcomes_of(
                 happened[event.process].append(visible)
                 if run.loop is not None and step.number > run.loop:
                     again[event.process].append(visible)
-            elif isinstance(event, Crashed):
+            elif isinstance(event, ev.Crashed):
                 down.add(event.process)
-            elif isinstance(event, Recovered):
+            elif isinstance(event, ev.Recovered):
                 down.discard(event.process)
     came_back = ever_crashed(steps) - down
     faulty = {
@@ -85,17 +76,17 @@ def outcomes_of(
     )
 
 
-def _visible(event: Event) -> str:
+def _visible(event: ev.Event) -> str:
     """Returns what is observable of an event outside the protocol; empty where that is nothing."""
-    if isinstance(event, Indicated) and event.call.outermost:
+    if isinstance(event, ev.Indicated) and event.call.outermost:
         return str(event.call)
-    return f"perform {event.act}" if isinstance(event, Performed) else ""
+    return f"perform {event.act}" if isinstance(event, ev.Performed) else ""
 
 
 def ever_crashed(steps: tuple[Step, ...]) -> frozenset[str]:
     """Returns the processes that crash in some step."""
     events = (event for step in steps for event in step.events)
-    return frozenset(event.process for event in events if isinstance(event, Crashed))
+    return frozenset(event.process for event in events if isinstance(event, ev.Crashed))
 
 
 def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str]:
@@ -141,11 +132,11 @@ def copies_of(run: Run, system: TransitionSystem, crashed: frozenset[str]) -> tu
     )
 
 
-def _follow(event: Event, number: int, sent: list[_Sent]) -> None:
+def _follow(event: ev.Event, number: int, sent: list[_Sent]) -> None:
     match event:
-        case Sent(message, receivers):
+        case ev.Sent(message, receivers):
             sent.append(_Sent(number, event.process, message, list(receivers)))
-        case CopyLeft(message, to):
+        case ev.CopyLeft(message, to):
             # Where copies leave one by one, the multicast may have been reported before, or not.
             same = [s for s in sent if (s.sender, s.message) == (event.process, message)]
             if not any(to in (*s.waiting, *s.received) for s in same):
@@ -153,7 +144,7 @@ def _follow(event: Event, number: int, sent: list[_Sent]) -> None:
                     same[-1].waiting.append(to)
                 else:
                     sent.append(_Sent(number, event.process, message, [to]))
-        case Received(message, sender):
+        case ev.Received(message, sender):
             for s in sent:
                 if (s.sender, s.message) == (sender, message) and event.process in s.waiting:
                     s.waiting.remove(event.process)

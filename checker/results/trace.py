@@ -357,7 +357,7 @@ class Trace(Struct, frozen=True):
 
     @property
     def every_step(self) -> tuple[Step, ...]:
-        """The steps, and that which leads back where there is one."""
+        """The steps, followed by the one that closes the loop, if there is one."""
         return self.steps if self.closing is None else (*self.steps, self.closing)
 
     @property

@@ -5,109 +5,80 @@ from __future__ import annotations
 from typing import assert_never
 
 from checker.model.ir import FLIP
-from checker.results.events import (
-    BecameSynchronous,
-    Chosen,
-    ClocksTicked,
-    ClockTicked,
-    CopyLeft,
-    Crashed,
-    CrashForeseen,
-    DetectorSettled,
-    Drawn,
-    Event,
-    Forged,
-    Handled,
-    Healed,
-    Indicated,
-    Lost,
-    OracleAsked,
-    OracleIndicated,
-    Partitioned,
-    Performed,
-    Received,
-    Recovered,
-    Requested,
-    RoundEnded,
-    Sent,
-    Stored,
-    TimedOut,
-    TimerChanged,
-    TurnedFaulty,
-)
+from checker.results import events as ev
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """The verbs for the indications of failure detectors."""
 
 
-def sentence(event: Event) -> str:
+def sentence(event: ev.Event) -> str:
     """Returns ``p1 sends DATA(a) to p2, p3``: an event as a sentence, without a full stop."""
     who = event.process
     match event:
-        case Handled(handler):
+        case ev.Handled(handler):
             return f"{who}: {handler}"
-        case Sent(message, receivers):
+        case ev.Sent(message, receivers):
             return f"{who} sends {message} to {', '.join(receivers) or 'nobody'}"
-        case CopyLeft(message, receiver):
+        case ev.CopyLeft(message, receiver):
             return f"{message} leaves {who} for {receiver}"
-        case Received(message, sender):
+        case ev.Received(message, sender):
             return f"{who} receives {message} from {sender}"
-        case Requested(call):
+        case ev.Requested(call):
             return f"{who} is asked: {call}"
-        case Indicated(call):
+        case ev.Indicated(call):
             return f"{who} indicates {call}"
-        case Performed(act):
+        case ev.Performed(act):
             return f"{who} performs {act}"
-        case Stored():
+        case ev.Stored():
             return f"{who} stores {assignment(event)}"
-        case TimerChanged(does, timer):
+        case ev.TimerChanged(does, timer):
             return f"{who} {does}s {timer_text(timer)}"
-        case TimedOut(timer):
+        case ev.TimedOut(timer):
             return f"{who}'s {timer_text(timer).removeprefix('the ')} expires"
-        case Chosen():
+        case ev.Chosen():
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
-        case Drawn():
+        case ev.Drawn():
             return _draw(event)
-        case Crashed():
+        case ev.Crashed():
             return f"{who} crashes"
-        case Recovered():
+        case ev.Recovered():
             return f"{who} comes back up"
-        case Lost(message, receiver, by):
+        case ev.Lost(message, receiver, by):
             does = f"{by} omits" if by else "the link loses"
             return f"{does} {message} from {who} to {receiver}"
-        case Forged(message, receiver, claimed):
+        case ev.Forged(message, receiver, claimed):
             makes = f"{who}, which is Byzantine, makes {receiver} receive {message}"
             return f"{makes} from {claimed or who}"
-        case OracleIndicated():
+        case ev.OracleIndicated():
             return _oracle(event)
-        case TurnedFaulty(culprit):
+        case ev.TurnedFaulty(culprit):
             return f"{culprit} omits a message and is faulty from now on"
-        case CrashForeseen(victim):
+        case ev.CrashForeseen(victim):
             return f"oracles foresee that {victim} will crash"
-        case Partitioned(apart):
+        case ev.Partitioned(apart):
             return f"the network splits: {{{', '.join(apart)}}} cut off"
-        case Healed():
+        case ev.Healed():
             return "the network heals"
-        case OracleAsked():
+        case ev.OracleAsked():
             return f"{event.asker} {asking(event)}"
-        case DetectorSettled(""):
+        case ev.DetectorSettled(""):
             return "the detector settles"
-        case DetectorSettled(spared):
+        case ev.DetectorSettled(spared):
             settles = "the detector settles"
             return f"{settles}: {spared} does not crash any more, and that is eventually known"
-        case ClockTicked(clock):
+        case ev.ClockTicked(clock):
             return f"the clock of {clock} ticks"
-        case ClocksTicked():
+        case ev.ClocksTicked():
             return "all clocks tick"
-        case RoundEnded():
+        case ev.RoundEnded():
             return "a round ends, the next one begins"
-        case BecameSynchronous():
+        case ev.BecameSynchronous():
             return "the system becomes synchronous"
         case _:
             assert_never(event)
 
 
-def assignment(event: Stored | Chosen | Drawn) -> str:
+def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:
     """Returns ``x = 1``: a variable with its value; the value alone where it has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
 
@@ -117,43 +88,43 @@ def timer_text(timer: str) -> str:
     return f"the timer `{timer}`" if timer else "the timer"
 
 
-def opinion(event: OracleIndicated) -> str:
+def opinion(event: ev.OracleIndicated) -> str:
     """Returns ``suspects p1``: a failure detector's opinion of a process; empty for any other
     indication."""
     return f"{OPINIONS[event.call.name]} {event.about}" if event.about else ""
 
 
-def asking(event: OracleAsked) -> str:
+def asking(event: ev.OracleAsked) -> str:
     """Returns ``asks the oracle `fd`: query(a)``."""
     return f"asks the oracle `{event.oracle}`: {event.request}"
 
 
-def doing(event: Event) -> str:
-    """Returns ``sending DATA(a) to p2``: an effect in progress; empty for what is no effect, and
-    for a message to nobody."""
+def doing(event: ev.Event) -> str:
+    """Returns ``sending DATA(a) to p2``: an effect in progress; empty for any other event, and
+    for a message without receivers."""
     match event:
-        case Sent(message, receivers):
+        case ev.Sent(message, receivers):
             return f"sending {message} to {', '.join(receivers)}" if receivers else ""
-        case CopyLeft(message, receiver):
+        case ev.CopyLeft(message, receiver):
             return f"sending {message} to {receiver}"
-        case Indicated(call):
+        case ev.Indicated(call):
             return f"indicating {call}"
-        case Performed(act):
+        case ev.Performed(act):
             return f"performing {act}"
-        case Stored():
+        case ev.Stored():
             return f"storing {assignment(event)}"
         case _:
             return ""
 
 
-def _draw(event: Drawn) -> str:
+def _draw(event: ev.Drawn) -> str:
     if not event.process:
         return f"chance shows {assignment(event)}"
     does = f"flips {event.value}" if event.variable == FLIP else f"draws {assignment(event)}"
     return f"{event.process} {does}"
 
 
-def _oracle(event: OracleIndicated) -> str:
+def _oracle(event: ev.OracleIndicated) -> str:
     thinks = opinion(event)
     if thinks:
         return f"the detector tells {event.process} that it {thinks}"

@@ -7,41 +7,30 @@ from typing import Any
 
 from checker.diagnostics.english import listing
 from checker.model.ir import ActionKind
-from checker.results.events import (
-    Chosen,
-    CopyLeft,
-    Crashed,
-    Event,
-    Forged,
-    Handled,
-    Indicated,
-    Lost,
-    OracleIndicated,
-    Performed,
-    Received,
-    Recovered,
-    Requested,
-    Sent,
-    Stored,
-    TimedOut,
-    TimerChanged,
-    World,
-)
+from checker.results import events as ev
 from checker.results.trace import START, Step
 from checker.words.events import assignment, sentence
 
 LEADING: dict[ActionKind, tuple[Any, ...]] = {
-    ActionKind.STEP: (Handled, Indicated, Performed),
-    ActionKind.REQUEST: (Requested,),
-    ActionKind.RECEIVE: (Received,),
-    ActionKind.LOSE: (Lost,),
-    ActionKind.CRASH: (Crashed,),
-    ActionKind.EFFECT: (CopyLeft, Sent, Indicated, Performed, Stored, TimerChanged, Handled),
-    ActionKind.RECOVER: (Recovered,),
-    ActionKind.TIMEOUT: (TimedOut, Handled),
-    ActionKind.DETECT: (OracleIndicated,),
-    ActionKind.FORGE: (Forged,),
-    ActionKind.WORLD: (World,),
+    ActionKind.STEP: (ev.Handled, ev.Indicated, ev.Performed),
+    ActionKind.REQUEST: (ev.Requested,),
+    ActionKind.RECEIVE: (ev.Received,),
+    ActionKind.LOSE: (ev.Lost,),
+    ActionKind.CRASH: (ev.Crashed,),
+    ActionKind.EFFECT: (
+        ev.CopyLeft,
+        ev.Sent,
+        ev.Indicated,
+        ev.Performed,
+        ev.Stored,
+        ev.TimerChanged,
+        ev.Handled,
+    ),
+    ActionKind.RECOVER: (ev.Recovered,),
+    ActionKind.TIMEOUT: (ev.TimedOut, ev.Handled),
+    ActionKind.DETECT: (ev.OracleIndicated,),
+    ActionKind.FORGE: (ev.Forged,),
+    ActionKind.WORLD: (ev.World,),
 }
 """The kinds of event from which a step's headline is made, the best one first."""
 
@@ -52,7 +41,7 @@ def leading_kinds(kind: ActionKind) -> frozenset[str]:
     return frozenset(str(each.__struct_config__.tag) for each in classes)
 
 
-def leading(kind: str, events: tuple[Event, ...]) -> Event | None:
+def leading(kind: str, events: tuple[ev.Event, ...]) -> ev.Event | None:
     """Returns the event after which a step of that kind is named; ``None`` where it has none."""
     if kind == START:
         return None
@@ -63,7 +52,7 @@ def leading(kind: str, events: tuple[Event, ...]) -> Event | None:
 def headline(step: Step) -> str:
     """Returns a step as one sentence, without a full stop."""
     if step.kind == START:
-        shared = [assignment(e) for e in step.events if isinstance(e, Chosen) and not e.process]
+        shared = [assignment(e) for e in step.events if isinstance(e, ev.Chosen) and not e.process]
         return f"the start: {listing(shared)}" if shared else "the start"
     lead = leading(step.kind, step.events)
     said = sentence(lead) if lead is not None else going_on(step.process, step.inner) or step.action
@@ -78,22 +67,24 @@ def going_on(process: str, inner: str) -> str:
 
 def crashes_inside(step: Step) -> bool:
     """Returns whether a process crashes inside the handler that runs in ``step``."""
-    return step.kind != ActionKind.CRASH and any(isinstance(e, Crashed) for e in step.events)
+    return step.kind != ActionKind.CRASH and any(isinstance(e, ev.Crashed) for e in step.events)
 
 
-def is_led_by(step: Step, event: Event) -> bool:
+def is_led_by(step: Step, event: ev.Event) -> bool:
     """Returns whether the headline of ``step`` begins with ``event``."""
     return event == leading(step.kind, step.events)
 
 
-def beside_headline(step: Step) -> Iterator[Event]:
+def beside_headline(step: Step) -> Iterator[ev.Event]:
     """Yields the events of ``step`` that show more than its headline does, without handlers."""
     for event in step.events:
-        if not isinstance(event, Handled) and (crashes_inside(step) or not is_led_by(step, event)):
+        if not isinstance(event, ev.Handled) and (
+            crashes_inside(step) or not is_led_by(step, event)
+        ):
             yield event
 
 
-def cut_text(event: Event) -> str:
+def cut_text(event: ev.Event) -> str:
     """Returns that a crash came before an effect of the handler in which it fell."""
     return f"it crashed before this: {sentence(event)}"
 

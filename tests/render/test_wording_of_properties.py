@@ -8,7 +8,7 @@ import pytest
 
 from checker.render.diagram.picture import picture_of
 from checker.results.causality import CopyOutcome, causality
-from checker.results.trace import Trace
+from checker.results.trace import Lack, Trace
 from checker.session.pipeline import Options, run_check
 
 SELFISH = """
@@ -84,7 +84,21 @@ def ends(trace: Trace) -> list[tuple[str, str]]:
 
 
 def test_who_has_decided_lacks_nothing(tmp_path: Path) -> None:
-    assert {lane for lane, _ in ends(violated(tmp_path, SELFISH))} == {"p3"}
+    trace = violated(tmp_path, SELFISH)
+    assert {lane for lane, _ in ends(trace)} == {"p3"}
+    assert trace.lacking == (Lack("p3", "decide"),)
+
+
+def test_each_process_lacks_what_it_broadcast_itself(tmp_path: Path) -> None:
+    trace = violated(tmp_path, DEAF)
+    assert {(lack.process, lack.indication) for lack in trace.lacking} == {
+        ("p1", "deliver(p1, a)"),
+        ("p2", "deliver(p2, b)"),
+    }
+
+
+def test_a_safety_property_demands_nothing(tmp_path: Path) -> None:
+    assert violated(tmp_path, TRUSTING).lacking == ()
 
 
 TWO_TEXTS = {

@@ -318,7 +318,7 @@ Maker = Callable[[Builder, Tree[Any]], Any]
 
 
 def nodes(module: ModuleType) -> dict[str, Maker]:
-    """Returns how the rules that are called as dataclasses of ``module`` are built."""
+    """Returns how the rules that are called as records of ``module`` are built."""
     kinds = (kind for kind in vars(module).values() if is_record(kind))
     return {
         rule_of(kind): partial(Builder._node, shape=_shape(kind))

@@ -1,6 +1,6 @@
 """Serialises trees and tables as JSON: data only, nothing executable.
 
-A compound value (a tuple, a list, a dict, an instance of a dataclass) is a JSON list: first its
+A compound value (a tuple, a list, a dict, a record) is a JSON list: first its
 kind, then its parts.
 """
 
@@ -21,19 +21,19 @@ TUPLE, LIST, DICT = "", "list", "dict"
 
 
 def kinds(*modules: ModuleType) -> Kinds:
-    """Returns the dataclasses in the namespaces of ``modules``, by name."""
+    """Returns the classes of records in the namespaces of ``modules``, by name."""
     found = (kind for module in modules for kind in vars(module).values() if is_record(kind))
     return {kind.__name__: kind for kind in found if isinstance(kind, type)}
 
 
 def dump(value: object) -> bytes:
-    """Serialises ``value``, made of dataclasses, tuples, lists, dicts, strings, integers, Booleans
+    """Serialises ``value``, made of records, tuples, lists, dicts, strings, integers, Booleans
     and ``None``."""
     return json.dumps(_to_data(value), separators=(",", ":")).encode()
 
 
 def load(data: bytes, known: Kinds = NONE) -> Any:
-    """Restores what :func:`dump` wrote, with dataclasses from ``known``.
+    """Restores what :func:`dump` wrote, with classes of records from ``known``.
 
     Raises ``ValueError``, ``KeyError``, ``TypeError``, ``AttributeError`` or ``RecursionError`` for
     any other ``data``.

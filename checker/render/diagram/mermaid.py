@@ -13,25 +13,8 @@ from collections.abc import Iterator
 from checker.diagnostics.visible import visible
 from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.words import ends_of, sentences_of
+from checker.results import events as ev
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.events import (
-    Chosen,
-    CopyLeft,
-    Crashed,
-    Drawn,
-    Effect,
-    Event,
-    Indicated,
-    OracleIndicated,
-    Performed,
-    Recovered,
-    Requested,
-    Sent,
-    Stored,
-    TimedOut,
-    World,
-    peers_of,
-)
 from checker.results.trace import NO_HANDLER, Step, Trace
 from checker.words.events import assignment, sentence
 
@@ -144,26 +127,26 @@ class _Diagram:
         ends = self._names[arrow.sender], self._names[arrow.receiver]
         return f"{indent}{ends[0]}{line}{ends[1]}: {escape(said)}"
 
-    def _text(self, step: Step, event: Event) -> str:
+    def _text(self, step: Step, event: ev.Event) -> str:
         """Returns a note on an event; empty where an arrow shows it, or it is not shown at all."""
         match event:
-            case Requested(call) if call.outermost:
+            case ev.Requested(call) if call.outermost:
                 return str(call)
-            case Indicated(call) if call.outermost:
+            case ev.Indicated(call) if call.outermost:
                 return text_of_indication(self._trace, step.number, event)
-            case Crashed():
+            case ev.Crashed():
                 return "crashes"
-            case Recovered():
+            case ev.Recovered():
                 return "comes back up"
-            case Performed(act):
+            case ev.Performed(act):
                 return f"performs {act}"
-            case Stored():
+            case ev.Stored():
                 return f"stores {assignment(event)}"
-            case TimedOut(timer):
+            case ev.TimedOut(timer):
                 return f"timeout {timer}".strip()
-            case Chosen() | Drawn() if event.process:
+            case ev.Chosen() | ev.Drawn() if event.process:
                 return assignment(event)
-            case Chosen() | Drawn() | OracleIndicated() | World():
+            case ev.Chosen() | ev.Drawn() | ev.OracleIndicated() | ev.World():
                 return sentence(event)
             case _:
                 return ""
@@ -177,14 +160,14 @@ class _Diagram:
         return f"{indent}Note over {ends}: {escape(said)}"
 
 
-def _cut(event: Effect) -> str:
+def _cut(event: ev.Effect) -> str:
     """Returns the effect that a crash cut off."""
     match event:
-        case Sent(message) | CopyLeft(message):
-            return f"{message} to {', '.join(peers_of(event))}"
-        case Indicated(call):
+        case ev.Sent(message) | ev.CopyLeft(message):
+            return f"{message} to {', '.join(ev.peers_of(event))}"
+        case ev.Indicated(call):
             return str(call)
-        case Performed(act):
+        case ev.Performed(act):
             return act
-        case Stored():
+        case ev.Stored():
             return assignment(event)

@@ -151,7 +151,7 @@ def _at_ends(
     if found:
         return found
     never = [
-        (lane.process, lane.x, shorten(f"never {lack.operator}s", 30))
+        (lane.process, lane.x, f"never: {shorten(lack.operator, 22)}")
         for lane in lanes
         for lack in trace.lacking
         if lane.correct and lack.process == lane.process

@@ -293,7 +293,7 @@ def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
         classes = "delivery" + " missing" * item.missing + " again" * item.again
         step = "" if item.step is None else f' data-step="{item.step}"'
         said = f"{strip.process}: {item.whole}" + (
-            f", in step {item.step}" if item.step is not None else ": never, others have it"
+            f", in step {item.step}" if item.step is not None else ": never, but demanded"
         )
         parts.append(
             f'<g class="{classes}"{step} data-item="{safe(item.whole)}">{title_tag(said)}{shape}'

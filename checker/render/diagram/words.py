@@ -13,28 +13,8 @@ from checker.render.diagram.identity import Identities
 from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.parts import Line
 from checker.render.terminal.columns import shorten
+from checker.results import events as ev
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
-from checker.results.events import (
-    Chosen,
-    CopyLeft,
-    Crashed,
-    Drawn,
-    Event,
-    Forged,
-    Handled,
-    Indicated,
-    Lost,
-    OracleIndicated,
-    Partitioned,
-    Performed,
-    Received,
-    Recovered,
-    Requested,
-    Sent,
-    Stored,
-    TimedOut,
-    peers_of,
-)
 from checker.results.trace import FAULTY, NO_HANDLER, Step, Trace
 from checker.words.events import assignment, opinion, sentence
 from checker.words.steps import headline, is_led_by
@@ -48,7 +28,16 @@ LINE = 15.0
 SIGN = 17.0
 """The width of the sign in front of a line."""
 
-TOLD = Sent | Performed | Stored | Chosen | Drawn | TimedOut | OracleIndicated | Recovered
+TOLD = (
+    ev.Sent
+    | ev.Performed
+    | ev.Stored
+    | ev.Chosen
+    | ev.Drawn
+    | ev.TimedOut
+    | ev.OracleIndicated
+    | ev.Recovered
+)
 """The kinds of events that the title of a step mentions."""
 
 CRASHES = Line("", "crashes", "crashes")
@@ -74,19 +63,19 @@ def seats_of(
     """
     lanes = dict.fromkeys([home] if home != NOBODY else [])
     for event in step.events:
-        if event.process and not isinstance(event, Forged | Lost | CopyLeft):
+        if event.process and not isinstance(event, ev.Forged | ev.Lost | ev.CopyLeft):
             lanes.setdefault(event.process)
     found: list[Seat] = []
     for lane in lanes:
         events = [event for event in step.events if event.process == lane]
-        events.sort(key=lambda event: not isinstance(event, Chosen))
+        events.sort(key=lambda event: not isinstance(event, ev.Chosen))
         kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
         if step.untaken == lane:
             lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
         if kind == "world":
             lines = [Line("", shorten(headline(step), most), headline(step))]
-        crash = any(isinstance(event, Crashed) for event in events)
+        crash = any(isinstance(event, ev.Crashed) for event in events)
         if kind == "crash":
             crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
         found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step, arrivals)))
@@ -106,7 +95,7 @@ def arrivals_of(step: Step, ended: Sequence[Arrow]) -> list[str]:
     told = {
         (event.sender, event.process, event.message)
         for event in step.events
-        if isinstance(event, Received) and is_led_by(step, event)
+        if isinstance(event, ev.Received) and is_led_by(step, event)
     }
     return [
         f"{arrow.receiver} also has {arrow.message} from {arrow.sender}"
@@ -120,7 +109,7 @@ def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
     """Describes a step in a sentence, with all that arrives in it."""
     parts = [headline(step)]
     for event in step.events:
-        told = isinstance(event, Indicated | Requested) and event.call.outermost
+        told = isinstance(event, ev.Indicated | ev.Requested) and event.call.outermost
         if told or isinstance(event, TOLD):
             parts.append(sentence(event))
     parts += arrivals
@@ -132,31 +121,31 @@ def title_of(step: Step, arrivals: Sequence[str] = ()) -> str:
     return f"The start: {said}" if said else "The start"
 
 
-def _line(step: Step, event: Event, most: int, identities: Identities) -> list[Line]:
+def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> list[Line]:
     sign, text, identity = "", "", -1
     match event:
-        case Requested(call) if call.outermost:
+        case ev.Requested(call) if call.outermost:
             sign, text = "request", str(call)
             identity = identities.of(text)
-        case Indicated(call) if call.outermost:
+        case ev.Indicated(call) if call.outermost:
             sign, text = "delivery", text_of_indication(identities.trace, step.number, event)
             identity = identities.of(text)
-        case Performed(act):
+        case ev.Performed(act):
             sign, text, identity = "perform", f"perform {act}", identities.of(act)
-        case Stored():
+        case ev.Stored():
             sign, text = "store", assignment(event)
-        case Chosen():
+        case ev.Chosen():
             text = assignment(event)
-        case Drawn():
+        case ev.Drawn():
             sign, text = "coin", assignment(event)
-        case TimedOut(timer):
+        case ev.TimedOut(timer):
             sign, text = "timeout", timer or "timeout"
-        case OracleIndicated(call):
+        case ev.OracleIndicated(call):
             sign = "suspicion" if event.about else "oracle"
             text = opinion(event) or f"{call.name}({', '.join(call.values)})"
-        case Recovered():
+        case ev.Recovered():
             sign, text = "recover", "back up"
-        case Handled(handler) if step.kind == "step" and event.process == step.process:
+        case ev.Handled(handler) if step.kind == "step" and event.process == step.process:
             if not is_led_by(step, event):
                 return []
             sign, text = "does", handler.removeprefix("upon condition ")
@@ -172,18 +161,18 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
         if event.process != lane:
             continue
         match event:
-            case Sent(message) | CopyLeft(message):
+            case ev.Sent(message) | ev.CopyLeft(message):
                 sign, short, identity = "message", message, identities.of(message, True)
-                text = f"sends {message} to {', '.join(peers_of(event))}"
-            case Indicated(call) if not call.outermost:
+                text = f"sends {message} to {', '.join(ev.peers_of(event))}"
+            case ev.Indicated(call) if not call.outermost:
                 continue
-            case Indicated(call):
+            case ev.Indicated(call):
                 sign, short, identity = "delivery", str(call), identities.of(str(call))
                 text = f"indicates {call}"
-            case Performed(act):
+            case ev.Performed(act):
                 sign, short, identity = "perform", act, identities.of(act)
                 text = f"performs {act}"
-            case Stored():
+            case ev.Stored():
                 sign, short, identity = "store", assignment(event), -1
                 text = f"stores {short}"
             case _:
@@ -220,7 +209,7 @@ def title_of_arrow(arrow: Arrow) -> str:
 def sides_of(step: Step, processes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Returns the two sides into which ``step`` splits the network; none where it does not."""
     for event in step.events:
-        if isinstance(event, Partitioned):
+        if isinstance(event, ev.Partitioned):
             apart = tuple(process for process in processes if process in event.apart)
             return tuple(p for p in processes if p not in apart), apart
     return ()

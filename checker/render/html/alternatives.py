@@ -7,19 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from checker.render.html.state import States
+from checker.results import events as ev
 from checker.results.alternatives import Alternative, Alternatives
-from checker.results.events import (
-    CopyLeft,
-    Crashed,
-    Event,
-    Lost,
-    Received,
-    Recovered,
-    Sent,
-    World,
-    kind_name,
-    peers_of,
-)
 from checker.results.trace import Step
 from checker.words.events import sentence
 from checker.words.steps import beside_headline, cut_text
@@ -62,29 +51,29 @@ def _alternative(way: Alternative, states: States) -> dict[str, Any]:
         "s": list(_sent(step)),
         "r": list(_gone(step)),
         "f": [
-            [e.process, int(isinstance(e, Crashed))]
+            [e.process, int(isinstance(e, ev.Crashed))]
             for e in step.events
-            if isinstance(e, Crashed | Recovered)
+            if isinstance(e, ev.Crashed | ev.Recovered)
         ],
     }
     return {**data, "x": 1} if way.same else data
 
 
-def kind_in_script(event: Event) -> str:
+def kind_in_script(event: ev.Event) -> str:
     """Returns the word by which the script of a page distinguishes events."""
-    return "world" if isinstance(event, World) else kind_name(event)
+    return "world" if isinstance(event, ev.World) else ev.kind_name(event)
 
 
 def _sent(step: Step) -> Iterator[list[str]]:
     for event in step.events:
-        if isinstance(event, Sent | CopyLeft):
-            yield from ([event.message, event.process, to] for to in peers_of(event))
+        if isinstance(event, ev.Sent | ev.CopyLeft):
+            yield from ([event.message, event.process, to] for to in ev.peers_of(event))
 
 
 def _gone(step: Step) -> Iterator[list[str]]:
     for event in step.events:
         match event:
-            case Received(message, sender):
+            case ev.Received(message, sender):
                 yield [message, sender, event.process]
-            case Lost(message, receiver):
+            case ev.Lost(message, receiver):
                 yield [message, event.process, receiver]

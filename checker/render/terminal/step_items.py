@@ -13,32 +13,8 @@ from checker.render.diagram.operations import is_return, text_of_indication
 from checker.render.diagram.rows import Layout, home_of, rows_of
 from checker.render.diagram.words import text_of_bar
 from checker.render.terminal import marks as m
+from checker.results import events as ev
 from checker.results.causality import Arrow, Causality, CopyOutcome
-from checker.results.events import (
-    Chosen,
-    ClockTicked,
-    CopyLeft,
-    Crashed,
-    Drawn,
-    Effect,
-    Event,
-    Forged,
-    Handled,
-    Indicated,
-    Lost,
-    OracleAsked,
-    OracleIndicated,
-    Performed,
-    Received,
-    Recovered,
-    Requested,
-    Sent,
-    Stored,
-    TimedOut,
-    TimerChanged,
-    World,
-    peers_of,
-)
 from checker.results.trace import NO_HANDLER, Source, Step, Trace
 from checker.words.events import asking, assignment, opinion
 from checker.words.steps import headline
@@ -130,7 +106,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     idle = not at and not arrows
     local = any(item.mark == m.TIMER for item in at)
     world = (
-        any(isinstance(e, World) and not isinstance(e, OracleAsked) for e in step.events)
+        any(isinstance(e, ev.World) and not isinstance(e, ev.OracleAsked) for e in step.events)
         and not local
     )
     bar = (
@@ -141,13 +117,13 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
 
 def choices_of_shared_state(step: Step) -> list[str]:
     """Describes the nondeterministic choices in the initial shared state."""
-    return [assignment(e) for e in step.events if isinstance(e, Chosen) and not e.process]
+    return [assignment(e) for e in step.events if isinstance(e, ev.Chosen) and not e.process]
 
 
 def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
-    in_order = sorted(step.events, key=lambda event: not isinstance(event, Chosen))
+    in_order = sorted(step.events, key=lambda event: not isinstance(event, ev.Chosen))
     found = [item for event in in_order for item in _item(trace, step, event, arrows)]
-    handlers = [e for e in step.events if isinstance(e, Handled)]
+    handlers = [e for e in step.events if isinstance(e, ev.Handled)]
     if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
         first = handlers[0]
         if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
@@ -162,45 +138,45 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
     return found + [item for event in step.cut for item in _not_done(trace, event)]
 
 
-def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
+def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
     who = event.process
     match event:
-        case Requested(call):
+        case ev.Requested(call):
             opens = any(o.process == who and o.called == step.number for o in trace.operations)
             return [LaneItem(who, m.REQUEST, str(call), ASKED, opens=opens)]
-        case Sent() | CopyLeft():
+        case ev.Sent() | ev.CopyLeft():
             return _send_items(trace, step, event, arrows)
-        case Received(message, sender) if sender == who:
+        case ev.Received(message, sender) if sender == who:
             return [LaneItem(who, m.RECEIVE, f"{message} from itself", "", message)]
-        case Lost(message, receiver) if receiver == who:
+        case ev.Lost(message, receiver) if receiver == who:
             return [LaneItem(who, m.LOST, f"{message} to itself", FAULT)]
-        case Indicated():
+        case ev.Indicated():
             mark = m.RETURN if is_return(trace, step.number, event) else m.DELIVERY
             said = text_of_indication(trace, step.number, event)
             return [LaneItem(who, mark, said, DELIVERED)]
-        case Performed(act):
+        case ev.Performed(act):
             return [LaneItem(who, m.PERFORM, f"performs {act}", ACTED)]
-        case Stored():
+        case ev.Stored():
             return [LaneItem(who, m.STORE, f"stores {assignment(event)}", TOLD)]
-        case Chosen():
+        case ev.Chosen():
             return [LaneItem(who, "", assignment(event), TOLD)]
-        case Drawn():
+        case ev.Drawn():
             return [LaneItem(who, m.COIN, assignment(event), TOLD)]
-        case TimerChanged(does, timer):
+        case ev.TimerChanged(does, timer):
             return [LaneItem(who, m.TIMER, f"{does}s {timer or 'the timer'}", QUIET)]
-        case TimedOut(timer):
+        case ev.TimedOut(timer):
             return [LaneItem(who, m.TIMER, f"timeout {timer}".rstrip(), TOLD)]
-        case OracleIndicated(call):
+        case ev.OracleIndicated(call):
             return [LaneItem(who, m.SUSPICION, opinion(event) or str(call), TOLD)]
-        case Crashed():
+        case ev.Crashed():
             return [LaneItem(who, m.CRASH, "crashes", FAULT)]
-        case Recovered():
+        case ev.Recovered():
             return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
-        case ClockTicked(clock):
+        case ev.ClockTicked(clock):
             return [LaneItem(clock, m.TIMER, "its clock ticks", QUIET)]
-        case OracleAsked(asker):
+        case ev.OracleAsked(asker):
             return [LaneItem(asker, m.SEND, asking(event), QUIET)]
-        case Handled() | Received() | Lost() | Forged() | World():
+        case ev.Handled() | ev.Received() | ev.Lost() | ev.Forged() | ev.World():
             return []
         case _:
             assert_never(event)
@@ -214,42 +190,42 @@ def _of_itself(step: Step) -> LaneItem:
 
 
 def _send_items(
-    trace: Trace, step: Step, event: Sent | CopyLeft, arrows: tuple[Arrow, ...]
+    trace: Trace, step: Step, event: ev.Sent | ev.CopyLeft, arrows: tuple[Arrow, ...]
 ) -> list[LaneItem]:
     """Returns items for sending a message; none if this step has arrows for all its copies."""
     here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
-    if here and set(peers_of(event)) <= here | {event.process}:
+    if here and set(ev.peers_of(event)) <= here | {event.process}:
         return []
-    later = trace.header.fine_steps and isinstance(event, Sent)
+    later = trace.header.fine_steps and isinstance(event, ev.Sent)
     text = f"{event.message} to {_receivers(trace, event)}"
     mark = m.UP if later else m.SEND
     said = f"will send {text}" if later else f"{m.RIGHT} {text}"
     return [LaneItem(event.process, mark, said, "", event.message)]
 
 
-def _receivers(trace: Trace, event: Sent | CopyLeft) -> str:
-    peers, others = set(peers_of(event)), set(trace.processes) - {event.process}
+def _receivers(trace: Trace, event: ev.Sent | ev.CopyLeft) -> str:
+    peers, others = set(ev.peers_of(event)), set(trace.processes) - {event.process}
     if len(trace.processes) > 2 and peers == set(trace.processes):
         return "all"
     if len(others) > 1 and peers == others:
         return "all others"
     if peers == {event.process}:
         return "itself"
-    return listing(peers_of(event)) or "nobody"
+    return listing(ev.peers_of(event)) or "nobody"
 
 
-def _not_done(trace: Trace, event: Effect) -> list[LaneItem]:
+def _not_done(trace: Trace, event: ev.Effect) -> list[LaneItem]:
     """Returns the effects that a crash cut off."""
     match event:
-        case Sent(message):
+        case ev.Sent(message):
             sign, said = m.DOWN, f"not sent: {message} to {_receivers(trace, event)}"
-        case CopyLeft():
+        case ev.CopyLeft():
             return []
-        case Indicated(call):
+        case ev.Indicated(call):
             sign, said = m.NOT_DELIVERED, f"not done: {call}"
-        case Performed(act):
+        case ev.Performed(act):
             sign, said = m.NOT_PERFORMED, f"not done: performs {act}"
-        case Stored():
+        case ev.Stored():
             sign, said = m.NOT_STORED, f"not done: stores {assignment(event)}"
     return [LaneItem(event.process, sign, said, FAULT)]
 

@@ -11,27 +11,7 @@ from rich.text import Text
 from checker.diagnostics.english import listing
 from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.lasso import repeated_steps
-from checker.results.events import (
-    Chosen,
-    CopyLeft,
-    Crashed,
-    Drawn,
-    Event,
-    Forged,
-    Handled,
-    Indicated,
-    Lost,
-    OracleIndicated,
-    Performed,
-    Received,
-    Recovered,
-    Requested,
-    Sent,
-    Stored,
-    TimedOut,
-    TimerChanged,
-    World,
-)
+from checker.results import events as ev
 from checker.results.trace import Change, Step, Trace
 from checker.words.events import assignment, sentence, timer_text
 from checker.words.steps import headline, is_led_by
@@ -98,12 +78,12 @@ def _step(trace: Trace, step: Step) -> RenderableType:
     return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
 
 
-def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
+def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text]]:
     """Yields a line for what the headline lacks; in ``fine`` steps copies leave later."""
     who = "" if event.process == step.process else f"{event.process}: "
     led = is_led_by(step, event)
     match event:
-        case Handled(handler, arguments):
+        case ev.Handled(handler, arguments):
             bound = ", ".join(f"{name} = {value}" for name, value in arguments)
             if led and bound:
                 yield Text("with", style="dim"), Text(bound, style="dim")
@@ -113,35 +93,43 @@ def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
             if bound:
                 text.append(f"  with {bound}", style="dim")
             yield Text("runs", style="cyan"), text
-        case Sent(message, receivers):
+        case ev.Sent(message, receivers):
             text = Text(f"{who}{message} to {listing(receivers) or 'nobody'}")
             yield Text("to send" if fine else "sends", style="yellow"), text
-        case CopyLeft(message, receiver) if step.kind != "effect":
+        case ev.CopyLeft(message, receiver) if step.kind != "effect":
             yield Text("sends", style="yellow"), Text(f"{who}{message} to {receiver}")
-        case Indicated(call) if not led:
+        case ev.Indicated(call) if not led:
             yield Text("indicates", style="green"), Text(f"{who}{call}")
-        case Requested(call) if step.kind != "request":
+        case ev.Requested(call) if step.kind != "request":
             yield Text("asks", style="green"), Text(f"{who}{call}")
-        case Received(message) if step.kind not in ("receive", "forge"):
+        case ev.Received(message) if step.kind not in ("receive", "forge"):
             yield Text("receives", style="cyan"), Text(f"{who}{message}")
-        case Crashed() if step.kind != "crash":
+        case ev.Crashed() if step.kind != "crash":
             yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
-        case Forged() | Lost() | CopyLeft() | Indicated() | Requested() | Received() | Crashed():
+        case (
+            ev.Forged()
+            | ev.Lost()
+            | ev.CopyLeft()
+            | ev.Indicated()
+            | ev.Requested()
+            | ev.Received()
+            | ev.Crashed()
+        ):
             return
         case _ if led:
             return
-        case Performed(act):
+        case ev.Performed(act):
             yield Text("performs", style="bold green"), Text(who + act)
-        case Stored():
+        case ev.Stored():
             yield Text("stores", style="magenta"), Text(who + assignment(event))
-        case Chosen():
+        case ev.Chosen():
             whose = f"{event.process}." if who else ""
             yield Text("starts", style="magenta"), Text(f"with {whose}{assignment(event)}")
-        case Drawn():
+        case ev.Drawn():
             yield Text("draws", style="magenta"), Text(who + assignment(event))
-        case TimerChanged(does, timer):
+        case ev.TimerChanged(does, timer):
             yield Text(f"{does}s", style="cyan"), Text(who + timer_text(timer))
-        case TimedOut() | OracleIndicated() | Recovered() | World():
+        case ev.TimedOut() | ev.OracleIndicated() | ev.Recovered() | ev.World():
             yield Text("then", style="cyan"), Text(sentence(event))
         case _:
             assert_never(event)
