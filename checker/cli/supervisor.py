@@ -83,12 +83,22 @@ def supervised(work: Callable[[], int]) -> int:
 
 
 def _end_with(watched: int) -> None:
-    """Ends this process, and all that it has begun, with the one that supervises it."""
+    """Ends this process, and all that it has begun, with the one that supervises it.
+
+    Another process removes the temporary files, after this one has ended: until then other threads
+    may still make some.
+    """
     os.read(watched, 1)
-    for other in _descendants(os.getpid()):
+    ending = os.getpid()
+    for other in _descendants(ending):
         with contextlib.suppress(ProcessLookupError):
             os.kill(other, signal.SIGKILL)
-    remove_marked([])
+    folders = _folders_of_files()  # before the fork, after which other threads may hold locks
+    if os.fork():
+        os._exit(UNKNOWN)
+    while os.getppid() == ending:
+        time.sleep(0.001)
+    _remove_marked(folders)
     os._exit(UNKNOWN)
 
 
@@ -359,13 +369,24 @@ def _stat(name: str) -> list[str]:
 
 def remove_marked(folders: list[str]) -> None:
     """Removes the temporary files of this command, from ``folders`` and where others are made."""
-    import shutil
+    _remove_marked({*_folders_of_files(), *folders})
+
+
+def _folders_of_files() -> set[str]:
+    """Returns the folders in which temporary files are made without notice."""
+    import shutil  # noqa: F401 - needed for the removal
     import tempfile
 
     from checker.resources import cache_folders
 
+    return {tempfile.gettempdir(), "/var/tmp", *map(str, cache_folders())}
+
+
+def _remove_marked(folders: set[str]) -> None:
+    import shutil
+
     mark = os.environ[MARK]
-    for folder in {tempfile.gettempdir(), "/var/tmp", *map(str, cache_folders()), *folders}:
+    for folder in folders:
         with contextlib.suppress(OSError):
             for name in os.listdir(folder):
                 if mark in name:

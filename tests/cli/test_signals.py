@@ -179,6 +179,36 @@ def test_the_work_ends_with_the_process_that_supervises_it(tmp_path: Path) -> No
     assert (ended.processes, ended.files) == ([], [])
 
 
+BUSY = """
+import os, tempfile
+from checker.cli import supervisor
+
+def work():
+    print(flush=True)
+    while True:
+        tempfile.mkdtemp(prefix=os.environ[supervisor.MARK])
+
+supervisor.supervised(work)
+"""
+
+
+def test_files_that_are_made_until_the_end_are_removed(tmp_path: Path) -> None:
+    """The process that works is busy making files when its supervisor is killed."""
+    for number in range(5):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+        command = [sys.executable, "-c", BUSY]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env)
+        assert process.stdout is not None and process.stdout.readline() == b"\n"
+        time.sleep(0.1)
+        process.kill()
+        assert process.stdout.read() == b""  # all that wrote to it have ended
+        process.stdout.close()
+        process.wait()
+        assert list(folder.iterdir()) == []
+
+
 def test_a_process_that_crashes_is_reported(tmp_path: Path) -> None:
     """As one that the system kills when memory runs out."""
     spec = tmp_path / "long.bcast"
