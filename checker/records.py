@@ -40,7 +40,7 @@ def replace(record: R, /, **changes: Any) -> R:
 def is_record(value: object) -> bool:
     """Returns whether ``value`` is a record, or a class of records."""
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, Struct) or dataclasses.is_dataclass(kind)
+    return (issubclass(kind, Struct) and kind is not Struct) or dataclasses.is_dataclass(kind)
 
 
 def fields(value: object) -> tuple[RecordField, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from checker.words.steps import headline
 from checker.results.trace import Json, Step, Trace
+from checker.words.steps import headline
 
 
 class Implementation(Protocol):

@@ -13,6 +13,7 @@ from checker.cli.main import main
 from checker.conform.covering_runs import covering_set, explore
 from checker.engines.options import Options
 from checker.formats.json_format import trace_from_text
+from checker.results.events import Received
 from checker.results.trace import Step
 from checker.session.pipeline import open_check
 
@@ -35,7 +36,7 @@ class Echo:
 
     def do(self, step: Step) -> None:
         for event in step.events:
-            if event.kind == "receive" and not (self.forgetful and step.process == "p2"):
+            if isinstance(event, Received) and not (self.forgetful and step.process == "p2"):
                 self.seen[step.process].add(event.message.removeprefix("DATA(").removesuffix(")"))
 
     def observe(self) -> Mapping[str, Mapping[str, Any]]:

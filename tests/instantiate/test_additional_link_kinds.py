@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,7 @@ ECHO = LinkKind(
 )
 
 
-@dataclass(frozen=True)
-class JammingKind(LinkKind):
+class JammingKind(LinkKind, frozen=True):
     """A kind with a trait that no module interprets."""
 
     jams: bool = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.picture.subjects import Subject, freeze
+from tests.picture.running import frozen
+from tests.picture.subjects import Subject
 
 SUBJECTS = (
     Subject("library", "links/alternating_bit.bcast::lossy_fifo"),
@@ -22,8 +23,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def test_two_trees_are_the_same(tmp_path: Path) -> None:
     trees = []
     for name in ("one", "two"):
-        for subject in SUBJECTS:
-            freeze(subject, tmp_path / name)
+        assert len(list(frozen([*SUBJECTS], tmp_path / name, jobs=2))) == len(SUBJECTS)
         trees.append(files_in(tmp_path / name))
     one, two = trees
     assert one == two
