@@ -236,7 +236,7 @@ class _Builder:
             return message
         if not named.all():
             row = int(np.flatnonzero(delivered)[np.argmin(named)])
-            self._raise("E089", row, "this delivery names no `sender`, and others do")
+            self._raise("E089", row, "this delivery has no `sender`, but others do")
         codes.named = True
         sender[kind == Kind.REQUEST] = process[kind == Kind.REQUEST]
         width = int(message.max(initial=0)) + 1
@@ -321,7 +321,7 @@ class _Builder:
         who = self.log.codes.process(int(process[at]))
         where = f"row {there:,}" + (f" of {first.path}" if first != second else "")
         said = f"{who} has position {int(pos[at]):,} twice, also in {where}"
-        hint = "two logs of one process, or of two runs? A column `run` tells runs apart"
+        hint = "are these two logs of one process, or two runs? A column `run` separates runs"
         self._raise("E083", other, said, hint=hint)
 
     def _raise(
@@ -346,8 +346,8 @@ def going_back(
         return ()
     at = int(np.argmax(back))
     row, before = int(order[at + 1]), int(order[at])
-    said = f"{name_of(row)} goes back, from position {pos[before]:,} to {pos[row]:,}"
-    hint = "positions of a process increase, also when it starts again"
+    said = f"the positions of {name_of(row)} decrease, from {pos[before]:,} to {pos[row]:,}"
+    hint = "positions of a process must increase, even after a restart"
     return (file.problem("E082", row + 1, said, hint=hint),)
 
 

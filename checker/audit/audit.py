@@ -162,7 +162,7 @@ def _nothing_asked(
         exhaustive=False,
         stopped=why,
         log=summary,
-        notes=("nothing was asked: that ended while the log was read, or looked through",),
+        notes=("no property was checked: the run stopped while reading the log",),
     )
     return Audit(report, SCHEMA.empty_table(), [])
 
@@ -209,7 +209,7 @@ class Asked(Struct):
         try:
             report = self._report(request, read, traces)
         except KeyboardInterrupt as problem:  # what was found is said all the same
-            self.notes.append(f"it was ended when all was asked: {stop_reason(problem)}")
+            self.notes.append(f"it was stopped after all checks: {stop_reason(problem)}")
             report = self._report(request, read, traces)
         return Audit(report, violations, warnings)
 
@@ -251,7 +251,7 @@ class Asked(Struct):
                     traces[id(answer)] = witnesses.of(answer)
                 return traces, violations_table(self.engine, self.answers)
         except KeyboardInterrupt as problem:
-            self.notes.append(f"not all that was found is shown: {stop_reason(problem)}")
+            self.notes.append(f"some findings are not shown: {stop_reason(problem)}")
             return traces, SCHEMA.empty_table()
 
 
@@ -320,13 +320,14 @@ def _notes(request: Request, states: list[ProcessState]) -> list[str]:
     notes = []
     if not request.manifest.file:
         notes.append(
-            "no manifest: each log is taken as complete up to its end, and who has no log as absent"
+            "no manifest: each log counts as complete up to its end, and processes"
+            " without logs as absent"
         )
     silent = [s.name for s in states if s.rows and s.delivers and not s.indications]
     if silent and any(s.indications for s in states):
         few = ", ".join(silent[:5])
         notes.append(
-            f"{few}: no indication at all; a process that messages are not for has"
+            f"{few}: no indications; mark a process that receives no messages with"
             " `delivers = false` in the manifest"
         )
     return notes
@@ -343,4 +344,4 @@ def _kinds(log: ArrowLog) -> tuple[tuple[str, int], ...]:
         for row in sorted(counts, key=lambda row: row["values"])
         if row["values"] != Kind.OTHER
     ]
-    return (*found, *((f"{name} (not asked about)", rows) for name, rows in log.other.items()))
+    return (*found, *((f"{name} (not checked)", rows) for name, rows in log.other.items()))

@@ -17,7 +17,7 @@ FORMATS = {
     ".parquet": "parquet",
 }
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
-WANTED = "JSON objects, CSV with a line of names, or Parquet, the first two also compressed"
+WANTED = "JSON objects, CSV with a header, or Parquet; the first two may be compressed"
 PARQUET = b"PAR1"
 
 
@@ -120,10 +120,10 @@ def _in_folder(name: str, elsewhere: set[str]) -> list[LogFile]:
     for path in inside:
         if path not in logs and _format_by_name(str(path)) is not None:
             hint = "name the file itself, or move it"
-            message = f"{path} is hidden: names with `.` or `_` at their beginning are not read"
+            message = f"{path} is hidden: files whose names begin with `.` or `_` are not read"
             raise SpecError((Diagnostic("E080", message, None, "", hint),))
     if not logs:
-        raise SpecError((Diagnostic("E080", f"{name} has no log in it", None, WANTED),))
+        raise SpecError((Diagnostic("E080", f"{name} contains no log", None, WANTED),))
     return [log_file(str(path)) for path in logs]
 
 
@@ -136,8 +136,8 @@ def _require_once(files: list[LogFile]) -> None:
         known[real] = file.path
         if other is not None:
             also = "" if other == file.path else f", also as {other}"
-            message = f"{file.path} is given twice{also}"
-            hint = "a folder stands for all logs in it"
+            message = f"duplicate log {file.path}{also}"
+            hint = "pass either a folder or its files: a folder includes all logs in it"
             raise SpecError((Diagnostic("E083", message, None, "each file once", hint),))
 
 
@@ -177,5 +177,5 @@ def log_file(name: str) -> LogFile:
     content = file.content()
     kind = kind or _format_by_content(content)
     if kind is None:
-        raise SpecError((Diagnostic("E080", f"{name} is no log", None, WANTED),))
+        raise SpecError((Diagnostic("E080", f"{name} is not a log", None, WANTED),))
     return LogFile(name, kind, bytes(content) if is_stream(name) else None)

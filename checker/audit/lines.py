@@ -98,7 +98,7 @@ def _wrong_value(value: object, holds: Holds, usual: type) -> str:
     elif holds is Holds.NAME:
         right = isinstance(value, str | int) and type(value) is usual
         if not right and isinstance(value, str | int):
-            return f"{holds.value}, and the same kind in all rows of a file"
+            return f"{holds.value}, with one type in all rows of a file"
     elif holds is Holds.NUMBER:
         right = isinstance(value, str) or (
             isinstance(value, int | float) and not isinstance(value, bool) and -LONG < value < LONG
@@ -149,7 +149,7 @@ def _attributes(given: Row) -> Row:
         if not isinstance(key, str) or not isinstance(value, dict) or len(value) > 1:
             raise Unreadable("an attribute is not a `key` with one `value`")
         if key in found:
-            raise Unreadable(f"the attribute `{key}` is there twice")
+            raise Unreadable(f"duplicate attribute `{key}`")
         found[key] = next((_otlp(kind, of) for kind, of in value.items()), None)
     return found
 

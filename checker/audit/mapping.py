@@ -116,7 +116,7 @@ def read_mapping(given: str | None) -> Mapping_:
     _require_keys(given, columns, tuple(COLUMNS), "[columns]")
     ignore = document.get("ignore", [])
     if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
-        raise _wrong(given, "`ignore` is a list of names of columns")
+        raise _wrong(given, "`ignore` must be a list of column names")
     return Mapping_(columns, kinds, tuple(ignore))
 
 
@@ -125,7 +125,9 @@ def require_kinds(mapping: Mapping_, known: Mapping[str, Any], file: str | None)
     for name, meant in mapping.kinds.items():
         if meant not in known:
             raise _wrong(
-                file or "", f"`{name}` stands for `{meant}`, which is no kind of event", [*known]
+                file or "",
+                f"`{name}` is mapped to `{meant}`, which is not a kind of event",
+                [*known],
             )
 
 
@@ -137,14 +139,16 @@ def read_manifest(file: str | None) -> Manifest:
     _require_keys(file, document, ("processes", "every"), "a manifest")
     processes = document.get("processes", {})
     if not isinstance(processes, dict):
-        raise _wrong(file, "`processes` is a table with a table for each process")
+        raise _wrong(file, "`processes` must be a table with a table for each process")
     told = {name: _told(file, name, given) for name, given in processes.items()}
     return Manifest(told, _told(file, "every", document.get("every", {})), file)
 
 
 def _told(file: str, name: str, given: object) -> Told:
     if not isinstance(given, dict):
-        raise _wrong(file, f"`{name}` is a table, such as {{ from = 0, to = 99, crashed = true }}")
+        raise _wrong(
+            file, f"`{name}` must be a table, such as {{ from = 0, to = 99, crashed = true }}"
+        )
     _require_keys(file, given, tuple(_TOLD), f"the table of `{name}`")
     found: dict[str, Any] = {}
     for key, value in given.items():
@@ -161,12 +165,12 @@ def _toml(file: str, what: str) -> dict[str, Any]:
     except OSError as problem:
         raise _wrong(file, f"the {what} can't be read: {problem.strerror or problem}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise _wrong(file, f"the {what} is no TOML: {problem}") from None
+        raise _wrong(file, f"the {what} is not TOML: {problem}") from None
 
 
 def _texts(file: str, given: object, name: str) -> dict[str, str]:
     if not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
-        raise _wrong(file, f"`{name}` is a table of texts")
+        raise _wrong(file, f"`{name}` must be a table of strings")
     return given
 
 

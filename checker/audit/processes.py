@@ -90,7 +90,7 @@ def process_states(
             state.gaps.append(f"the log of {state.name} {where}")
         state.gaps += gaps.get(value, [])
         if value in torn:
-            state.gaps.append(f"the last line of {torn[value]} is cut short")
+            state.gaps.append(f"the last line of {torn[value]} is truncated")
         state.crashed = down.get(value, -1) > up.get(value, -1)
         if told.crashed is not None:
             state.crashed = told.crashed
@@ -98,7 +98,7 @@ def process_states(
         silent = bool(ended) and ended.get(value, -1) < up.get(value, 0)
         if silent and state.correct and told.crashed is None:
             state.sure = False
-            state.gaps.append(f"the log of {state.name} stops without `end` or `crash`")
+            state.gaps.append(f"the log of {state.name} ends without `end` or `crash`")
     _late(engine, states, grace)
     return list(states.values())
 
@@ -212,23 +212,23 @@ def _missing_lines(
 
 
 def _say_gaps(state: ProcessState, told: Told, file: str) -> None:
-    said = f"{file} says that the log of {state.name}"
+    said = f"{file} declares that the log of {state.name}"
     if not told.complete:
         state.gaps.append(f"{said} is not complete")
     if told.sampled:
         state.gaps.append(f"{said} is a sample")
     if told.first is not None and told.first > max(FIRST_POSITIONS):
-        state.gaps.append(f"{said} is complete from position {told.first:,} on only")
+        state.gaps.append(f"{said} is complete only from position {told.first:,}")
     if told.last is not None and told.last < state.last:
-        state.gaps.append(f"{said} is complete up to position {told.last:,} only")
+        state.gaps.append(f"{said} is complete only up to position {told.last:,}")
 
 
 def require_times(engine: Engine, asked: str) -> None:
     """Raises :class:`SpecError` (E081) where the log has no times, for which is ``asked``."""
     if "ts" not in engine.columns:
         hint = "--grace also counts rows: --grace 1000rows" if "--grace" in asked else ""
-        said = f"the log has no column `ts`, by which {asked} goes"
-        raise SpecError((Diagnostic("E081", said, None, "seconds, or times", hint),))
+        said = f"the log has no column `ts`, which {asked} needs"
+        raise SpecError((Diagnostic("E081", said, None, "seconds or times", hint),))
 
 
 def _late(engine: Engine, states: dict[Any, ProcessState], grace: Grace) -> None:

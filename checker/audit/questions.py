@@ -192,14 +192,14 @@ RULES: Mapping[str, Rule] = {
 }
 """How each formula is asked."""
 
-_OVERLAP = "which operations overlap is known from clocks only, and a log orders one process alone"
-_FOREVER = "what is so forever after some time can't be seen in a log that ends"
+_OVERLAP = "only clocks show which operations overlap, and a log orders only one process"
+_FOREVER = "a finite log can't show that something holds forever"
 NOT_ASKED: Mapping[str, str] = {
     "atomicity": _OVERLAP,
     "regularity": _OVERLAP,
     "one_machine": _OVERLAP,
-    "strong_accuracy": "what came first, a suspicion or a crash elsewhere, only clocks say",
-    "weak_accuracy": "what is suspected, and when no longer, is no delivery",
+    "strong_accuracy": "only clocks show whether a suspicion preceded a crash",
+    "weak_accuracy": "suspicions are not deliveries",
     "strong_completeness": _FOREVER,
     "weak_completeness": _FOREVER,
     "eventual_strong_accuracy": _FOREVER,
@@ -249,7 +249,7 @@ def interface_called(name: str) -> Interface:
     known = prelude().interfaces
     if name not in known:
         listed = ", ".join(sorted(known))
-        raise SpecError((Diagnostic("E087", f"there is no interface `{name}`", None, listed),))
+        raise SpecError((Diagnostic("E087", f"unknown interface `{name}`", None, listed),))
     return known[name]
 
 
@@ -260,7 +260,7 @@ def require_known(interface: Interface, over: tuple[str, ...], only: tuple[str, 
     known = [question.name for question in asked] + [each.name for each in refused]
     for name in only:
         if name not in known:
-            message = f"logs of {interface.name} are not asked the property `{name}`"
+            message = f"`{name}` is not checked for logs of {interface.name}"
             listed = ", ".join(f"`{each}`" for each in known)
             hint = suggestion(name, known)
             raise SpecError((Diagnostic("E045", message, None, listed, hint),))
@@ -283,7 +283,7 @@ def questions_of(
     for each in interface.properties:
         rule = RULES.get(each.text)
         if rule is None:
-            why = NOT_ASKED.get(each.name, "there is no plan for its formula")
+            why = NOT_ASKED.get(each.name, "its formula is unsupported")
             refused.append(Refused(each.name, each.document or each.text, why))
         else:
             found.append(Question(each.name, each.document or each.text, rule))
@@ -313,7 +313,7 @@ def _once(name: str) -> Question:
     times, _, over = name.partition(" over ")
     if times not in TIMES or over not in OVER:
         listed = ", ".join(f"`{t} over {o}`" for t in TIMES for o in OVER)
-        raise SpecError((Diagnostic("E087", f"`{name}` is no such question", None, listed),))
+        raise SpecError((Diagnostic("E087", f"unknown property `{name}`", None, listed),))
     premise = _everything if over == "deliveries" else _performed
     if times != "at_most_once":
         premise = _requests

@@ -63,8 +63,8 @@ class Reader(Struct):
         else:
             table, torn = read_ndjson(file, self.mapping, self.operators)
         if torn:
-            message = "the last line is cut short, and not read"
-            hint = "what its process did last is not known"
+            message = "the last line is truncated and ignored"
+            hint = "the last event of its process is unknown"
             row = table.num_rows + 1
             self.warnings.append(file.problem("E085", row, message, "", hint, "warning"))
             self.torn.append(file)
@@ -77,7 +77,7 @@ class Reader(Struct):
             names = opened.schema_arrow.names
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                raise pa.ArrowInvalid(f"the column `{twice[0]}` is there twice")
+                raise pa.ArrowInvalid(f"duplicate column `{twice[0]}`")
             self.tell_unknown(file, names)
             wanted = [name for name in map(self.mapping.name_of, READ) if name in names]
             for batch in opened.iter_batches(BATCH, columns=wanted):
@@ -103,9 +103,9 @@ class Reader(Struct):
                 columns.setdefault(name, pa.array([], TYPES.get(COLUMNS[name], pa.string())))
             elif name not in columns:
                 message = f"it has no column `{self.mapping.name_of(name)}`"
-                hint = "a column of another name is named by --mapping"
+                hint = "rename columns with --mapping"
                 listed = ", ".join(f"`{n}`" for n in table.column_names)
-                raise SpecError((file.problem("E081", None, message, f"among {listed}", hint),))
+                raise SpecError((file.problem("E081", None, message, f"one of {listed}", hint),))
         return pa.table(columns)
 
     def tell_unknown(self, file: LogFile, names: list[str]) -> None:
@@ -116,9 +116,9 @@ class Reader(Struct):
                 continue
             self._told.add(name)
             near = difflib.get_close_matches(name, COLUMNS, 1)
-            hint = f"is it `{near[0]}`? " if near else ""
-            hint += "`ignore` in the mapping says that it is not meant"
-            message = f"the column `{name}` is not read"
+            hint = f"did you mean `{near[0]}`? " if near else ""
+            hint += "list it in `ignore` of the mapping if it is irrelevant"
+            message = f"unknown column `{name}`"
             self.warnings.append(file.problem("E084", None, message, "", hint, "warning"))
 
 
@@ -155,7 +155,7 @@ def _names(file: LogFile, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray
         return pc.cast(column, pa.string())
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pc.cast(column, pa.string())
-    message = f"`{name}` holds values of the type {kind}"
+    message = f"`{name}` has values of the type {kind}"
     raise SpecError((file.problem("E088", None, message, Holds.NAME.value),))
 
 
@@ -181,9 +181,9 @@ def _require_values(file: LogFile, table: pa.Table, first: int) -> None:
         if table[name].null_count:
             row = pc.index(pc.is_null(table[name]), True).as_py()
             lacking = table[name].null_count
-            more = f", and so have {lacking - 1:,} more" if lacking > 1 else ""
+            more = f", like {lacking - 1:,} more" if lacking > 1 else ""
             message = f"this row has no `{name}`{more}"
-            hint = "only positions order events, never clocks" if name == "pos" else ""
+            hint = "events are ordered by positions, never by clocks" if name == "pos" else ""
             found.append(file.problem("E081", first + row, message, "", hint))
     if found:
         raise SpecError(tuple(found))

@@ -153,7 +153,7 @@ def _kinds(counts: Mapping[tuple[int, str], int]) -> tuple[tuple[str, int], ...]
     """Returns how many events there are of each kind, and of kinds that nothing is asked of."""
     found: dict[str, int] = {}
     for (of, name), number in sorted(counts.items()):
-        said = Kind(of).name.lower() if of else f"{name} (not asked about)"
+        said = Kind(of).name.lower() if of else f"{name} (not checked)"
         found[said] = found.get(said, 0) + number
     known = [item for item in found.items() if "(" not in item[0]]
     return (*known, *(item for item in found.items() if "(" in item[0]))
@@ -204,7 +204,7 @@ def _is_named(frame: DataFrame, seen: list[Row], files: list[LogFile]) -> bool:
     if 0 < named < rows:
         silent = (F.col("of_kind") == int(Kind.INDICATION)) & F.col("sender").isNull()
         first = frame.where(silent).limit(1).collect()[0]
-        said = "a delivery names no `sender`, and others do"
+        said = "a delivery has no `sender`, but others do"
         raise _problem(files, "E089", said, first["file"], first["row"])
     return bool(named)
 

@@ -234,7 +234,7 @@ def read_csv(file: LogFile, mapping: Mapping_) -> tuple[pa.Table, bool]:
         found = rows or [*_rows(content, begin, end)]
         raise SpecError(_wrong_rows(file, found, mapping, str(problem))) from None
     if not is_plain and table.num_rows != len(rows) - 1:
-        raise SpecError((file.problem("E080", 1, "its rows can't be told apart: no CSV"),))
+        raise SpecError((file.problem("E080", 1, "its rows can't be separated: not CSV"),))
     return table, end < len(content)
 
 
@@ -243,7 +243,7 @@ def _names(content: Content, begin: int) -> list[str]:
     _, names = next(_rows(content, begin, len(content)), (1, []))
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise Unreadable(f"the column `{name}` is there twice", 1)
+            raise Unreadable(f"duplicate column `{name}`", 1)
     return names
 
 
@@ -301,7 +301,7 @@ def _wrong_rows(
     names = rows[0][1]
     for row, (_, values) in enumerate(rows[1:], start=1):
         if len(values) != len(names):
-            message = f"{len(values)} values in place of {len(names)}"
+            message = f"{len(values)} values instead of {len(names)}"
             found.append(file.problem("E080", row, message))
         for theirs, value in zip(names, values, strict=False):
             name, holds = of_name.get(theirs, ("", Holds.ANYTHING))

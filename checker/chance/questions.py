@@ -67,13 +67,13 @@ def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
         )
     steps = None if question.steps is None else evaluate_size(question.steps, made.sizes.values)
     if steps is not None and steps < 0:
-        raise refuse("E065", f"{steps} is no number of steps", question.span, "0 or more")
+        raise refuse("E065", f"{steps} is not a number of steps", question.span, "0 or more")
     if question.bound_by_one and len(goals) > 1:
-        message = "this asks about each of several values, and they may not come together"
-        hint = "put `forall` behind `eventually`, or name one: `eventually p1.done`"
+        message = "this quantifies over values that may not come at the same time"
+        hint = "put `forall` after `eventually`, or name one: `eventually p1.done`"
         raise refuse("E064", message, question.span, hint)
     if steps is not None and any(goal.kind not in _BOUNDED for goal in goals):
-        raise refuse("E064", "this can't be asked within a number of steps", question.span)
+        raise refuse("E064", "this can't be bounded by a number of steps", question.span)
     return Asked(question, goals, _bound(made, question), steps)
 
 
@@ -83,12 +83,12 @@ _BOUNDED = (Kind.EVENTUALLY, Kind.ALWAYS)
 def _require_chance(system: ir.TransitionSystem, question: typed.ChanceQuestion) -> None:
     start = ir.Action("start", ir.ActionKind.WORLD, (), ir.TRUE, system.init, ir.FALSE)
     if is_by_chance(start):
-        message = "a run starts with what chance chooses, and this question is about its steps"
-        hint = "let a handler choose: `upon condition not chosen { choose … by chance }`"
+        message = "the initial states depend on a random choice"
+        hint = "move the choice to a handler: `upon condition not chosen { choose … by chance }`"
         raise refuse("E066", message, question.span, hint)
     if not any(is_by_chance(action) for action in system.actions):
-        message = "only the adversary chooses here: there is no `flip()` and no `by chance`"
-        hint = "ask it as a property: what is certain is `prove`, what can happen is `violated`"
+        message = "this check has no random choices: no `flip()` and no `by chance`"
+        hint = "write it as a property of all runs: `prove …`"
         raise refuse("E063", message, question.span, hint)
 
 
@@ -127,9 +127,9 @@ def _goals(system: ir.TransitionSystem, question: typed.ChanceQuestion) -> tuple
 
 
 def _no_form(question: typed.ChanceQuestion) -> Exception:
-    message = "the chance of this is not computed"
+    message = "the probability of this formula is not computed"
     known = "`eventually e`, `always e`, `e until g`, `always eventually e`, `eventually always e`"
-    hint = f"ask for one of {known}"
+    hint = f"use one of {known}"
     return refuse("E064", message, question.goal.formula.span, hint)
 
 

@@ -26,42 +26,44 @@ if TYPE_CHECKING:
     "interface",
     required=True,
     metavar="INTERFACE",
-    help="Whose properties are asked, such as TotalOrderBroadcast or Queue.",
+    help="Interface whose properties are checked, such as TotalOrderBroadcast or Queue.",
 )
 @click.option(
     "--over",
     multiple=True,
-    metavar="QUESTION",
-    help="Also ask this, such as 'exactly_once over effects' (repeatable).",
+    metavar="PROPERTY",
+    help="Also check PROPERTY, such as 'exactly_once over effects' (repeatable).",
 )
-@click.option("--only", multiple=True, metavar="PROPERTY", help="Ask only this (repeatable).")
+@click.option("--only", multiple=True, metavar="PROPERTY", help="Check only PROPERTY (repeatable).")
 @click.option(
     "--mapping",
     metavar="FILE",
-    help="Names of the log's columns and kinds (TOML); `opentelemetry` is a ready one.",
+    help="Mapping of column and kind names (TOML); `opentelemetry` is predefined.",
 )
-@click.option("--manifest", metavar="FILE", help="Where logs are complete, who crashed (TOML).")
+@click.option(
+    "--manifest", metavar="FILE", help="Complete ranges of logs, and crashed processes (TOML)."
+)
 @click.option(
     "--grace",
     metavar="30s|1000rows",
-    help="What is missing at the end of a log is pending: the last seconds, or rows of a process.",
+    help="Events missing this close to the end are pending: seconds, or rows of a process.",
 )
-@click.option("--since", type=float, metavar="TIME", help="Only messages from this time on.")
+@click.option("--since", type=float, metavar="TIME", help="Check only messages from TIME on.")
 @click.option(
     "--sample",
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     metavar="PART",
-    help="Only this part of all messages, such as 0.01.",
+    help="Check only this fraction of messages, such as 0.01.",
 )
 @MASTER
 @CONF
 @TIMEOUT
 @MEMORY
-@click.option("--violations", "table_out", metavar="FILE", help="Write all findings as Parquet.")
+@click.option("--violations", "table_out", metavar="FILE", help="Write all violations as Parquet.")
 @JSON_OUT
 @trace_option()
-@quiet_option("No progress and no executions.")
+@quiet_option("Omit progress and runs.")
 @writing_files
 def audit(
     names: tuple[str, ...],
@@ -81,10 +83,10 @@ def audit(
     files: Files,
     quiet: bool,
 ) -> int:
-    """Ask an interface's properties of logs of what processes really did.
+    """Check the properties of an interface on logs.
 
-    Logs are Parquet, NDJSON or CSV, a row for each event. Only positions in a process's own log
-    order its events, never clocks. Exits as `check` does.
+    Logs are Parquet, NDJSON or CSV, with a row per event. Events of a process are ordered by
+    positions, never by clocks. Exit codes are those of `check`.
     """
     from checker.audit.audit import Request
     from checker.audit.mapping import read_manifest, read_mapping
@@ -155,7 +157,7 @@ def _grace(given: str | None) -> Grace:
         return Grace()
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|rows?)", given.strip())
     if found is None or (found[2] != "s" and "." in found[1]):
-        raise click.UsageError(f"--grace wants 30s or 1000rows, not {given!r}")
+        raise click.UsageError(f"--grace takes 30s or 1000rows, not {given!r}")
     if found[2] == "s":
         return Grace(seconds=float(found[1]))
     return Grace(rows=int(found[1]))

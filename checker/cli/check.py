@@ -57,9 +57,8 @@ if TYPE_CHECKING:
     "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
 )
 @explaining_options(
-    "How long to look, for each check, for the smallest runs that violate its properties and"
-    " for what would have saved them.",
-    "Show the runs that were found first.",
+    "Time limit per check for minimising violating runs and finding counterfactuals.",
+    "Show runs as found, without minimising and explaining them.",
 )
 @click.option(
     "--all",
@@ -67,42 +66,44 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     metavar="K",
-    help="Show up to K runs for each violated property, each different in kind from the others.",
+    help="Show up to K runs of different kinds for each violated property.",
 )
 @click.option(
     "--only",
     multiple=True,
     metavar="PROPERTY",
-    help="Ask only this property, of the checks that ask it; can be given several times.",
+    help="Run only checks of PROPERTY, and check only it (repeatable).",
 )
 @click.option(
     "--cache",
     "cached",
     is_flag=True,
-    help="Answer what has not changed since the last time at once, and say so; keep what is found.",
+    help="Reuse and store results of unchanged checks.",
 )
-@click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
+@click.option("--coverage", is_flag=True, help="Report which handlers and branches were reached.")
 @click.option(
-    "--audit-reductions", is_flag=True, help="Explore again with --reduce none, and compare."
+    "--audit-reductions",
+    is_flag=True,
+    help="Explore again with --reduce none, and compare the results.",
 )
 @click.option(
     "--compact",
     is_flag=True,
-    help="Keep fingerprints in place of states: less memory, and a probability that some state was"
-    " omitted, which is said.",
+    help="Store fingerprints instead of states: saves memory; the report bounds the probability"
+    " of omitted states.",
 )
 @click.option(
     "--valence",
     "strips",
     is_flag=True,
-    help="Say after each step of a run all that can still be decided: explores every state.",
+    help="Show after each step which values can still be decided; explores every state.",
 )
-@click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
+@click.option("--steps", is_flag=True, help="Show runs step by step, with all state changes.")
 @LAYOUT
 @selection
 @VERBOSE
 @SHOW
-@quiet_option("No progress and no executions.")
+@quiet_option("Omit progress and runs.")
 @writing_files
 def check(
     names: tuple[str, ...],
@@ -127,7 +128,7 @@ def check(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Run checks: all of FILE's, or the one called CHECK."""
+    """Run all checks of FILE, or only CHECK."""
     from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
     from checker.proving.dispatch_check import answer_check
@@ -142,7 +143,7 @@ def check(
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
     if options.drn_out is not None and len(asked) > 1:
-        raise click.UsageError("--drn-out is about one check: name it, as FILE::CHECK")
+        raise click.UsageError("--drn-out applies to one check: name it, as FILE::CHECK")
     shows_runs = bool(files.outputs) or not quiet
     if shows_runs and not no_explain:
         options = replace(options, explain=explaining)
@@ -197,7 +198,7 @@ def only_asked(asked: list[Target], properties: tuple[str, ...]) -> list[Target]
     }
     for name in properties:
         if name not in known:
-            message = f"no check that is run asks the property `{name}`"
+            message = f"no selected check has the property `{name}`"
             raise SpecError((Diagnostic("E045", message, hint=suggestion(name, known)),))
     narrow = {spec: spec.only(properties) for spec in dict.fromkeys(spec for spec, _ in asked)}
     return [(narrow[spec], name) for spec, name in asked if name in narrow[spec].names]
@@ -211,7 +212,7 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
     if states_out is None:
         return options
     if checks > 1:
-        raise click.UsageError("--states-out is about one check: name it, as FILE::CHECK")
+        raise click.UsageError("--states-out applies to one check: name it, as FILE::CHECK")
     from checker.cli import last_words
 
     last_words.end_within(REMOVING)

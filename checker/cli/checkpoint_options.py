@@ -25,17 +25,17 @@ def keeping_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--checkpoint",
             metavar="DIR",
-            help="Keep the run in DIR (or a URI), so that it can be resumed when it was stopped.",
+            help="Save the run in DIR (or a URI), so that it can be resumed if stopped.",
         ),
-        click.option("--resume", metavar="DIR", help="Go on with the run that is kept in DIR."),
-        click.option("--keep", is_flag=True, help="Keep it even when it is over."),
+        click.option("--resume", metavar="DIR", help="Resume the run saved in DIR."),
+        click.option("--keep", is_flag=True, help="Keep DIR after completion."),
         click.option(
             "--checkpoint-every",
             type=click.FloatRange(min=0),
             default=30.0,
             show_default=True,
             metavar="SECONDS",
-            help="Time between two checkpoints, at least.",
+            help="Minimum time between checkpoints.",
         ),
     )
     for option in reversed(options):
@@ -47,11 +47,11 @@ def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Opt
     """Returns ``options`` with those that were given; raises ``UsageError`` where they conflict."""
     both = [f"--{name}" for name in ("checkpoint", "resume") if given[name] is not None]
     if len(both) > 1:
-        raise click.UsageError("--resume keeps the run in its folder; leave out --checkpoint")
+        raise click.UsageError("--resume saves to the same folder; leave out --checkpoint")
     if both and checks > 1:
-        raise click.UsageError(f"{both[0]} is about one check: name it, as FILE::CHECK")
+        raise click.UsageError(f"{both[0]} applies to one check: name it, as FILE::CHECK")
     if given["keep"] and not both:
-        raise click.UsageError("--keep wants --checkpoint or --resume")
+        raise click.UsageError("--keep needs --checkpoint or --resume")
     return replace(options, **{name: given[name] for name in NAMES}) if both else options
 
 
@@ -63,12 +63,12 @@ def say_kept(report: Report, options: Options) -> None:
         return
     undecided = any(v.word == "unknown" for v in report.verdicts)
     if report.exhaustive and not undecided and not report.failed:
-        print_note(f"the run is kept in {report.kept}")
+        print_note(f"the run is saved in {report.kept}")
         return
     words = ["bivalence", "check", f"{report.file}::{report.check}", *_same(options)]
     if options.states_out is not None and not _has_tables(options.states_out):
         words += ["--states-out", options.states_out]
-    print_note(f"go on with: {shlex.join([*words, '--resume', report.kept])}")
+    print_note(f"resume with: {shlex.join([*words, '--resume', report.kept])}")
 
 
 def _has_tables(folder: str) -> bool:

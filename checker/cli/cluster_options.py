@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 MASTER = click.option(
     "--master",
     metavar="URL",
-    help="A cluster: spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST, local[N].",
+    help="Cluster URL: spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST, local[N].",
 )
 CONF = click.option(
-    "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark's own; may be repeated."
+    "--conf", multiple=True, metavar="KEY=VALUE", help="Spark setting (repeatable)."
 )
 
 ENDING = 15.0
@@ -35,21 +35,20 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["auto", "shuffle", "barrier"]),
             default="auto",
             show_default=True,
-            help="How states travel: by Spark's shuffle, or from task to task (faster, all tasks"
-            " at once).",
+            help="State exchange: by Spark's shuffle, or between tasks (faster; all tasks run"
+            " at the same time).",
         ),
         click.option(
             "--shards",
             type=click.IntRange(min=1),
             metavar="K",
-            help="Into how many parts the states are divided. Default: one for each slot.",
+            help="Number of shards (default: one per slot).",
         ),
         click.option(
             "--graduate-at",
             type=click.IntRange(min=1),
             metavar="N",
-            help="With auto: go over to --master at so many states in one level."
-            " Default: a million.",
+            help="With auto: switch to --master once a level has N states (default: a million).",
         ),
     )
     for option in reversed(options):
@@ -76,17 +75,17 @@ def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
         if use is ClusterUse.REFUSED:
             if about:
                 which = f"--engine {ON_CLUSTER}, or {AUTO} with --master"
-                raise click.UsageError(f"{about[0]} is for {which}")
+                raise click.UsageError(f"{about[0]} applies to {which}")
             return None
         if use is ClusterUse.REQUIRED:
             if given["graduate_at"] is not None:
-                raise click.UsageError(f"--graduate-at is for --engine {AUTO} with --master")
+                raise click.UsageError(f"--graduate-at applies to --engine {AUTO} with --master")
             if given["threads"] is not None:
-                raise click.UsageError("--threads is for this machine; on Spark there are --shards")
+                raise click.UsageError("--threads applies to this machine; on Spark use --shards")
             master = master or HERE
     if master is None:
         if about:
-            raise click.UsageError(f"{about[0]} wants a --master")
+            raise click.UsageError(f"{about[0]} needs --master")
         return None
     conf, exchange = conf_of(given["conf"]), Exchange(given["exchange"])
     cluster = Cluster(master, conf, exchange, given["shards"])
@@ -101,7 +100,7 @@ def simple_cluster(master: str | None, conf: Sequence[str]) -> Cluster | None:
 
     if master is None:
         if conf:
-            raise click.UsageError("--conf wants a --master")
+            raise click.UsageError("--conf needs --master")
         return None
     cluster = Cluster(master, conf_of(conf))
     look(cluster)
@@ -128,10 +127,10 @@ def conf_of(pairs: Sequence[str]) -> dict[str, str]:
         name, value = name.strip(), value.strip()
         if not (equals and name.startswith("spark.")):
             raise click.UsageError(
-                f"--conf wants KEY=VALUE, such as spark.executor.memory=4g, not {pair!r}"
+                f"--conf takes KEY=VALUE, such as spark.executor.memory=4g, not {pair!r}"
             )
         if conf.get(name, value) != value:
-            raise click.UsageError(f"--conf gives {name} twice: {conf[name]} and {value}")
+            raise click.UsageError(f"--conf sets {name} twice: to {conf[name]} and {value}")
         conf[name] = value
     return conf
 

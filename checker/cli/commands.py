@@ -58,9 +58,15 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 def cli(context: click.Context) -> None:
     """A model checker for broadcast protocols.
 
-    Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
-    2 what was given can't be used, or the result can't be written, 70 an internal error,
-    141 nobody reads what is written.
+    \b
+    Exit codes:
+      0    all as expected
+      1    violated
+      2    invalid input, or the result can't be written
+      3    unknown (a limit was reached)
+      4    vacuous
+      70   internal error
+      141  output pipe closed
     """
     if context.invoked_subcommand is None:
         console.print_line(_first_steps())
@@ -75,16 +81,16 @@ def _first_steps() -> str:
     folder, here = resources.specs(), os.getcwd()
     library = folder.relative_to(here) if folder.is_relative_to(here) else folder
     protocol = library / "broadcast" / "eager_reliable.bcast"
-    return f"""Bivalence checks broadcast protocols: every interleaving, crash and loss.
+    return f"""Bivalence checks broadcast protocols: every interleaving, crash and message loss.
 
 Three things to try:
 
   bivalence check {protocol}
-      whether reliable broadcast has its properties, and the execution that violates one
+      check the properties of reliable broadcast, and show a run that violates one
   bivalence explore {protocol}::crash_one
-      the same protocol step by step, by hand
+      step through the same protocol by hand
   bivalence gallery pages {library / "consensus"}
-      a page for each way in which the library's broken protocols fail
+      write a page for each failure of the library's faulty protocols
 
 `bivalence list` shows the library, `bivalence --help` all commands."""
 

@@ -46,21 +46,23 @@ REPLAYED_OF_EACH = 200
 @click.argument("name", metavar="FILE::CHECK")
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
 @SET
-@click.option("--map", "mapping", metavar="FILE", help="How names of the log become the spec's.")
-@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option("--map", "mapping", metavar="FILE", help="Name mapping (TOML).")
+@click.option(
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
+)
 @click.option(
     "--engine",
     type=click.Choice([AUTO, DEFAULT, DEFINITION]),
     default=AUTO,
     show_default=True,
-    help="What follows the log: compiled code, or the plain interpreter that defines it.",
+    help="Engine: native code or the reference interpreter.",
 )
 @click.option(
     "--replay",
     type=click.IntRange(min=0),
     metavar="K",
-    help="The interpreter replays the last K steps of a run; they are the trace."
-    " Default: 2000, of each of several logs 200.",
+    help="Replay the last K steps of a run with the interpreter; the trace has these steps"
+    " (default: 2000; 200 per log if there are several).",
 )
 @MAX_STATES
 @TIMEOUT
@@ -75,19 +77,20 @@ REPLAYED_OF_EACH = 200
     "--html",
     "html_out",
     metavar="FILE",
-    help="Write the run as a page, with why the log goes no further.",
+    help="Write the run as a page, with the reason why it ends.",
 )
-@quiet_option("No progress and no run.")
+@quiet_option("Omit progress and runs.")
 @writing_errors(unusable_document(CONFORMANCES_KIND))
 def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
-    """Say whether a log is the log of a run of a check.
+    """Check whether logs are logs of runs of a check.
 
-    LOG is a file (lines of JSON, docs/logs.md); files together are one log, each process numbers
-    its own lines, and no clock is trusted. Lines that name a `run` are of a log of their own, and
-    so are the files in a folder: of several, each is asked, in processes (--jobs) or on Spark
-    (--master), with limits for each; those that conform are counted, of the others each is shown.
-    What a log does not say is free; a line that no step explains is an error. Exit codes: 0 it
-    conforms, 1 it does not, 3 unknown (a budget was reached), 4 vacuous (it says nothing).
+    LOG is a file of JSON lines (docs/logs.md). Several files form one log. Each process numbers
+    its lines; clocks are not used. Lines with the same `run` form a separate log, and so do the
+    files of a folder. Several logs are checked independently, in processes (--jobs) or on Spark
+    (--master), with limits per log; conforming logs are counted, the others are reported.
+    Kinds of events that are not logged may happen at any time; every line must be explained by a
+    step. Exit codes: 0 conforms, 1 does not conform, 3 unknown (a limit was reached), 4 vacuous
+    (no event is logged).
     """
     from checker.cli.reporting import require_outputs
     from checker.results.verdict import worst
@@ -156,7 +159,7 @@ class _Asking:
                 self._several(tasks, jobs, cluster)
         except KeyboardInterrupt as error:
             self.codes.append(UNKNOWN)
-            console.print_note(f"{stop_reason(error)}: not all of the logs were asked of")
+            console.print_note(f"{stop_reason(error)}: not all logs were checked")
         if self.several and not self.silent:
             self._summarise(len(tasks))
 
@@ -286,9 +289,9 @@ def _write(asking: _Asking, given: dict[str, Any]) -> None:
     reports = asking.reports
     found = next((report for report in reports if report.trace is not None), None)
     trace = None if found is None or found.omitted else found.trace
-    why = "there is no run that was replayed" + (" from its start" if found else "")
+    why = "no run was replayed" + (" from its start" if found else "")
     if asking.several and all(report.word is Word.HOLDS for report in reports):
-        why = "all logs conform, and of those no run is kept: ask of one alone"
+        why = "all logs conform, and their runs are not stored: pass a single log"
     if given["html_out"] is not None:
         _write_page(found, given["html_out"], why)
     for option, write in (("trace_out", json_format.trace_to_text), ("itf_out", itf.trace_to_text)):

@@ -116,9 +116,9 @@ def _files_in(folder: str) -> list[str]:
         raise wrong(f"{folder} can't be read: {problem.strerror or problem}") from None
     if other is not None and other.is_dir():
         whole = f"`{folder.rstrip('/')}/*`"
-        raise wrong(f"{other} is a folder in a folder", f"name it itself, as {whole} does")
+        raise wrong(f"{other} is a nested folder", f"pass it itself, for example as {whole}")
     if other is not None:
-        raise wrong(f"{other} is no file")
+        raise wrong(f"{other} is not a file")
     if not inside:
         raise wrong(f"{folder} has no files")
     return [str(path) for path in inside]

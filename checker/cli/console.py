@@ -212,7 +212,7 @@ def read_document(path: str) -> str:
         with open(path, "rb") as file:
             return at_most(file, LARGEST).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise unreadable(path, "it is not text in UTF-8") from problem
+        raise unreadable(path, "it is not UTF-8 text") from problem
     except FileNotFoundError as problem:
         raise unreadable(path, "there is no such file") from problem
     except IsADirectoryError as problem:
@@ -220,7 +220,7 @@ def read_document(path: str) -> str:
     except (Unreadable, OSError) as problem:
         raise unreadable(path, getattr(problem, "strerror", None) or str(problem)) from problem
     except ValueError as problem:
-        raise unreadable(path, "the name is not possible") from problem
+        raise unreadable(path, "the name is invalid") from problem
 
 
 def unreadable(path: str, why: str) -> Exception:

@@ -17,7 +17,7 @@ NEAR = 3
 @click.command()
 @click.argument("code", required=False, metavar="[CODE]")
 def diagnostic(code: str | None) -> int:
-    """Explain the diagnostic CODE, such as N003; without one, list all codes."""
+    """Explain the diagnostic CODE (such as N003), or list all."""
     from checker.diagnostics.codes import codes, page
 
     if code is None:
@@ -27,7 +27,7 @@ def diagnostic(code: str | None) -> int:
     try:
         console.print_line(page(code).rstrip("\n"))
     except KeyError:
-        message = f"there is no diagnostic {code.strip().upper()}; {_near(code, codes())}"
+        message = f"unknown diagnostic {code.strip().upper()}; {_near(code, codes())}"
         raise click.UsageError(message) from None
     return 0
 

@@ -45,13 +45,13 @@ class Finding(Struct, frozen=True):
 @MASTER
 @CONF
 def doctor(master: str | None, conf: tuple[str, ...]) -> int:
-    """Look at the installation.
+    """Test the installation.
 
-    Python, packages, native engine, cache, cores and memory, Spark and Java; what is missing and
-    how to get it. With --master also whether the executors of that cluster have what they need.
+    Tests Python, packages, the native engine, the cache, cores and memory, Spark and Java, and
+    reports how to install missing parts. With --master, also tests the executors of that cluster.
     """
     if conf and master is None:
-        raise click.UsageError("--conf wants a --master")
+        raise click.UsageError("--conf needs --master")
     settings = conf_of(conf)
     failed = False
     for finding in chain(findings(), on_cluster(master, settings)):
@@ -61,7 +61,7 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
             console.print_line(f"{'':<8} -> {finding.remedy}")
         failed = failed or (finding.needed and not finding.good)
     console.print_line(
-        "something that is needed is missing" if failed else "everything needed is here"
+        "something required is missing" if failed else "everything required is present"
     )
     return 1 if failed else 0
 
@@ -72,7 +72,7 @@ def findings() -> Iterator[Finding]:
 
     yield Finding("bivalence", True, version())
     new = sys.version_info >= (3, 11)
-    yield Finding("python", new, platform.python_version(), "Python 3.11 or later is needed")
+    yield Finding("python", new, platform.python_version(), "Python 3.11 or later is required")
     for package in PACKAGES:
         yield _package(*package)
     yield _engine()
@@ -140,7 +140,7 @@ def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
         return
     try:
         with open_session(Cluster(master, conf)) as session:
-            dynamic = ", which come and go" if session.dynamic else ""
+            dynamic = ", allocated dynamically" if session.dynamic else ""
             yield Finding(
                 "cluster", True, f"{redact_master(master)}: {session.slots} slots{dynamic}"
             )
@@ -174,7 +174,7 @@ def _engine() -> Finding:
     except Exception as problem:
         return Finding(what, False, f"{type(problem).__name__}: {problem}", remedy)
     if found != wanted:
-        return Finding(what, False, f"finds {found} states where there are {wanted}", remedy)
+        return Finding(what, False, f"finds {found} states instead of {wanted}", remedy)
     return Finding(what, True, "compiles and agrees with the interpreter")
 
 
@@ -199,9 +199,9 @@ def _cache() -> Finding:
     folder = resources.cache_folder()
     for refused, why in resources.take_refused_folders().items():
         said = f"{refused} is not used: {why}"
-        return Finding("cache", False, said, "delete it: it is made anew", needed=False)
+        return Finding("cache", False, said, "delete it: the tool recreates it", needed=False)
     if folder is None:
-        said = "there is no cache folder, so every run compiles again"
+        said = "no cache folder, so every run compiles again"
         return Finding("cache", False, said, "set XDG_CACHE_HOME to a folder", needed=False)
     existing = next(f for f in (folder, *folder.parents) if f.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):

@@ -15,20 +15,31 @@ EXPLAIN = 5.0
 """Seconds."""
 
 JSON_OUT = click.option(
-    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
+    "--json",
+    "json_out",
+    metavar="FILE",
+    help="Write the report as JSON; with -, stdout has nothing else.",
 )
-ITF_OUT = click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+ITF_OUT = click.option(
+    "--itf-out", metavar="FILE", help="Write the trace in the Informal Trace Format."
+)
 JUNIT_OUT = click.option(
     "--junit", "junit_out", metavar="FILE", help="Write the outcomes as JUnit XML, for CI systems."
 )
 SARIF_OUT = click.option(
-    "--sarif", "sarif_out", metavar="FILE", help="Write what is wrong as SARIF, for code scanning."
+    "--sarif",
+    "sarif_out",
+    metavar="FILE",
+    help="Write errors and violations as SARIF, for code scanning.",
 )
 HTML_OUT = click.option(
-    "--html", "html_out", metavar="FILE", help="Write what is found about chance as a page."
+    "--html", "html_out", metavar="FILE", help="Write probabilistic results as a page."
 )
 GITHUB = click.option(
-    "--github", "annotates", is_flag=True, help="Print what is wrong as annotations for GitHub."
+    "--github",
+    "annotates",
+    is_flag=True,
+    help="Print errors and violations as annotations for GitHub.",
 )
 
 

@@ -24,7 +24,7 @@ DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, err
 MOST = 50
 """The largest number of diagnostics of one problem that are printed."""
 DEBUG = "BIVALENCE_DEBUG"
-UNREPORTED = "it could not be run: see stderr"
+UNREPORTED = "it failed to run: see stderr"
 
 
 def attempt(what: Callable[[], None]) -> int:
@@ -96,7 +96,7 @@ def say_problem(problem: Exception) -> int:
         console.print_note(said.getvalue().rstrip("\n"))
         return problem.exit_code
     if isinstance(problem, MemoryError):
-        code, what = UNKNOWN, "out of memory: the verdict is unknown; --memory sets a budget"
+        code, what = UNKNOWN, "out of memory: the verdict is unknown; limit memory with --memory"
     elif isinstance(problem, OSError):
         code, what = _of_system(problem)
     else:
@@ -160,7 +160,7 @@ def say_refused() -> None:
     from checker.resources import take_refused_folders
 
     for folder, why in take_refused_folders().items():
-        message = f"{folder} is not used: {why}, so everything is made again in each run"
+        message = f"{folder} is not used: {why}, so nothing is cached"
         console.print_note(
             console.render_with_source(Diagnostic("E017", message, severity="warning")).rstrip("\n")
         )

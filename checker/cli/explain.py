@@ -27,12 +27,22 @@ BUDGET = 60.0
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="How long to look for a smaller run and for counterfactuals (without each fault).",
+    help="Time limit for minimising the run and for counterfactuals (without each fault).",
 )
-@click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Number of threads (default: all cores).",
+)
 @click.option("--trace-out", metavar="FILE", help="Write the explained trace as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="Write it to stdout, and nothing else.")
-@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write the explained trace as JSON to stdout, and nothing else.",
+)
+@click.option("--steps", is_flag=True, help="Also list every step and its state changes.")
 @LAYOUT
 def explain(
     trace: str,
@@ -43,11 +53,11 @@ def explain(
     steps: bool,
     layout: Layout,
 ) -> int:
-    """Say why the run of TRACE violates its property.
+    """Explain why the run of TRACE violates its property.
 
-    The run is replayed from its spec, then minimised: fewest faults, then fewest
-    messages, then fewest steps. For each fault and each message that is left, the same question is
-    asked without it. Exits 1, as `replay` does: it is a violation, after all.
+    The run is replayed from its spec, then minimised: fewest faults, then fewest messages, then
+    fewest steps. For each remaining fault and message, the property is checked without it. Exits
+    with 1, like `replay`, since the run is a violation.
     """
     from checker.cli.console import print_view, require_writable, write_file
     from checker.cli.progress import Meter

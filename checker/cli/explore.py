@@ -26,20 +26,24 @@ if TYPE_CHECKING:
     "--from",
     "position",
     metavar="TRACE[@STEP]",
-    help="Go on from that step of a recorded run, or from its end, in place of FILE::CHECK.",
+    help="Start from STEP of a recorded run, or from its end, instead of FILE::CHECK.",
 )
 @SET
-@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @click.option(
-    "--scenario", metavar="NAME|FILE", help="Begin with a scenario of the check, or one saved."
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
+)
+@click.option(
+    "--scenario", metavar="NAME|FILE", help="Start after a scenario of the check, or a saved one."
 )
 @click.option("--save", "save", metavar="FILE", help="Save the run as a scenario at the end.")
 @click.option(
     "--valence",
     is_flag=True,
-    help="Say what can still be decided after each choice; all states are explored first.",
+    help="Show after each choice which values can still be decided; explores all states first.",
 )
-@click.option("--no-diagram", is_flag=True, help="Sentences only, such as for a screen reader.")
+@click.option(
+    "--no-diagram", is_flag=True, help="Print only sentences, for example for a screen reader."
+)
 def explore(
     name: str | None,
     position: str | None,
@@ -52,8 +56,8 @@ def explore(
 ) -> int:
     """Step through a check by hand.
 
-    After each step: the run so far, and what can happen next, numbered, for each process. `?`
-    tells what can be said. Commands come from a terminal or, one a line, from a file or a pipe.
+    After each step, shows the run so far and the numbered possible steps of each process. `?`
+    lists the commands. Commands come from a terminal or, one per line, from a file or a pipe.
     """
     from checker.cli.console import require_writable
     from checker.cli.interactive import Exploring
@@ -68,7 +72,9 @@ def explore(
         session, still_open = _session_of(name, settings, fine_steps, scenario, valence)
     else:
         if name is not None or settings or fine_steps or scenario is not None or valence:
-            raise click.UsageError("--from TRACE@STEP: the trace says which check it is of")
+            raise click.UsageError(
+                "--from TRACE@STEP: leave out FILE::CHECK, which the trace names"
+            )
         session, still_open = session_from(position), None
     exploring = Exploring(session, diagrams=not no_diagram, still_open=still_open)
     try:
@@ -123,7 +129,7 @@ def _with_valence(
     with Meter(name) as meter:
         found = compute(question_of(spec, check, options, None, free_inputs=False), meter)
     if found.stopped is not None:
-        raise click.UsageError(f"the valence of {name} is not known: {found.stopped}")
+        raise click.UsageError(f"the valence of {name} is unknown: {found.stopped}")
     return prepared(found), lambda state: still_open(found, state)
 
 
@@ -141,7 +147,7 @@ def _execute(exploring: Exploring, line: str) -> bool:
             raise
         budgets.resume_after_interrupt()
         last_words.answered()
-        console.print_line("\ninterrupted; `show` tells how far it went")
+        console.print_line("\ninterrupted; `show` displays the run so far")
         return True
 
 
@@ -175,5 +181,5 @@ def _begin(session: SteppingSession, opened: PreparedCheck, name: str) -> None:
     for step in (*scenario.steps, *scenario.again):
         said = session.say(step.text)
         if isinstance(said, Unclear):
-            console.print_line(f"line {step.span.line}: {said.message}; this is how far it goes")
+            console.print_line(f"line {step.span.line}: {said.message}; the run stops here")
             break

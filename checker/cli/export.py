@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-@click.option("--to", "wanted", required=True, type=ExtensionName(EXPORTS), help="The format.")
+@click.option("--to", "wanted", required=True, type=ExtensionName(EXPORTS), help="Output format.")
 @click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Where to; - is stdout, and the default."
+    "-o", "--output", metavar="FILE", default="-", help="Output file; `-` (default) is stdout."
 )
 @LAYOUT
 def export(trace: str, wanted: str, output: str, layout: Layout) -> int:
-    """Write TRACE in another format; the spec is not needed.
+    """Write TRACE in another format, without its spec.
 
-    --layout is about pictures whose order is not given by their format: svg.
+    --layout applies only to formats without a fixed order: svg.
     """
     from checker.cli.console import require_writable
     from checker.cli.trace_documents import load
@@ -35,6 +35,6 @@ def export(trace: str, wanted: str, output: str, layout: Layout) -> int:
     if output != "-":
         require_writable(output)
     if layout != "steps" and not has_layout(wanted):
-        raise click.UsageError(f"--layout {layout}: the format {wanted} has one order only")
+        raise click.UsageError(f"--layout {layout}: the format {wanted} has a fixed order")
     put(output, export_trace(wanted, load(trace), layout))
     return 0

@@ -20,14 +20,14 @@ STDIN = "-"
 def fmt(paths: tuple[str, ...], checks: bool, shows: bool) -> int:
     """Format specs in place: indentation, blanks, blank lines.
 
-    PATHs are specs, or folders with specs in them; - formats stdin to stdout. Tokens, comments and
-    the ends of lines within an item stay as they are.
+    PATHs are specs, or folders of specs; - formats stdin to stdout. Tokens, comments and line
+    breaks within an item are preserved.
     """
     from checker.cli.errors import VIOLATED, attempt
     from checker.cli.test import specs_in
 
     if STDIN in paths and len(paths) > 1:
-        raise click.UsageError("- is stdin, and stands alone")
+        raise click.UsageError("- is stdin, and can't be combined with files")
     changed: list[str] = []
     code = 0
     for file in [STDIN] if STDIN in paths else dict.fromkeys(map(str, specs_in(paths))):

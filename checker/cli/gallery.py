@@ -38,18 +38,18 @@ UNPROTOCOLLED = ("interfaces",)
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="For each check; one that takes longer is left out, and named. As much again goes into"
-    " explaining what is found.",
+    help="Time limit per check, and again for explanations; checks that take longer are skipped"
+    " and listed.",
 )
 @click.option(
     "--every",
     is_flag=True,
-    help="Every check; otherwise of each protocol and property the first one that violates it.",
+    help="Include every violation (default: one per protocol and property).",
 )
 @JOBS
 @LAYOUT
 @click.option("--open", "opened", is_flag=True, help="Open the index in a browser.")
-@quiet_option("No progress, and not what was left out.")
+@quiet_option("Omit progress and the list of skipped checks.")
 def gallery(
     folder: str,
     files: tuple[str, ...],
@@ -60,10 +60,10 @@ def gallery(
     opened: bool,
     quiet: bool,
 ) -> int:
-    """Write pages of HTML for runs that violate what they should, and an index, to DIR.
+    """Write HTML pages of expected violations to DIR.
 
-    FILEs are specs, or folders with specs in them; without any, the library that comes with the
-    tool. Of each, the checks that expect a violation are run.
+    FILEs are specs, or folders of specs (default: the library). Only checks that expect a
+    violation are run. The pages have an index.
     """
     from checker.cli.chance_chapters import write_chance_chapters
     from checker.cli.console import print_hint, write_file
@@ -91,12 +91,12 @@ def gallery(
     ladders = [] if interrupted else write_ladders(specs, exhibits, target, layout)
     write_file(str(index), index_of(exhibits, skipped, layout, chapters, ladders))
     for each in skipped:
-        print_hint(f"left out: {each.check}: {each.why}")
+        print_hint(f"skipped: {each.check}: {each.why}")
     console.print_line(
-        f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out"
+        f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} skipped"
     )
     if interrupted:
-        console.print_note("interrupted; the pages are of the specs that were checked before")
+        console.print_note("interrupted; pages cover only the specs checked so far")
         return UNKNOWN
     if opened:
         open_in_browser(str(index))

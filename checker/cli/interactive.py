@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 HELP = """\
 NUMBER or its words   take that step
-u, undo / r, redo     one step back, or forth again; `undo 3`
-jump N                to step N of the run; 0 is the start
-crash P               P crashes
-drop N                the message of number N of what is listed is lost (where links lose)
-random, random K      K steps at random
-show                  the run, and what can happen
+u, undo / r, redo     undo or redo one step, or more: `undo 3`
+jump N                go to step N of the run; 0 is the start
+crash P               crash P
+drop N                lose the message of step N in the list (on lossy links)
+random, random K      take 1 or K random steps
+show                  show the run, and the possible steps
 state, state P        the variables of all processes, or of P
-deliveries            what each process has indicated
-messages              what is on its way
-why not WORDS         why that can't happen now
-alternatives          how many other steps there were, at each step of the run
-alternatives N        what else could have happened in place of step N
-instead N K           back before step N, and the alternative K (or its words)
-save NAME             the run as a scenario, in NAME.scenario
-?, help / q, quit     this / the end"""
+deliveries            the indications of each process
+messages              the messages in flight
+why not WORDS         why that step is impossible now
+alternatives          the number of other possible steps, at each step of the run
+alternatives N        the other possible steps at step N
+instead N K           undo to before step N, then take alternative K (or its words)
+save NAME             save the run as a scenario, in NAME.scenario
+?, help / q, quit     show this help / quit"""
 
 RATE = 0.1
 """The probability of a fault in a random step in which one is enabled."""
@@ -131,8 +131,8 @@ class Exploring:
         ways = self._ways
         if not number.isdigit() or not 1 <= int(number) <= len(ways):
             if not ways:
-                raise NotPossible("nothing can happen any more; `u` goes back")
-            raise NotPossible(f"there are steps 1 to {len(ways)}; `show` lists them")
+                raise NotPossible("no step is possible; `u` undoes one")
+            raise NotPossible(f"choose a step from 1 to {len(ways)}; `show` lists them")
         return ways[int(number) - 1]
 
     def _take(self, choice: Choice) -> None:
@@ -150,19 +150,19 @@ class Exploring:
             return
         near = get_close_matches(words.split()[0], [*self._commands, "quit"], 1, 0.7)
         if near and " " not in words:
-            raise NotPossible(f"did you mean `{near[0]}`? `?` tells what can be said")
+            raise NotPossible(f"did you mean `{near[0]}`? `?` lists the commands")
         self._unclear(found)
 
     def _unclear(self, unclear: Unclear) -> None:
         if not unclear.choices:
-            raise NotPossible(f"{unclear.message}; `show` lists what can, `?` the commands")
+            raise NotPossible(f"{unclear.message}; `show` lists possible steps, `?` the commands")
         numbers = {way.text: number for number, way in enumerate(self._ways, start=1)}
         lines = [f"  {numbers.get(text, 0):>3}  {text}" for text in unclear.choices]
         raise NotPossible("\n".join([f"{unclear.message}; there is", *lines]))
 
     def _undo(self, rest: str) -> None:
         for _ in range(_count(rest)):
-            console.print_line(f"back before: {self._session.undo().text}")
+            console.print_line(f"undone: {self._session.undo().text}")
         self.show()
 
     def _redo(self, rest: str) -> None:
@@ -183,19 +183,17 @@ class Exploring:
                 self._take(way)
                 return
         if not crashes:
-            raise NotPossible("nobody can crash here: the check allows no (more) crashes")
+            raise NotPossible("no process can crash here: the check allows no (more) crashes")
         can = ", ".join(way.process for way in crashes)
-        raise NotPossible(f"`crash` needs a process that can: {can}")
+        raise NotPossible(f"`crash` needs a process that can crash: {can}")
 
     def _drop(self, rest: str) -> None:
         losses = [way for way in self._ways if way.kind == "lose"]
         if not losses:
-            raise NotPossible("nothing can be lost here: the links lose nothing, or are empty")
+            raise NotPossible("no message can be lost here: the links lose none, or are empty")
         if not rest.isdigit():
             numbers = ", ".join(str(self._ways.index(way) + 1) for way in losses)
-            raise NotPossible(
-                f"`drop` needs the number, in this list, of a step about a message: {numbers}"
-            )
+            raise NotPossible(f"`drop` needs the number of a step with a message: {numbers}")
         chosen = self._choice_of_number(rest)
         self._take(chosen if chosen.kind == "lose" else _loss_of(chosen, losses))
 
@@ -212,7 +210,9 @@ class Exploring:
             ways = [w.transition for w in transitions.values() if w.transition is not None]
             chosen = self._session.draw(ways, self._chance, RATE)
             if chosen is None:
-                console.print_line("the system is quiescent: nothing has to happen any more")
+                console.print_line(
+                    "the system is quiescent: no fairness assumption requires another step"
+                )
                 break
             way = transitions[id(chosen)]
             self._session.pick(way)
@@ -259,8 +259,8 @@ class Exploring:
         groups = self._session.choices.by_process()
         if not groups:
             beyond = self._session.beyond()
-            said = f"{beyond[0].upper()}{beyond[1:]}." if beyond else "Nothing can happen any more."
-            console.print_line(f"{said} `u` goes back, `q` ends.")
+            said = f"{beyond[0].upper()}{beyond[1:]}." if beyond else "No step is possible."
+            console.print_line(f"{said} `u` undoes a step, `q` quits.")
         number, likely = 0, self._session.odds()
         for process, ways in groups.items():
             console.print_line(
@@ -269,7 +269,7 @@ class Exploring:
             for way in ways:
                 number += 1
                 idle = "  (changes nothing)" if way.idle else ""
-                odds = f"  (chance {likely[way.text]})" if way.text in likely else ""
+                odds = f"  (probability {likely[way.text]})" if way.text in likely else ""
                 said = f"{way.text}{idle}{odds}{self._open(way.successor)}"
                 console.print_line(f"  {number:>3}  {said}")
         for failing in self._session.faults():
@@ -283,13 +283,13 @@ class Exploring:
 
     def _trace(self) -> Trace:
         if not self._session.steps_taken:
-            raise NotPossible("the run has not started: pick a way to start")
+            raise NotPossible("choose an initial state first")
         return self._session.trace()
 
     def _state(self, rest: str) -> None:
         state = self._session.state
         if state is None:
-            raise NotPossible("the run has not started: pick a way to start")
+            raise NotPossible("choose an initial state first")
         system = self._session.system
         if rest and rest not in system.processes:
             raise NotPossible(f"there is no process {rest}: {', '.join(system.processes)}")
@@ -309,7 +309,7 @@ class Exploring:
 
     def _messages(self, rest: str) -> None:
         waiting = self._waiting()
-        console.print_line("\n".join(f"  {text}" for text in waiting) or "  nothing is on its way")
+        console.print_line("\n".join(f"  {text}" for text in waiting) or "  no messages in flight")
 
     def _why(self, rest: str) -> None:
         words = rest.removeprefix("not").strip()
@@ -321,7 +321,7 @@ class Exploring:
             return
         told = {way.text: number for number, way in enumerate(self._session.steps_taken)}
         if words in told:
-            console.print_line(f"it has happened: that was step {told[words]}")
+            console.print_line(f"it has already happened, in step {told[words]}")
         trace = self._trace()
         assert self._session.state is not None
         for reason in why_not(words, self._session.system, self._session.state, trace):
@@ -340,7 +340,7 @@ class Exploring:
     def _describe(self, number: int, found: Alternatives) -> None:
         """Prints the alternatives to step ``number``, with what each brings about."""
         taken = self._session.steps_taken[number].text
-        console.print_line(f"in place of step {number}, {taken}:")
+        console.print_line(f"instead of step {number}, {taken}:")
         for place, way in enumerate(found.ways, start=1):
             console.print_line(f"  {place:>3}  {way.text}")
             same = ["leads to the same state"] if way.same else []
@@ -349,7 +349,7 @@ class Exploring:
         if found.more:
             console.print_line(f"       and {found.more} more")
         if not found.ways:
-            console.print_line("  nothing else was possible")
+            console.print_line("  no other step was possible")
 
     def _instead(self, rest: str) -> None:
         first, _, words = rest.partition(" ")
@@ -403,10 +403,10 @@ def _loss_of(chosen: Choice, losses: list[Choice]) -> Choice:
     for way in losses:
         if message and f" {message} " in way.text and way.text.endswith(f" to {chosen.process}"):
             return way
-    raise NotPossible("that step is about no message that can be lost")
+    raise NotPossible("that step has no message that can be lost")
 
 
 def _count(rest: str) -> int:
     if rest and not rest.isdigit():
-        raise NotPossible(f"a number is needed, not `{rest}`")
+        raise NotPossible(f"expected a number, not `{rest}`")
     return int(rest) if rest else 1

@@ -23,18 +23,18 @@ INTERFACES = "interfaces"
 
 @click.command("list")
 def list_specs() -> int:
-    """List the specs that come with the tool, and the interfaces that every spec sees."""
+    """List the specs and interfaces of the library."""
     from checker import resources
 
     folder = Path(resources.specs())
     files = sorted(f for f in folder.rglob("*.bcast") if f.parent.name != INTERFACES)
     if not files:
-        console.print_line(f"there are no specs in {folder}")
+        console.print_line(f"no specs in {folder}")
         return 0
     console.print_line(f"{folder}:")
     for file in files:
         console.print_line("\n".join(_lines(folder, file)))
-    console.print_line("\ninterfaces, which every spec sees:")
+    console.print_line("\ninterfaces, visible in every spec:")
     for name, operators in interfaces(folder):
         console.print_line(f"  {name}: {', '.join(operators)}")
     return 0

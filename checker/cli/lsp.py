@@ -9,9 +9,9 @@ import click
 
 @click.command()
 def lsp() -> int:
-    """Answer an editor: the Language Server Protocol over stdin and stdout.
+    """Run the language server, over stdin and stdout.
 
-    Editors start it themselves (docs/editors.md). It needs the extra `editor`.
+    Editors start it (docs/editors.md). It needs the extra `editor`.
     """
     from checker.cli import last_words
     from checker.diagnostics import Diagnostic, SpecError
@@ -19,8 +19,8 @@ def lsp() -> int:
     try:
         from checker.editor.server import make_server
     except ImportError as lacking:
-        message = f"the language server needs what is not installed: {lacking.name}"
-        hint = "pip install 'bivalence[editor]'"
+        message = f"the language server needs a missing package: {lacking.name}"
+        hint = "run `pip install 'bivalence[editor]'`"
         raise SpecError((Diagnostic("E070", message, hint=hint),)) from None
     last_words.end_within(0.0)  # there is nothing to report
     reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

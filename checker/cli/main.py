@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one supervises (:mod:`checker.cli.supervisor`).
     """
     if not _can_speak():
-        _last_word("error: stdout is closed: nothing that is found could be said")
+        _last_word("error: stdout is closed, so results can't be printed")
         return USAGE
     if arguments is not None:
         return _work(arguments)

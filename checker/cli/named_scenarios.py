@@ -110,7 +110,7 @@ def replay_scenario(name: str, steps: bool) -> int:
     console.print_line(f"{problem.span.file}:{problem.span.line}: {scenario.name} FAILED:")
     console.print_line(f"  {problem.message}")
     if problem.possible:
-        console.print_line("  what can happen there:")
+        console.print_line("  possible steps:")
     for text in problem.possible:
         console.print_line(f"    {text}")
     return 1

@@ -46,7 +46,7 @@ def group_of(option: click.Parameter) -> str:
 
 
 def quiet_option(
-    said: str = "No progress and no notes.", *, expose: bool = True
+    said: str = "Omit progress and notes.", *, expose: bool = True
 ) -> Callable[..., Any]:
     """Returns the option ``--quiet``, of which :func:`is_quiet` knows; ``said``: its help;
     ``expose``: the command has a parameter for it."""

@@ -25,20 +25,21 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
             "--html",
             "html",
             metavar="FILE",
-            help="Write one page of HTML that needs no other file.",
+            help="Write a self-contained HTML page.",
         ),
         click.option("--open", "opened", is_flag=True, help="Open the page in a browser."),
         click.option(
             "--compare",
             metavar="TRACE|FILE::CHECK",
-            help="Put another run beside it on the page, aligned as far as both are the same: that"
-            " of another trace, or the same steps in another check, such as of the right protocol.",
+            help="Show another run next to it, aligned on their common prefix: the run"
+            " of another trace, or the same steps in another check, such as of the"
+            " correct protocol.",
         ),
         click.option(
             "--without-faults",
             "faultless",
             is_flag=True,
-            help="Put the same steps without crashes, losses and forgeries beside it.",
+            help="Show the same steps without crashes, losses and forgeries next to it.",
         ),
     )
     for option in reversed(options):
@@ -49,14 +50,14 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
 def require_page(html: str | None, opened: bool, compare: str | None, faultless: bool) -> bool:
     """Returns whether a page is requested at all; refuses options that contradict one another."""
     if compare is not None and faultless:
-        raise click.UsageError("--compare and --without-faults: only one run can stand beside it")
+        raise click.UsageError("--compare and --without-faults: only one of them is possible")
     if (compare is not None or faultless) and html is None and not opened:
         option = "--without-faults" if faultless else "--compare"
-        raise click.UsageError(f"{option} is about a page: say --html FILE, or --open")
+        raise click.UsageError(f"{option} needs a page: add --html FILE or --open")
     if compare is not None and compare.endswith(".bcast"):
-        raise click.UsageError(f"--compare {compare}: say which check of it, as FILE::CHECK")
+        raise click.UsageError(f"--compare {compare}: name a check, as FILE::CHECK")
     if opened and html == "-":
-        raise click.UsageError("what goes to stdout can't be opened: name a file with --html")
+        raise click.UsageError("stdout can't be opened in a browser: name a file with --html")
     return html is not None or opened
 
 
@@ -110,7 +111,7 @@ def alternatives_to(document: Loaded) -> tuple[Alternatives, ...]:
         opened, taken = retrace(document)
     except SpecError as problem:
         why = problem.diagnostics[0].message
-        print_hint(f"note: the page doesn't say what else could have happened: {why}")
+        print_hint(f"note: the page omits alternatives: {why}")
         return ()
     return all_alternatives(opened.system, taken)
 
@@ -162,7 +163,7 @@ def open_in_browser(file: str) -> None:
     from checker.cli.console import print_hint
 
     if not webbrowser.open(Path(file).resolve().as_uri()):
-        print_hint(f"no browser was found: open {file} in one")
+        print_hint(f"no browser found: open {file} in one")
 
 
 def _temporary() -> str:

@@ -31,7 +31,10 @@ class Outcome(Protocol):
 R = TypeVar("R", bound=Outcome)
 
 JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="K", help="So many at a time. Default: all cores."
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Run K at a time (default: one per core).",
 )
 
 

@@ -46,15 +46,15 @@ METHODS = {
     "--all-n",
     "every",
     is_flag=True,
-    help="For every n, f and number that the protocol takes, where its `requires` holds; a check"
-    " with `for all` is always asked so.",
+    help="Prove for all values of n, f and numeric parameters that satisfy `requires`; implied"
+    " by `for all`.",
 )
 @click.option(
     "--method",
     type=click.Choice(list(METHODS)),
     default="auto",
     show_default=True,
-    help="Of one finite system: invariants that each step keeps, induction over K steps, or"
+    help="For one finite system: inductive invariants, induction over K steps, or"
     " property-directed reachability; auto tries them in this order.",
 )
 @DEPTH
@@ -64,34 +64,34 @@ METHODS = {
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="How long to try, for each check.",
+    help="Time limit per check.",
 )
 @QUERY_TIMEOUT
 @click.option(
     "--certificate",
     metavar="FILE",
-    help="Write what shows the proof as SMT-LIB 2: any solver must answer unsat to each query.",
+    help="Write the proof's queries as SMT-LIB 2; any solver must answer unsat to each.",
 )
 @click.option(
     "--tight/--no-tight",
     default=True,
     show_default=True,
-    help="With --all-n: assume less of the sizes, and say what fails then.",
+    help="With --all-n: also weaken the size conditions, and report which properties fail.",
 )
 @click.option(
     "--synthesize",
     is_flag=True,
-    help="With --all-n: look for the weakest linear condition, and for thresholds, that will do.",
+    help="With --all-n: find the weakest sufficient linear condition, and thresholds.",
 )
 @JSON_OUT
 @JUNIT_OUT
 @SARIF_OUT
 @GITHUB
 @trace_option()
-@click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
+@click.option("--steps", is_flag=True, help="Show runs step by step, with all state changes.")
 @VERBOSE
 @SHOW
-@quiet_option("No progress and no executions.")
+@quiet_option("Omit progress and runs.")
 @writing_files
 def prove(
     names: tuple[str, ...],
@@ -110,11 +110,11 @@ def prove(
     shown: tuple[str, ...],
     quiet: bool,
 ) -> int:
-    """Prove what checks ask, with z3: all of FILE's, or the one called CHECK.
+    """Prove the properties of checks with z3.
 
-    Of a finite system: at every depth, however many states there are. With --all-n, or of a check
-    with `for all`: for every number of processes and faults that the resilience condition allows.
-    PROVED is said only of what a second query has confirmed.
+    A proof for a finite system covers runs of every length. With --all-n, or for a check with
+    `for all`, it covers every number of processes and faults that the resilience condition
+    allows. PROVED is reported only if a second query has confirmed it.
     """
     from checker.cli.reporting import Display, run_and_report
     from checker.cli.settings import settings_of, targets
@@ -155,11 +155,11 @@ def _require_sense(
     for all sizes, ``of_one`` says whether options for single sizes are given.
     """
     if certificate is not None and len(asked) > 1:
-        raise click.UsageError("--certificate is about one check: name it, as FILE::CHECK")
+        raise click.UsageError("--certificate applies to one check: name it, as FILE::CHECK")
     if of_one and general == set(asked):
-        raise click.UsageError("--method, --depth and --certificate are about finite systems")
+        raise click.UsageError("--method, --depth and --certificate apply only to finite systems")
     if synthesize and not general:
-        raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
+        raise click.UsageError("--synthesize needs --all-n, or a check with `for all`")
 
 
 def _is_parametric(spec: Spec, name: str, options: Options) -> bool:

@@ -11,14 +11,14 @@ from checker.records import replace
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+@click.option("--steps", is_flag=True, help="Also list every step and its state changes.")
 def replay(trace: str, steps: bool) -> int:
-    """Make the run of a trace or a scenario again, and list its steps.
+    """Replay a trace or scenario, and list its steps.
 
-    The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
-    trace says: it is a violation, after all; 0 where it is of no property, as the run that explains
-    a log. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
-    is run as a regression: exits 0 where the run is possible and its claims are true.
+    TRACE names the spec, check and parameters. Exits with 1 if the trace is a violation and its
+    run is reproduced, with 0 if it has no property (such as a run that explains a log). A scenario
+    (FILE.scenario, or FILE::CHECK::SCENARIO) is a regression test: exits with 0 if the run is
+    possible and its claims are true.
     """
     from checker.cli.console import print_view
     from checker.cli.named_scenarios import is_scenario, replay_scenario
@@ -28,7 +28,7 @@ def replay(trace: str, steps: bool) -> int:
     if is_scenario(trace):
         return replay_scenario(trace, steps)
     if "::" in trace and not Path(trace).exists():
-        raise click.UsageError(f"{trace}: a scenario of a check is called FILE::CHECK::SCENARIO")
+        raise click.UsageError(f"{trace}: name a scenario of a check as FILE::CHECK::SCENARIO")
     document = load_document(trace)
     again = replay_document(document)
     if not document.edited and not changed_sources(document.trace):

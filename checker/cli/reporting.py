@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from checker.session.pipeline import Options
 
 VERBOSE = click.option(
-    "--verbose", "-v", is_flag=True, help="Also assumptions, reductions and statistics."
+    "--verbose", "-v", is_flag=True, help="Also print assumptions, reductions and statistics."
 )
 SHOW = click.option(
     "--show",
     "shown",
     multiple=True,
     metavar="CHECK",
-    help="Show the whole report of CHECK, with its counterexamples, also where they were expected"
+    help="Show the full report of CHECK, with its counterexamples, even if they were expected"
     " (repeatable).",
 )
 
@@ -63,7 +63,7 @@ class Display(Struct, frozen=True):
         known = list(dict.fromkeys(name for _, name in asked))
         for name in self.shown:
             if name not in known:
-                raise click.UsageError(f"--show {name}: the checks are {', '.join(known)}")
+                raise click.UsageError(f"--show {name}: unknown check; known: {', '.join(known)}")
 
 
 def run_and_report(
@@ -181,7 +181,7 @@ def require_outputs(outputs: list[str]) -> None:
     from checker.cli.console import require_writable
 
     if len(set(outputs)) < len(outputs):
-        raise click.UsageError("two outputs can't go to the same file")
+        raise click.UsageError("two outputs name the same file")
     for output in outputs:
         if output != "-":
             require_writable(output)
@@ -239,7 +239,7 @@ class Screen:
 
         if rows := list(caveats(report)):
             console.print_view(caveats_view(rows))
-        unasked = (f"not asked: {not_asked_text(report)}",) if report.not_asked else ()
+        unasked = (f"not covered: {not_asked_text(report)}",) if report.not_asked else ()
         for note in (*unasked, *report.notes):
             self._notes.setdefault(note, []).append(report.check)
 
@@ -391,7 +391,7 @@ class Files:
         self._written = self._begun = False
         self._annotates = annotates
         if annotates and not self.leave_stdout:
-            raise click.UsageError("--github writes to stdout, where `-` has sent another output")
+            raise click.UsageError("--github writes to stdout, which `-` already uses")
 
     def require_apart(self, output: str | None) -> None:
         """Raises ``UsageError`` where ``output``, which something else writes, is among them, or
@@ -480,7 +480,7 @@ class Files:
             console.write_stdout(export(self._traces["-"], traces[0]))
         if len(traces) > 1:
             console.print_note(
-                f"of {len(traces)} traces, the first was written: {traces[0].property_name}"
+                f"wrote only the first of {len(traces)} traces: {traces[0].property_name}"
             )
 
 

@@ -10,13 +10,13 @@ from checker.cli import console
 @click.command()
 @click.argument("trace", metavar="TRACE")
 @click.option(
-    "-o", "--output", metavar="FILE", help="Where to, with what `replay` needs; default: stdout."
+    "-o", "--output", metavar="FILE", help="Output file, which `replay` can run (default: stdout)."
 )
-@click.option("--name", metavar="NAME", help="What the scenario is called.")
+@click.option("--name", metavar="NAME", help="Name of the scenario.")
 def scenario(trace: str, output: str | None, name: str | None) -> int:
-    """Write the run of TRACE as a scenario: the text of a clause for its check.
+    """Write the run of TRACE as a scenario clause for its check.
 
-    A check runs its scenarios beside its exploration, so that a bug once found stays found.
+    A check also runs its scenarios, so a scenario serves as a regression test.
     """
     from checker.cli.console import require_writable, write_file
     from checker.cli.named_scenarios import scenario_name, text_of

@@ -27,10 +27,10 @@ def size(text: str) -> int:
     """Parses an amount of memory in bytes: ``500M``, ``4G``, ``1.5GiB``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
-        raise click.BadParameter(f"{text!r} is no amount of memory, such as 4G or 500M")
+        raise click.BadParameter(f"{text!r} is not an amount of memory, such as 4G or 500M")
     amount = int(float(found[1]) * UNITS[found[2].upper()])
     if amount == 0:
-        raise click.BadParameter("no memory at all is too little")
+        raise click.BadParameter("the memory limit must be above 0")
     return amount
 
 
@@ -59,31 +59,31 @@ DEPTH = click.option(
     "--depth",
     type=click.IntRange(0, DEEPEST),
     metavar="K",
-    help="Of one finite system: induction over up to K steps.",
+    help="For one finite system: induction over up to K steps.",
 )
 TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="End after so long; what is not known by then is unknown.",
+    help="Stop after SECONDS; undecided properties are unknown.",
 )
 MAX_STATES = click.option(
     "--max-states",
     type=click.IntRange(min=1),
     metavar="N",
-    help="End when so many states were found.",
+    help="Stop after finding N states.",
 )
 MEMORY = click.option(
     "--memory",
     type=size,
     metavar="SIZE",
-    help="End before more memory than that is used, such as 4G or 500M.",
+    help="Limit memory to SIZE, such as 4G or 500M.",
 )
 QUERY_TIMEOUT = click.option(
     "--query-timeout",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="How long z3 may think about one query.",
+    help="Time limit of z3 per query.",
 )
 
 
@@ -95,9 +95,9 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=ExtensionName(ENGINES),
             default=AUTO,
             show_default=True,
-            help="What searches: compiled code here, or on Spark, or the plain interpreter that"
-            " defines it, or z3, for runs of up to --depth steps; auto starts here, and goes over"
-            " to --master when it pays.",
+            help="Engine: native code here or on Spark, the reference interpreter, or z3 (runs of"
+            " up to --depth steps); auto starts locally and switches"
+            " to --master when that is faster.",
         ),
         click.option(
             "--reduce",
@@ -106,12 +106,18 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             shell_complete=complete_mode,
             default="auto",
             show_default=True,
-            help="What may be done to explore less; what is not proven for a question is not done,"
-            " and none explores all states as they are.",
+            help="Allowed reductions; each is applied only where it is proven sound for the"
+            " property;"
+            " none explores all states.",
         ),
-        click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all."),
         click.option(
-            "--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step."
+            "--threads",
+            type=click.IntRange(min=1),
+            metavar="K",
+            help="Number of threads (default: all cores).",
+        ),
+        click.option(
+            "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
         ),
         MAX_STATES,
         click.option(
@@ -120,7 +126,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "max_depth",
             type=click.IntRange(min=0),
             metavar="K",
-            help="Look at runs of up to K steps.",
+            help="Explore runs of up to K steps.",
         ),
         QUERY_TIMEOUT,
         TIMEOUT,
@@ -137,8 +143,8 @@ def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
     exact = click.option(
         "--exact",
         is_flag=True,
-        help="Compute probabilities and expected values as fractions, each with a certificate that"
-        " is checked; small ones are exact anyway.",
+        help="Compute probabilities and expected values as fractions, each with a checked"
+        " certificate; small systems are always exact.",
     )
     precision = click.option(
         "--precision",
@@ -146,7 +152,7 @@ def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         default=1e-6,
         show_default=True,
         metavar="WIDTH",
-        help="How far apart the two numbers may be that surely have a probability between them.",
+        help="Maximum width of probability intervals.",
     )
     drn_out = click.option(
         "--drn-out",
@@ -161,7 +167,7 @@ SET = click.option(
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter or a clause of the world, such as n=4, crash=2 or links=fair_loss+fifo.",
+    help="Set a parameter or a clause of the world, such as n=4, crash=2 or links=fair_loss+fifo.",
 )
 
 
@@ -170,7 +176,7 @@ LAYOUT = click.option(
     type=click.Choice(["steps", "causality"]),
     default="steps",
     show_default=True,
-    help="The order in diagrams: that of the steps, or that of what depends on what.",
+    help="Order in diagrams: by step, or by causality.",
 )
 
 
@@ -184,7 +190,7 @@ def selection(command: Callable[..., Any]) -> Callable[..., Any]:
             callback=_names,
             help="Draw only these processes, such as p1,p3.",
         ),
-        click.option("--fold", "folded", is_flag=True, help="Leave out steps that do not matter."),
+        click.option("--fold", "folded", is_flag=True, help="Omit irrelevant steps."),
     )
     for option in reversed(options):
         command = option(command)
@@ -194,7 +200,7 @@ def selection(command: Callable[..., Any]) -> Callable[..., Any]:
 def _names(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...]:
     names = tuple(name.strip() for name in (given or "").split(","))
     if given is not None and not all(names):
-        raise click.BadParameter("name processes, with commas between them, such as p1,p3")
+        raise click.BadParameter("separate processes by commas, such as p1,p3")
     return names if given is not None else ()
 
 
@@ -204,9 +210,9 @@ def settings_of(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not (equals and value and re.fullmatch(r"[A-Za-z_]\w*", name)):
-            raise click.UsageError(f"--set wants NAME=VALUE, such as n=4, not {pair!r}")
+            raise click.UsageError(f"--set takes NAME=VALUE, such as n=4, not {pair!r}")
         if settings.get(name, value) != value:
-            raise click.UsageError(f"--set gives {name} twice: {settings[name]} and {value}")
+            raise click.UsageError(f"--set sets {name} twice: to {settings[name]} and {value}")
         settings[name] = value
     return settings
 
@@ -221,7 +227,7 @@ def options_of(
 
     depth = given["max_depth"]
     if depth is not None and depth > DEEPEST and engine_of(given["engine"]).unrolls:
-        message = f"--depth {depth} is too deep for formulas: {DEEPEST:,} steps are the most"
+        message = f"--depth {depth} is too large for formulas: the limit is {DEEPEST:,} steps"
         raise click.UsageError(message)
     limits = Limits(given["max_states"], depth, given["timeout"], given["memory"])
     more: dict[str, Any] = {}

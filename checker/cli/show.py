@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
-@click.option("--system", is_flag=True, help="The finite transition system, readable.")
+@click.option("--system", is_flag=True, help="Print the finite transition system.")
+@click.option("--automaton", is_flag=True, help="Print the threshold automaton for all sizes.")
+@click.option("--svg", metavar="FILE", help="Draw the threshold automaton.")
 @click.option(
-    "--automaton", is_flag=True, help="The threshold automaton that stands for all sizes."
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
 )
-@click.option("--svg", metavar="FILE", help="Draw that automaton.")
-@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 @TIMEOUT
 def show(
     names: tuple[str, ...],
@@ -35,11 +35,10 @@ def show(
     fine_steps: bool,
     timeout: float | None,
 ) -> int:
-    """Show what checks ask.
+    """Show the properties and assumptions of checks.
 
-    Parameters, properties with their definitions, and what is assumed; or, with --system, the
-    finite transition system that is searched; or, with --automaton, the threshold automaton of
-    which `prove --all-n` asks.
+    With --system, shows the finite transition system that `check` explores; with --automaton, the
+    threshold automaton that `prove --all-n` analyses.
     """
     from checker.engines import budgets
 
@@ -72,7 +71,7 @@ def _show(
     )
     asked = targets(names)
     if system and (automaton or svg is not None):
-        raise click.UsageError("--system or --automaton: one of the two")
+        raise click.UsageError("--system and --automaton exclude each other")
     if svg is not None:
         require_writable(svg)
         if len(asked) > 1:

@@ -47,7 +47,7 @@ DEFAULT_WALKS = 10_000
     "walks",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Walks at most. Default: 10000, or as many as --timeout allows.",
+    help="Maximum number of walks (default: 10000, or as many as --timeout allows).",
 )
 @click.option(
     "--steps",
@@ -56,24 +56,32 @@ DEFAULT_WALKS = 10_000
     default=200,
     show_default=True,
     metavar="K",
-    help="Of a walk at most.",
-)
-@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Default: a new one.")
-@click.option(
-    "--after", metavar="SCENARIO", help="Walk on from the end of this scenario, or of a file's."
+    help="Maximum number of steps of a walk.",
 )
 @click.option(
-    "--only", multiple=True, metavar="PROPERTY", help="Look at this property alone (repeatable)."
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    help="Seed of the walks (default: a new one).",
 )
+@click.option(
+    "--after", metavar="SCENARIO", help="Start walks at the end of SCENARIO: a name, or a file."
+)
+@click.option("--only", multiple=True, metavar="PROPERTY", help="Check only PROPERTY (repeatable).")
 @click.option(
     "--engine",
     type=click.Choice([AUTO, DEFAULT, ON_CLUSTER, DEFINITION]),
     default=AUTO,
     show_default=True,
-    help="What walks: compiled code here, or on Spark, or the plain interpreter that defines it;"
+    help="Engine: native code here or on Spark, or the reference interpreter;"
     " all make the same walks.",
 )
-@click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Number of threads (default: all cores).",
+)
 @MASTER
 @CONF
 @click.option(
@@ -82,22 +90,23 @@ DEFAULT_WALKS = 10_000
     "timeout",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="Walk so long at most.",
+    help="Stop walks after SECONDS.",
 )
-@click.option("--memory", type=size, metavar="SIZE", help="For the states of the walks.")
+@click.option("--memory", type=size, metavar="SIZE", help="Memory limit for walks.")
 @explaining_options(
-    "How long to look for the smallest run that violates what a walk has violated, and for"
-    " what would have saved it.",
-    "Show the run as it was walked.",
+    "Time limit for minimising a violating walk and finding counterfactuals.",
+    "Show the run as found, without minimising and explaining it.",
 )
-@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option(
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
+)
 @JSON_OUT
 @trace_option("a violation's")
 @ITF_OUT
 @LAYOUT
 @selection
 @VERBOSE
-@quiet_option("No progress and no executions.")
+@quiet_option("Omit progress and runs.")
 @writing_files
 def simulate(
     name: str,
@@ -114,11 +123,11 @@ def simulate(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Walk at random through what a check can do, and judge its properties.
+    """Check properties on random walks.
 
-    Looks deeper than a search can, and without a guarantee: it ends with the first violation, which
-    is shown as `check` shows one, or with exit code 3. Invariants are judged in every state, whole
-    runs where a walk might stay forever. The same seed walks the same ways again.
+    Walks reach deeper states than a search, without guarantees. Stops at the first violation, and
+    reports it like `check`; otherwise exits with 3. Invariants are evaluated in every state,
+    liveness properties where a walk may stay forever. The same seed reproduces the same walks.
     """
     from checker.cli.settings import one_target, settings_of
     from checker.engines import budgets
@@ -173,12 +182,12 @@ def _cluster(given: dict[str, Any]) -> Cluster | None:
     engine, master = given["engine"], given["master"]
     if master is None and engine != ON_CLUSTER:
         if given["conf"]:
-            raise click.UsageError("--conf wants a --master")
+            raise click.UsageError("--conf needs --master")
         return None
     if engine not in (AUTO, ON_CLUSTER):
-        raise click.UsageError(f"--master is for --engine {ON_CLUSTER}")
+        raise click.UsageError(f"--master applies to --engine {ON_CLUSTER}")
     if given["threads"] is not None:
-        raise click.UsageError("--threads is for this machine; on Spark there is a task for a slot")
+        raise click.UsageError("--threads applies to this machine; Spark has one task per slot")
     cluster = Cluster(master or HERE, conf_of(given["conf"]))
     look(cluster)
     return cluster

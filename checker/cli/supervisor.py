@@ -309,10 +309,10 @@ def _death(number: int) -> tuple[str, int]:
     """Returns in words that a signal has ended the child, and the exit code."""
     name = signal.Signals(number).name
     if name == "SIGKILL":
-        return "its process was killed, as the system does when memory runs out", UNKNOWN
+        return "its process was killed, probably for lack of memory", UNKNOWN
     if name in ("SIGINT", "SIGTERM", "SIGHUP"):
         return "interrupted", UNKNOWN
-    return f"internal error: its process was ended by {name}; please report it", BUG
+    return f"internal error: its process was killed by {name}; please report it", BUG
 
 
 def _terminal() -> list[Any] | None:

@@ -49,17 +49,25 @@ def _unusable(failed: Failure, given: Mapping[str, Any]) -> Any:
     multiple=True,
     required=True,
     metavar="AXES",
-    help="Such as n=3..5,f=0..2,links={perfect,fifo}.",
+    help="Parameter grid, such as n=3..5,f=0..2,links={perfect,fifo}.",
 )
 @SET
 @engine_options
-@click.option("--out", metavar="FILE", help="Write a row for each cell as Parquet.")
-@click.option("--json", "json_out", metavar="FILE", help="Or as JSON; - is stdout, alone.")
-@click.option("--traces", metavar="FOLDER", help="Write a trace for each violation.")
+@click.option("--out", metavar="FILE", help="Write a row per cell as Parquet.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="K", help="Cells at a time. Default: all cores."
+    "--json",
+    "json_out",
+    metavar="FILE",
+    help="Write a row per cell as JSON; with -, stdout has nothing else.",
 )
-@quiet_option("No progress.")
+@click.option("--traces", metavar="FOLDER", help="Write a trace per violation.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Run K cells at a time (default: one per core).",
+)
+@quiet_option("Omit progress.")
 @writing_errors(_unusable)
 def sweep(
     name: str,
@@ -73,13 +81,13 @@ def sweep(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Run one check with many parameters.
+    """Run one check for a grid of parameters.
 
-    One cell for each combination of values; limits are for each cell. A cell that fails, or that
-    there is no such system for, does not lose the others. With --master the cells run on Spark.
+    The grid has one cell per combination of values; limits apply per cell. A cell that fails or
+    has impossible parameters does not affect the others. With --master, cells run on Spark.
 
-    Exit codes: 0 all cells ran, whatever they found; 3 some are not known (a limit, a process that
-    died, an interrupt); 2 what was given can't be used; 70 an internal error in some cell.
+    Exit codes: 0 all cells ran, with any verdicts; 2 invalid input; 3 some cells are unknown (a
+    limit, a killed process, an interrupt); 70 internal error in some cell.
     """
     from checker.cli.settings import options_of
     from checker.sweep.grid import grid_of
@@ -102,7 +110,7 @@ def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
     """Returns further axes (shells split ``links={a,b}`` into two words); refuses other words."""
     for word in more:
         if "=" not in word:
-            raise click.UsageError(f"one check at a time can be swept: what is {word!r}?")
+            raise click.UsageError(f"sweep takes one check: unexpected {word!r}")
     return more
 
 
@@ -111,19 +119,19 @@ def _require_whole(engine: Mapping[str, Any]) -> None:
     for name, otherwise in (("exchange", "auto"), ("shards", None), ("graduate_at", None)):
         if engine[name] != otherwise:
             option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} divides one search; here each cell is one task")
+            raise click.UsageError(f"--{option} divides one search, but each cell is one task")
 
 
 def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
     from checker.cli.console import require_writable
 
     if len(set(outputs)) < len(outputs):
-        raise click.UsageError("two outputs can't go to the same file")
+        raise click.UsageError("two outputs name the same file")
     for output in outputs:
         if output != "-":
             require_writable(output)
     if out == "-":
-        raise click.UsageError("Parquet goes to a file, not to stdout; --json - does")
+        raise click.UsageError("Parquet can't be written to stdout; use --json -")
     if traces is not None:
         try:
             Path(traces).mkdir(parents=True, exist_ok=True)
@@ -156,7 +164,7 @@ def _run(
             interrupted = True
     keeper.finish()
     if interrupted:
-        print_note("interrupted; what is done is kept")
+        print_note("interrupted; finished cells are kept")
     return _exit_code(keeper.rows)
 
 
@@ -235,7 +243,7 @@ class _Keeper:
         from checker.cli.console import print_note
 
         if not self._told:
-            print_note(f"can't write: {problem.strerror or problem}; going on")
+            print_note(f"can't write: {problem.strerror or problem}; continuing")
         self._told = True
 
     def _save(self) -> None:

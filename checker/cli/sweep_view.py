@@ -79,7 +79,7 @@ def _outcome(row: Row) -> Text:
     if row.reason:
         said.append(f": {row.reason}", style="dim")
     if row.cell.within is False:
-        _join(said, "; ").append("outside what is required", style="dim")
+        _join(said, "; ").append("outside `requires`", style="dim")
     for verdict in row.verdicts.values():
         if verdict.trace:
             said.append("\n")
@@ -98,7 +98,7 @@ def _link(path: str) -> str:
 def _facts(plan: SweepPlan, rows: Sequence[Row], most: int | None) -> RenderableType:
     shown = [("cells", _statuses(rows))]
     if most is not None and len(rows) > most:
-        shown.append(("shown", f"the first {most:,}; the file has all"))
+        shown.append(("shown", f"only the first {most:,} are shown; the file has all"))
     for name in plan.properties:
         words = Counter(row.verdicts[name].word for row in rows if name in row.verdicts)
         told = ", ".join(f"{word.value} in {words[word]}" for word in Word if words[word])

@@ -45,7 +45,7 @@ takes as long to start."""
 @JUNIT_OUT
 @SARIF_OUT
 @GITHUB
-@quiet_option("No progress, and only what is not as expected.")
+@quiet_option("Omit progress and passing checks.")
 @writing_files
 def test(
     paths: tuple[str, ...],
@@ -54,9 +54,9 @@ def test(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Run every check and compare it with what it expects.
+    """Run every check, and compare outcomes with expectations.
 
-    PATHs are specs, or folders with specs in them. Checks run side by side, on all cores.
+    PATHs are specs, or folders of specs. Checks run in parallel, on all cores.
     """
     from checker.cli.errors import UNKNOWN
     from checker.cli.settings import options_of
@@ -64,7 +64,7 @@ def test(
     from checker.session.run_engine import shared_sessions
 
     if not files.leave_stdout:
-        raise click.UsageError("stdout has a line for each check: name a file in place of `-`")
+        raise click.UsageError("stdout has a line for each check: use a file instead of `-`")
     options = options_of((), engine)
     specs = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
@@ -96,7 +96,7 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
         if path.is_dir():
             inside = sorted(path.rglob(f"*{SUFFIX}"))
             if not inside:
-                raise click.UsageError(f"{name} has no spec ({SUFFIX}) in it")
+                raise click.UsageError(f"{name} contains no spec ({SUFFIX})")
             yield from inside
         elif path.exists():
             yield path
@@ -141,7 +141,7 @@ def _tasks(files: list[Path], options: Options) -> Iterator[CheckTask | CheckOut
             yield spec
             continue
         if not spec.names:
-            console.print_hint(f"{file}: has no check")
+            console.print_hint(f"{file}: no checks")
         for name in spec.names:
             number += 1
             yield CheckTask(number, spec, name, options)

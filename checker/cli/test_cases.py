@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     default="transitions",
     show_default=True,
     metavar="WHAT",
-    help="transitions, handlers, pairs (of handlers in a row), or K of them in a row.",
+    help="Coverage goal: transitions, handlers, pairs of consecutive handlers, or sequences of K.",
 )
-@click.option("--out", metavar="FOLDER", required=True, help="For a trace (JSON, ITF) of each run.")
-@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option(
+    "--out", metavar="FOLDER", required=True, help="Folder for a trace (JSON, ITF) of each run."
+)
+@click.option(
+    "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
+)
 @click.option(
     "--max-states", type=click.IntRange(min=1), default=5000, show_default=True, metavar="N",
-    help="Explore so many states; what lies beyond is not covered.",
+    help="Explore at most N states; the rest is not covered.",
 )  # fmt: skip
 @TIMEOUT
 def test_cases(
@@ -40,10 +44,11 @@ def test_cases(
     max_states: int,
     timeout: float | None,
 ) -> int:
-    """Write runs of a check that together cover it, to drive an implementation with.
+    """Write runs that cover a check, to test implementations.
 
-    Each is written as a trace of JSON and in the Informal Trace Format; `checker.api.drive` lets an
-    implementation take its steps, and compares. Exits 0, or 3 where there are more states.
+    Writes each run as a JSON trace and in the Informal Trace Format. `checker.api.drive` executes
+    its steps on an implementation and compares. Exits with 0, or with 3 if the state limit was
+    reached.
     """
     from checker.cli.progress import Count
     from checker.cli.settings import one_target, settings_of

@@ -48,7 +48,7 @@ def load_document(path: str) -> Loaded:
     edited = is_edited(json.loads(text))
     if edited:
         print_note(
-            f"note: {path} was edited after it was written; it may tell of no run of its spec"
+            f"note: {path} was edited after it was written; its run may not be a run of its spec"
         )
     return Loaded(path, trace, edited)
 
@@ -58,8 +58,8 @@ def _is_spec(path: str) -> Exception:
     from checker.diagnostics import Diagnostic, SpecError
     from checker.formats.json_format import WANTED
 
-    message = f"{path} is a spec, and this command wants a trace"
-    hint = f"`bivalence check {path} --trace-out run.json` checks it, and writes one"
+    message = f"{path} is a spec, and this command needs a trace"
+    hint = f"write one with `bivalence check {path} --trace-out run.json`"
     return SpecError((Diagnostic("E006", message, None, WANTED, hint),))
 
 
@@ -68,7 +68,7 @@ def changed_sources(trace: Trace) -> tuple[str, ...]:
     found = []
     for source in trace.header.sources:
         digest = _digest(source)
-        tool = ", which comes with the tool," if source.shipped else ""
+        tool = ", part of the library," if source.shipped else ""
         if digest is None:
             found.append(f"{source.file}{tool}{GONE}")
         elif digest != source.digest:
@@ -101,8 +101,11 @@ def replay_document(document: Loaded) -> Trace:
     from checker.session import pipeline
 
     if document.trace.is_recorded:
-        message = f"{document.path} is what a log says that happened: no spec has it as a run"
-        hint = f"`bivalence view {document.path}` shows it; `bivalence audit` asks the log again"
+        message = f"{document.path} comes from a log, so no spec can replay it"
+        hint = (
+            f"show it with `bivalence view {document.path}`; check the log again with"
+            " `bivalence audit`"
+        )
         raise SpecError((Diagnostic("E090", message, None, "", hint),))
     differences = changed_sources(document.trace)
     try:
@@ -131,13 +134,15 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
     if document.edited:
         reasons.append("the document was edited after it was written")
     if header.tool != version():
-        reasons.append(f"version {header.tool or '(unknown)'} wrote it, and this is {version()}")
+        reasons.append(
+            f"version {header.tool or '(unknown)'} wrote it, and this is version {version()}"
+        )
     why = "; ".join(reasons) or "the spec is the same: the document or the tool is wrong"
     said = problem if len(problem) <= LONGEST else f"{problem[:LONGEST]}…"
-    message = f"{document.path} is no run of {header.file} any more: {said} ({why})"
+    message = f"{document.path} is no longer a run of {header.file}: {said} ({why})"
     hint = (
-        f"`bivalence view {document.path}` shows it all the same, and with --source the spec as"
-        " it was; `bivalence check` finds the runs of the spec as it is"
+        f"show it with `bivalence view {document.path}`, with --source for the spec as"
+        " it was, or check the current spec with `bivalence check`"
     )
     return SpecError((Diagnostic("E009", message, None, "", hint),))
 

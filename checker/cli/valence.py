@@ -29,19 +29,21 @@ if TYPE_CHECKING:
     "--of",
     "outcome",
     metavar="NAME|SET",
-    help="What is decided: an indication, or a set in the words of the spec. Default: decide.",
+    help="Decided values: an indication, or a set expression (default: decide).",
 )
 @click.option(
     "--inputs",
     type=click.Choice(["all", "written"]),
     default="all",
     show_default=True,
-    help="All inputs that the clients could have, or those that the check writes.",
+    help="Explore all possible inputs of the clients, or only those in the check.",
 )
 @JSON_OUT
-@click.option("--html", "html_out", metavar="FILE", help="Write it as a page, with pictures.")
+@click.option(
+    "--html", "html_out", metavar="FILE", help="Write the result as a page, with diagrams."
+)
 @click.option("--levels", "every_level", is_flag=True, help="Show every level of the state graph.")
-@quiet_option("No progress and no executions.")
+@quiet_option("Omit progress and runs.")
 @writing_errors(unusable_document(VALENCES_KIND))
 def valence(
     name: str,
@@ -54,10 +56,10 @@ def valence(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Say what can still be decided, state by state.
+    """Compute which values can still be decided in each state.
 
-    The valence of Fischer, Lynch and Paterson: for each input, by level, at the critical states,
-    and a run that never decides, if there is one. Exits 0, or 3 where it is unknown.
+    Reports valence as defined by Fischer, Lynch and Paterson: per input, per level and at critical
+    states, and a run that never decides if one exists. Exits with 0, or with 3 if unknown.
     """
     from checker.cli.progress import Meter
     from checker.cli.reporting import require_outputs

@@ -38,8 +38,8 @@ def mermaid(trace: Trace, layout: Layout) -> str:
 
 
 OUTPUTS: dict[str, tuple[Callable[[Trace, Layout], str], str]] = {
-    "svg": (svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
-    "mermaid": (mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
+    "svg": (svg, "Write the diagram as SVG to FILE; - is stdout."),
+    "mermaid": (mermaid, "Write a Mermaid sequence diagram to FILE; - is stdout."),
 }
 """The options that write a file in place of the text: its function, and their help."""
 
@@ -52,8 +52,8 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
-@click.option("--source", is_flag=True, help="The spec as it was when the trace was written.")
+@click.option("--steps", is_flag=True, help="Also list every step and its state changes.")
+@click.option("--source", is_flag=True, help="Show the spec as it was when the trace was written.")
 @LAYOUT
 @selection
 @_outputs
@@ -71,9 +71,9 @@ def view(
     faultless: bool,
     **asked: Any,
 ) -> int:
-    """Show TRACE as text, or as a picture; the spec is not needed.
+    """Show TRACE as text or as a diagram, without its spec.
 
-    The document is taken at its word: `replay` makes the run again.
+    The document is not verified; `replay` verifies it.
     """
     from rich.text import Text
 

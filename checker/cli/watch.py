@@ -26,10 +26,10 @@ Stamp = tuple[tuple[str, int, int], ...]
 @SET
 @TIMEOUT
 def watch(name: str, settings: tuple[str, ...], timeout: float | None) -> int:
-    """Run checks again whenever FILE, or what it imports, is saved; Ctrl-C ends it.
+    """Run checks again whenever FILE or an import is saved.
 
-    A check that has not changed is answered at once, from the cache; one that runs while the file
-    is saved is ended. Exits as the last `check` did, with 3 where that was not over.
+    Results of unchanged checks come from the cache. Saving stops a running check; Ctrl-C stops
+    `watch`. Exits like the last `check`, or with 3 if that was not finished.
     """
     from checker.cli.console import unreadable
 

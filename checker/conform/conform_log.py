@@ -98,7 +98,7 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
         parameters={},
         engine=resolved_name(asked.options.engine),
         word=Word.UNKNOWN,
-        sentence=f"not known: {why} before the search began",
+        sentence=f"unknown: {why} before the search began",
         logs=log.files,
         run=log.run,
         read=log.read,
@@ -147,7 +147,7 @@ class _Conforming:
 
     def report(self, observation: Observation) -> Conformance:
         if not observation.lines:
-            return self._made(observation, Word.VACUOUS, "the log says of nothing that it happened")
+            return self._made(observation, Word.VACUOUS, "the log records no event")
         try:
             observation = self._search(observation)
         except KeyboardInterrupt as error:
@@ -157,7 +157,7 @@ class _Conforming:
             said = f"all {count(observation.lines, 'line')} are explained by a run of this check"
             return self._made(observation, Word.HOLDS, said, run)
         if self.stopped is not None:
-            said = f"not known: {self.stopped}; so far {self.found.explained:,} lines are explained"
+            said = f"unknown: {self.stopped}; so far {self.found.explained:,} lines are explained"
             return self._made(observation, Word.UNKNOWN, said)
         return self._violated(observation)
 
@@ -212,7 +212,7 @@ class _Conforming:
         if self.engine == DEFINITION:
             return ReferenceSteps(observation.system, explainer)
         if self.engine != DEFAULT:
-            message = f"the {self.engine} engine can't follow a log"
+            message = f"the {self.engine} engine does not support logs"
             hint = f"try --engine {DEFAULT} or --engine {DEFINITION}"
             raise SpecError((Diagnostic("E007", message, hint=hint),))
         from checker.conform.native_steps import NativeSteps
@@ -220,7 +220,7 @@ class _Conforming:
         try:
             return NativeSteps(observation.system, explainer)
         except Unsupported as why:
-            message = f"the {self.engine} engine can't take this check: {why}"
+            message = f"the {self.engine} engine does not support this check: {why}"
             hint = f"try --engine {DEFINITION}"
             raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
 
@@ -248,7 +248,7 @@ class _Conforming:
                 best = self.search.fewest_faults()
         except KeyboardInterrupt as error:
             self.notes.append(
-                f"the explained prefix may have more faults than it needs: {stop_reason(error)}"
+                f"the explained prefix may not have the fewest faults: {stop_reason(error)}"
             )
             return
         others = [
@@ -264,7 +264,7 @@ class _Conforming:
         if before:
             self.notes.append(
                 f"the first {count(before, 'step')} of {len(run) - 1:,} were not replayed by the"
-                f" interpreter: --replay {len(run) - 1} does"
+                f" interpreter: use --replay {len(run) - 1}"
             )
             self.omitted, run = before, run[before:]
         try:
@@ -354,7 +354,7 @@ def logged_in(
 def _logged(text: str) -> Logged:
     kind, _, name = text.partition(" ")
     if kind not in MARKS:
-        message = f"`{text}` is no kind of event: write one of {', '.join(MARKS)}, and a name"
+        message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
         raise SpecError((Diagnostic("E076", message),))
     return Logged(MARKS[kind], name.strip())
 

@@ -184,14 +184,14 @@ class Resolver:
             never = "crashes" if kind is MarkKind.CRASH else "comes back up"
             several = "; are these two runs in one file?" if kind is MarkKind.RECOVER else ""
             raise NoValue(
-                f"in this check no process {never}: its clause `faults` does not say so{several}"
+                f"in this check no process {never}: its `faults` clause does not allow it{several}"
             )
         return tuple(EventPattern(mark, (self._self(row),)) for mark in marks)
 
     def _message(self, row: Row, kind: MarkKind) -> tuple[str, tuple[EventPattern, ...]]:
         said = row.data.get("message", row.data.get("name"))
         if not isinstance(said, str):
-            raise NoValue("this line does not say which `message`")
+            raise NoValue("this line has no `message`")
         name = self.mapping.messages.get(said, said)
         found: list[EventPattern] = []
         known: dict[str, None] = {}
@@ -270,7 +270,7 @@ class Resolver:
         if given is None:
             return
         if not isinstance(given, Mapping):
-            raise NoValue("`state` has to be an object: values by the names of variables")
+            raise NoValue("`state` must be an object that maps names of variables to values")
         for said, data in given.items():
             name = self.mapping.variables.get(str(said), str(said))
             if name not in self._variables:
@@ -308,7 +308,7 @@ def _shorthand(row: Row, types: tuple[t.Type, ...]) -> list[Any] | None:
 
 def _nearest(what: str, name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known) or 'none'}"
+    hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known) or 'none'}"
     return f"this check has no {what} `{name}`: {hint}"
 
 

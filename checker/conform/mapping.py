@@ -55,7 +55,7 @@ def read_mapping(path: str) -> NameMapping:
     except OSError as problem:
         raise _wrong(path, problem.strerror or str(problem)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise _wrong(path, f"this is no TOML: {problem}") from None
+        raise _wrong(path, f"this is not TOML: {problem}") from None
     given: dict[str, Any] = {}
     for name, value in data.items():
         if name in TABLES:
@@ -64,19 +64,19 @@ def read_mapping(path: str) -> NameMapping:
             given[name] = _texts(path, name, value)
         else:
             known = ", ".join((*TABLES, *LISTS))
-            raise _wrong(path, f"a mapping has no `{name}`: it has {known}", text, name)
+            raise _wrong(path, f"unknown key `{name}` of a mapping: known are {known}", text, name)
     return NameMapping(**given)
 
 
 def _table(path: str, name: str, value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise _wrong(path, f"`{name}` has to be a table, from names of the log to the spec's")
+        raise _wrong(path, f"`{name}` must be a table from names in the log to names in the spec")
     return {str(key): str(renamed) for key, renamed in value.items()}
 
 
 def _texts(path: str, name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise _wrong(path, f'`{name}` has to be a list of texts, such as ["receive", "send VOTE"]')
+        raise _wrong(path, f'`{name}` must be a list of strings, such as ["receive", "send VOTE"]')
     return tuple(value)
 
 

@@ -103,7 +103,7 @@ def parse(type_: Type, data: Any, rename: Callable[[str], str] = str) -> Pattern
         case t.IntT(lo, hi):
             number = _of(int, data, f"a number of {lo} to {hi}")
             if not lo <= number <= hi:
-                raise NoValue(f"{number} is no value here: there are {lo} to {hi}")
+                raise NoValue(f"{number} is outside {lo} to {hi}")
             return Exactly(number)
         case t.AtomT(name, labels, first):
             return Exactly(first + _index(str(data), labels, name))
@@ -185,8 +185,8 @@ def _index(name: str, names: Sequence[str], what: str) -> int:
     if name in names:
         return names.index(name)
     near = get_close_matches(name, names, 1, 0.5)
-    known = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-    raise NoValue(f"there is no {what} `{name}`: {known}")
+    known = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(names)}"
+    raise NoValue(f"unknown {what} `{name}`: {known}")
 
 
 def _tag(data: Any) -> object:
@@ -204,7 +204,7 @@ def _list(data: Any, tag: str = "") -> list[Any]:
 def _all_of(item: Type, data: list[Any], rename: Callable[[str], str]) -> list[Value]:
     found = [parse(item, each, rename) for each in data]
     if not all(isinstance(pattern, Exactly) for pattern in found):
-        raise NoValue("what is in a list has to be said completely")
+        raise NoValue("the items of a list must be complete")
     return [pattern.value for pattern in found if isinstance(pattern, Exactly)]
 
 
@@ -215,13 +215,13 @@ def _tuple(
         return list(_fields(list(zip(names, items, strict=True)), data, rename))
     values = _list(data, "#tup")
     if len(values) != len(items):
-        raise NoValue(f"{len(values)} values where there are {len(items)}")
+        raise NoValue(f"{len(values)} values instead of {len(items)}")
     return [parse(item, value, rename) for item, value in zip(items, values, strict=True)]
 
 
 def _map(key: Type, item: Type, data: Any, rename: Callable[[str], str]) -> list[Pattern]:
     if not isinstance(data, Mapping):
-        raise NoValue(f"`{data}` is not an object with values by their keys")
+        raise NoValue(f"`{data}` is not an object that maps keys to values")
     pairs = data["#map"] if set(data) == {"#map"} else data.items()
     given = {_key(key, k, rename): parse(item, value, rename) for k, value in pairs}
     return [given.get(rank, ANYTHING) for rank in t.universe(key)]
@@ -232,7 +232,7 @@ def _key(type_: Type, data: Any, rename: Callable[[str], str]) -> Value:
         data = int(data)
     pattern = parse(type_, data, rename)
     if not isinstance(pattern, Exactly):
-        raise NoValue("a key has to be said completely")
+        raise NoValue("keys must be complete")
     return pattern.value
 
 
@@ -244,7 +244,9 @@ def _variant(type_: t.VariantT, data: Any, rename: Callable[[str], str]) -> Patt
     elif isinstance(data, Mapping) and len(data) == 1:
         ((name, fields),) = data.items()
     else:
-        raise NoValue(f"`{data}` is no message: write its name, or an object with name and fields")
+        raise NoValue(
+            f"`{data}` is not a message: write its name, or an object with name and fields"
+        )
     found = messages(type_, rename(name), fields, rename)
     if not found:
         _index(rename(name), message_names(type_), "message")
@@ -261,7 +263,7 @@ def _fields(
     if isinstance(data, list):
         return tuple(_tuple([kind for _, kind in known], (), data, rename))
     if not isinstance(data, Mapping):
-        raise NoValue(f"`{data}` is not an object with values by the names of fields")
+        raise NoValue(f"`{data}` is not an object that maps names of fields to values")
     names = [name for name, _ in known]
     given = {names[_index(rename(k), names, "field")]: value for k, value in data.items()}
     return tuple(

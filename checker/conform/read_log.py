@@ -76,8 +76,8 @@ def read_log(paths: Iterable[str], mapping: NameMapping) -> Log:
     :class:`SpecError` (E073) where they are of several."""
     first, *others = read_logs(paths, mapping)
     if others:
-        names = ", ".join(log.run or "one without a name" for log in (first, *others))
-        raise _wrong("E073", f"there are lines of several runs here: {names}")
+        names = ", ".join(log.run or "an unnamed run" for log in (first, *others))
+        raise _wrong("E073", f"these files have lines of several runs: {names}")
     return first
 
 
@@ -104,7 +104,7 @@ def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
                 log.files = tuple(dict.fromkeys((*log.files, path)))
             elif before != path:
                 where = f" in the run {run}" if run else ""
-                message = f"there are two logs of {row.process}{where}: the other one is {before}"
+                message = f"{row.process} has two logs{where}: the other one is {before}"
                 raise _wrong("E073", message, row.place)
             log.read += 1
             if row.kind in mapping.ignored:
@@ -113,8 +113,8 @@ def read_logs(paths: Iterable[str], mapping: NameMapping) -> tuple[Log, ...]:
             _append(log, row)
     if len(logs) > 1 and "" in logs:
         first = next(iter(logs[""].rows.values()))[0]
-        message = "these lines name no `run`, others of these files do"
-        raise _wrong("E073", message, first.place, "all lines of a run name it, or none do")
+        message = "these lines have no `run`, but others in these files do"
+        raise _wrong("E073", message, first.place, "write `run` in all lines, or in none")
     for log in logs.values():
         log.rows = {p: [row for row in rows if row.kind] for p, rows in log.rows.items()}
     if len(logs) > 1:
@@ -128,8 +128,8 @@ def _append(log: Log, row: Row) -> None:
     rows = log.rows.setdefault(row.process, [])
     if rows and row.pos <= rows[-1].pos:
         last = rows[-1]
-        message = f"{row.process} goes back: position {row.pos} behind position {last.pos}"
-        hint = f"line {last.number} has that one; a process numbers its lines upwards"
+        message = f"the positions of {row.process} decrease: {row.pos} after {last.pos}"
+        hint = f"line {last.number} has position {last.pos}; positions of a process must increase"
         raise _wrong("E072", message, row.place, hint)
     before = rows[-1].pos if rows else min(row.pos, 1) - 1
     if row.pos > before + 1:
@@ -138,7 +138,7 @@ def _append(log: Log, row: Row) -> None:
         log.gaps.append(where)
         rows.append(Row(row.file, row.number, row.process, row.pos - 1, GAP, {}))
     elif row.kind == GAP:
-        what = "half a line" if "lost" in row.data else "a gap that it has recorded"
+        what = "a truncated line" if "lost" in row.data else "a recorded gap"
         log.gaps.append(f"{row.file}:{row.number}: {row.process} has {what}")
     rows.append(row)
 
@@ -248,17 +248,17 @@ def _row(path: str, number: int, data: dict[str, Any], mapping: NameMapping) -> 
     for needed in ("process", "pos", "kind"):
         if named.get(needed) in (None, ""):
             near = get_close_matches(needed, [n for n in data if n not in ("process", "pos")], 1)
-            hint = f"is it `{near[0]}`? [fields] of a mapping renames" if near else ""
+            hint = f"did you mean `{near[0]}`? rename it in [fields] of a mapping" if near else ""
             raise _wrong("E071", f"this line has no `{needed}`", place, hint)
     if type(named["pos"]) is not int:
-        raise _wrong("E071", f"`{named['pos']}` is no position: it has to be a number", place)
+        raise _wrong("E071", f"`{named['pos']}` is not a position: it must be a number", place)
     if abs(named["pos"]) >= BEYOND:
-        raise _wrong("E071", "this position is too large: it has to be smaller than 2^63", place)
+        raise _wrong("E071", "this position is too large: the limit is 2^63 - 1", place)
     kind = mapping.kinds.get(str(named["kind"]), str(named["kind"]))
     if kind not in KINDS and kind not in mapping.ignored:
         near = get_close_matches(kind, KINDS, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(KINDS)}"
-        raise _wrong("E077", f"there is no kind of line `{kind}`", place, hint)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(KINDS)}"
+        raise _wrong("E077", f"unknown kind of line `{kind}`", place, hint)
     process = str(named["process"])
     process = mapping.processes.get(process, process)
     said = {name: value for name, value in named.items() if name in SAID}

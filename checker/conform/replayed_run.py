@@ -60,4 +60,4 @@ def _between(
     for way, transition in steps.transitions(*before):
         if (way.state, way.cursors) == node:
             return transition
-    raise ReplayMismatch("a step of the run is none of the system that the log admits")
+    raise ReplayMismatch("a step of the run is not a step that the log admits")

@@ -38,12 +38,12 @@ def renamable(document: Document, place: Position) -> Occurrence:
     """Returns the name at ``place``; raises :class:`Refused` where it can't be changed."""
     found = document.at(place)
     if found is None:
-        raise Refused("there is no name here that a spec declares")
+        raise Refused("no declared name here")
     if Path(found.of.span.file).is_relative_to(resources.interfaces()):
         if not document.path.is_relative_to(resources.interfaces()):
             raise Refused(f"`{found.of.name}` is declared by the tool")
     if not found.renames:
-        raise Refused(f"this is a form of `{found.of.name}`: rename that where it is declared")
+        raise Refused(f"this is derived from `{found.of.name}`: rename its declaration")
     return found
 
 
@@ -56,13 +56,13 @@ def rename(document: Document, place: Position, name: str, desk: Desk) -> dict[P
     """
     declared = renamable(document, place).of
     if not NAME.fullmatch(name):
-        raise Refused(f"`{name}` is no name")
+        raise Refused(f"`{name}` is not a name")
     if name == declared.name:
         return {}
     found = references(declared, document, desk)
     if any(not each.renames for occurrences in found.values() for each in occurrences):
         forms = "its histories and the verbs of clients"
-        raise Refused(f"`{declared.name}` is used in other forms, too ({forms})")
+        raise Refused(f"`{declared.name}` is also used in other forms ({forms})")
     title = f"rename `{declared.name}` to `{name}`"
     changes = {
         path: [Fix(title, each.span, name) for each in occurrences]
@@ -90,4 +90,4 @@ def _require_same_meaning(
     if len(old) != len(new_names) or any(
         was and not now for was, now in zip(old, new_names, strict=True)
     ):
-        raise Refused(f"`{name}` means something else already where it would be used")
+        raise Refused(f"`{name}` already has another meaning in this scope")

@@ -268,7 +268,7 @@ def _command(server: Server, what: str) -> Callable[..., Any]:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, said))
         elif what in COMMANDS:
             if not _is_saved(server, uri, path):
-                said = f"{path.name} is not saved: what runs is the file"
+                said = f"{path.name} is not saved: the saved file is run"
                 server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
                 return None
             server.runs.start(path, check, what)

@@ -14,7 +14,7 @@ class Feature(Enum):
 
     SAFETY = "safety (what must hold in every state), with a shortest run to where it does not"
     STEADY = "liveness (`eventually`, `~>` over growing histories)"
-    FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
+    FOLLOWED = "any other temporal formula, monitored from the initial states"
     LARGE = "integers of more than 62 bits, any number of propositions and of nested choices"
     FINE_STEPS = "`--fine-steps`"
     COVERAGE = "`coverage`: handlers, branches and crash points that were reached"
@@ -25,7 +25,7 @@ class Feature(Enum):
     TABLES = "`--states-out`"
     REDUCTIONS = "`--reduce`"
     COMPACT = "`--compact`"
-    VIEW = "`view`: what tells states apart"
+    VIEW = "`view`: the part of the state that is compared"
     VALENCE = "`valence`: what can still be decided in each state"
     CHANCE = "`almost surely`, `chance of`, `expected steps`"
 
@@ -57,4 +57,6 @@ HARMLESS = (Feature.MEMORY, Feature.THREADS, Feature.REDUCTIONS)
 
 def undeclared(feature: Feature) -> Ability:
     """Returns the support of ``feature`` by an engine that does not declare any."""
-    return Ability(Can.IGNORED if feature in HARMLESS else Can.NO, f"does not know {feature.value}")
+    return Ability(
+        Can.IGNORED if feature in HARMLESS else Can.NO, f"does not support {feature.value}"
+    )

@@ -23,8 +23,8 @@ class ClusterUse(Enum):
     """What an engine does with the options of a cluster."""
 
     REFUSED = "they are refused"
-    IGNORED = "it is silent about them"
-    REQUIRED = "it runs on a cluster, and on a local one where none is given"
+    IGNORED = "they are ignored"
+    REQUIRED = "it runs on a cluster, by default on a local one"
 
 
 class Problem(Struct, frozen=True):

@@ -66,21 +66,23 @@ def replaying(name: str) -> Iterator[None]:
         except ReplayMismatch as why:
             if not origin.distribution:
                 raise
-            raise ENGINES.refusal(origin, f"gives a run that the replay refuses: {why}") from why
+            raise ENGINES.refusal(origin, f"returned a run that the replay rejects: {why}") from why
 
 
 def _require_answer(answer: object, system: TransitionSystem, origin: Origin) -> None:
     """Raises :class:`SpecError` (E042) where ``answer`` is none about ``system``."""
     if not isinstance(answer, Answer):
-        raise ENGINES.refusal(origin, f"answers with a {type(answer).__name__}")
+        raise ENGINES.refusal(origin, f"returned a {type(answer).__name__}")
     if answer.engine != origin.name:
-        raise ENGINES.refusal(origin, f"answers in the name of {answer.engine!r}")
+        raise ENGINES.refusal(origin, f"returned an answer of {answer.engine!r}")
     known = {prop.name for prop in system.properties}
     for name, path in answer.violations.items():
         if name not in known:
-            raise ENGINES.refusal(origin, f"violates {name!r}, which is no property of the check")
+            raise ENGINES.refusal(
+                origin, f"reported a violation of {name!r}, which is not a property of the check"
+            )
         if not isinstance(path, Path):
-            raise ENGINES.refusal(origin, f"violates {name} without an execution")
+            raise ENGINES.refusal(origin, f"reported a violation of {name} without a run")
 
 
 def _without_gaps(engine: Engine, system: TransitionSystem, answer: Answer) -> Answer:

@@ -58,20 +58,20 @@ def _load(origin: Origin) -> Engine:
 def what_is_wrong(found: object, name: str) -> str:
     """Returns why ``found`` can't be the engine ``name``, as a predicate; empty where it can."""
     if not isinstance(found, Engine):
-        return f"is no engine, but of type {type(found).__name__}"
+        return f"is not an engine, but of type {type(found).__name__}"
     if found.name != name:
         return f"calls itself {found.name!r}"
     declared = found.capabilities
     if not isinstance(declared, Mapping):
-        return "declares its capabilities in no mapping"
+        return "does not declare its capabilities as a mapping"
     for feature, ability in declared.items():
         if not (isinstance(feature, Feature) and isinstance(ability, Ability)):
             return f"declares {ability!r} of {feature!r}"
         if bool(ability.note) == (ability.can is Can.YES):
-            return f"has no sentence about {feature.value}, or one too many"
+            return f"has no explanation of {feature.value}, or an unneeded one"
         able = ability.can in (Can.YES, Can.PARTLY)
         if able and feature in STATES_NEEDED and not isinstance(found, SearchEngine):
-            return f"is no SearchEngine, and so can't have {feature.value}"
+            return f"is not a SearchEngine, so it can't have {feature.value}"
     return ""
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from checker.engines.options import Options
 
 REGISTERS = Ability(
-    Can.PARTLY, "refuses what does not fit its registers, and leaves what it can't decide unknown"
+    Can.PARTLY,
+    "rejects values that do not fit its registers, and reports unknown where it can't decide",
 )
 """The support of large values by machine code."""
 

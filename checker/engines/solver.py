@@ -21,5 +21,5 @@ def require_solver() -> None:
 
 
 def _missing(message: str) -> SpecError:
-    hint = "`pip install z3-solver`; `bivalence check` explores without it"
+    hint = "run `pip install z3-solver`; `bivalence check` works without it"
     return SpecError((Diagnostic("E041", message, hint=hint),))

@@ -65,7 +65,7 @@ class Registry(Struct, frozen=True):
                 for point in entry_points(group=self.group)
             )
         except Exception as why:
-            raise self._unusable(f"the entry points of what is installed: {_text(why)}") from why
+            raise self._unusable(f"the entry points of installed packages: {_text(why)}") from why
 
     def origin(self, name: str) -> Origin:
         """Returns where the extension ``name`` is from: a built-in name is the tool's own.
@@ -77,7 +77,7 @@ class Registry(Struct, frozen=True):
             return Origin(name, self.built_in[name])
         claims = [origin for origin in self.outside() if origin.name == name]
         if not claims:
-            message = f"there is no {self.kind} {name!r}"
+            message = f"unknown {self.kind} {name!r}"
             hint = f"{self.kind}s: {', '.join((*self.reserved, *self.names()))}"
             raise SpecError((Diagnostic("E008", message, hint=hint),))
         if len(claims) > 1 or name in self.reserved or not NAME.fullmatch(name):
@@ -101,7 +101,11 @@ class Registry(Struct, frozen=True):
         if len(claims) > 1:
             return self._unusable(f"{told} have the same name {name!r}")
         taken = name in self.built_in or name in self.reserved
-        why = "the tool has that name itself" if taken else "a name is lower case letters, digits"
+        why = (
+            "the tool already uses that name"
+            if taken
+            else "a name has only lower case letters, digits"
+        )
         return self._unusable(f"{told} can't be called {name!r}: {why}")
 
     def load(self, origin: Origin) -> object:

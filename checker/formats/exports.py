@@ -21,7 +21,7 @@ def function_of(name: str) -> Callable[[Trace], object]:
     origin = EXPORTS.origin(name)
     found = EXPORTS.load(origin)
     if not callable(found):
-        raise EXPORTS.refusal(origin, f"is no function, but of type {type(found).__name__}")
+        raise EXPORTS.refusal(origin, f"is not a function, but of type {type(found).__name__}")
     return found
 
 
@@ -46,5 +46,7 @@ def export(name: str, trace: Trace, layout: str = "steps") -> str:
     with EXPORTS.blaming(origin):
         text = write(trace, **{LAYOUT: layout}) if has_layout(name) else write(trace)
     if not isinstance(text, str):
-        raise EXPORTS.refusal(origin, f"gives no text, but something of type {type(text).__name__}")
+        raise EXPORTS.refusal(
+            origin, f"returned not a string, but a value of type {type(text).__name__}"
+        )
     return visible(text)

@@ -111,7 +111,7 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
             json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogateescape")
         return trace_from_json(document, file)
     except (ValueError, RecursionError) as problem:
-        raise _no_trace(f"{file} is no JSON: {problem}") from problem
+        raise _no_trace(f"{file} is not JSON: {problem}") from problem
 
 
 def _require_flat(document: object) -> None:
@@ -137,7 +137,7 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
     if _is_report(document):
         raise _no_trace(f"{file} is a report, not a trace", WANTED)
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise _no_trace(f"{file} is no trace", WANTED)
+        raise _no_trace(f"{file} is not a trace", WANTED)
     found = document.get("format")
     if found not in (FORMAT, BEFORE):
         message = f"{file} is a trace of format {found!r}"

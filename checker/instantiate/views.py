@@ -60,8 +60,8 @@ def _require_safety(system: TransitionSystem, view: typed.View) -> None:
     live = next((p for p in system.properties if p.kind is PropertyKind.LIVENESS), None)
     if live is None:
         return
-    message = f"`{live.asked}` is about whole runs, and a view may close cycles that no run makes"
-    hint = "ask it in a check without the view; `prove` and `--only` name what is asked"
+    message = f"`{live.asked}` is a liveness property, and a view may close cycles that no run has"
+    hint = "move it to a check without the view, or select others with `prove` or `--only`"
     raise SpecError((Diagnostic("C051", message, view.span, hint=hint),))
 
 

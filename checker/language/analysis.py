@@ -76,7 +76,7 @@ class Analyst:
             library = Library(source, prelude(), report)
             module = module_of(source, library)
         except RecursionError:
-            message = "the modules of this file nest too deeply"
+            message = "the imports of this file nest too deeply"
             reading.found.append(Diagnostic("S004", message, Span(str(path), 1, 1, 1, 1)))
         lost = frozenset(reading.lost)
         errors = [

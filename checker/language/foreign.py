@@ -46,10 +46,10 @@ _TRUTH = "write `true`, `false` and `bool`"
 _SEND = "write `send M(x) to q`"
 _RECEIVE = "write `upon receive M(x) from p { … }`"
 _NUMBER = "a number is declared as `state v : 0..9 = 0`, or with the type `Nat`"
-_CONTROL = "a handler is no state: keep it in a variable, `state at : enum { idle, busy } = idle`"
-_GOTO = "nothing jumps here: assign a variable that the handlers' guards ask for"
+_CONTROL = "a handler is not a state: use a variable, `state at : enum { idle, busy } = idle`"
+_GOTO = "there are no jumps: assign a variable that the handlers' guards test"
 _CONSTANT = (
-    "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
+    "a check sets `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
     "`const K = 3`"
 )
 _INIT = "write `upon init { … }`, or an initial value, `state v : T = e`"
@@ -74,21 +74,21 @@ TLA = (
     Notation("<>e", "write `eventually e`", "<>"),
     Notation(
         "prove []e",
-        "name it, `property x : always e`, and ask `prove x`",
+        "name it, `property x : always e`, and write `prove x` in a check",
         r"\bprove\s+(\[\]|<>|always\b|eventually\b|forall\b)",
     ),
     Notation("<<a, b>>", "write `(a, b)`, or `[a, b]` for a sequence", r"<<[^<>\n]*(?:>>)?"),
     Notation("x' = e", "write `x := e`", r"\w+'\s*=(?!=)"),
     Notation(
         "UNCHANGED x",
-        "leave it out: what a handler does not assign stays as it is",
+        "leave it out: variables that a handler does not assign keep their values",
         r"UNCHANGED\b(?:\s*<<[^>\n]*>>)?",
     ),
     Notation("EXTENDS Naturals", "leave it out: there is nothing to import", r"(EXTENDS)\b[^\n]*"),
     Notation("CONSTANT N", _CONSTANT, r"CONSTANTS?\b"),
     Notation("VARIABLE x", _VARIABLE, r"VARIABLES?\b"),
-    Notation("CONSTRAINT e", "a check says `bound e`", r"CONSTRAINTS?\b"),
-    Notation("VIEW e", "a check says `view e`", r"VIEW\b"),
+    Notation("CONSTRAINT e", "write `bound e` in a check", r"CONSTRAINTS?\b"),
+    Notation("VIEW e", "write `view e` in a check", r"VIEW\b"),
     Notation("ASSUME e", "write `protocol P requires e`", r"ASSUME\b"),
     Notation("Init == e", _INIT, r"\bInit\s*==.*"),
     Notation("Next == e", "write a handler for each action: `upon … { … }`", r"\bNext\s*==.*"),
@@ -136,12 +136,16 @@ PROMELA = (
     Notation("mtype = { A, B }", "write `message A`, or `type T = enum { a, b }`", r"mtype\b"),
     Notation(
         "proctype P()",
-        "write `protocol P { … }`; how many processes there are the check says: `n = 3`",
+        "write `protocol P { … }`; the check sets the number of processes: `n = 3`",
         r"\b(?:active\s*(?:\[[^\]\n]*\]\s*)?)?proctype\b|\bactive\b",
     ),
-    Notation("run P()", "leave it out: all `n` processes begin by themselves", r"run\b"),
+    Notation("run P()", "leave it out: all `n` processes start by themselves", r"run\b"),
     Notation("assert(e)", _INVARIANT, r"assert\b", ("assert",)),
-    Notation("d_step { … }", "a handler is one step; no crash inside: `atomic { … }`", "d_step"),
+    Notation(
+        "d_step { … }",
+        "a handler is one step; `atomic { … }` rules out crashes inside it",
+        "d_step",
+    ),
     Notation("ltl p { … }", "write `property p : …`", r"\b(ltl)\s+\w+"),
     Notation("goto L, break", _GOTO, r"\b(?:goto|break|continue)\b"),
     Notation("select (x : 0..3)", "write `choose x in 0..3`", r"\b(select)\s*\([^\n)]*"),
@@ -155,12 +159,16 @@ P = (
     Notation("entry { … }", "write `upon init { … }`", "entry"),
     Notation("on e do (x: T) { … }", _RECEIVE, r"\bon\s+\w+\s+(?:do|goto)\b"),
     Notation("send q, e, x", _SEND, r"\bsend\s+\w+\s*,"),
-    Notation("raise e", "write the statements here, or a variable and `upon condition`", "raise"),
-    Notation("announce e", "a property reads what happens: `delivered(p)`", "announce"),
-    Notation("new M()", "leave it out: all `n` processes begin by themselves", _NEVER, ("new",)),
+    Notation(
+        "raise e", "write the statements here, or set a variable and use `upon condition`", "raise"
+    ),
+    Notation("announce e", "a property reads histories: `delivered(p)`", "announce"),
+    Notation("new M()", "leave it out: all `n` processes start by themselves", _NEVER, ("new",)),
     Notation("event e : T", "write `message M(x: T)`", r"\b(event\s+\w+)\s*[:;]"),
     Notation("spec S observes e", "write `property x : always e`", r"\b(spec)\s+\w+"),
-    Notation("defer e, ignore e", "a message that no handler takes is gone", "defer|ignore"),
+    Notation(
+        "defer e, ignore e", "a message that no handler receives is discarded", "defer|ignore"
+    ),
     Notation("foreach (x in S)", "write `for x in S { … }`", r"\b(foreach)\b\s*(?:\([^)\n]*\))?"),
     Notation("seq[T], set[T]", "write `seq<T>`, `set<T>`", r"\b(?:seq|set)\s*\["),
     Notation("map[K, V]", "write `map<K, V>`", r"\bmap\s*\["),
@@ -252,7 +260,7 @@ OTHERS = (
     Notation("Set<T>", "write `set<T>`", r"\bSet\b(?=\s*[<\[])"),
     Notation("Map<K, V>", "write `map<K, V>`", r"\bMap\b(?=\s*[<\[])", ("Map",)),
     Notation("elif c", "write `else if c`", r"\b(?:elif|elsif)\b"),
-    Notation("do …", "the block stands in braces: leave `do` out", r"\bdo\b"),
+    Notation("do …", "blocks use braces: leave `do` out", r"\bdo\b"),
     Notation(
         "while c { … }",
         "write `for x in S { … }` or `while some x in S when c { … }`; what goes on until "
@@ -262,7 +270,7 @@ OTHERS = (
     Notation("for (i = 0; …)", "write `for x in S { … }`", r"\b(for)\s*\([^)\n]*[=;]"),
     Notation(
         "return",
-        "a handler ends with its block; what should not run stands in `if … { … }`",
+        "a handler ends with its block; guard the rest with `if … { … }`",
         r"\breturn\b",
     ),
     Notation("null", "write `none`, of a type `option<T>`", _NEVER, ("null", "nil", "None")),

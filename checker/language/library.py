@@ -68,9 +68,9 @@ def read(path: Path, span: Span | None = None) -> str:
     except resources.Unreadable as error:
         reason = str(error)
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is no UTF-8"
+        reason = f"byte {error.start} is not UTF-8"
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "the name is not possible").lower()
+        reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
     message = f"can't read `{path}`: {reason}"
     raise SpecError((Diagnostic("E001" if span is None else "N016", message, span),))
 
@@ -83,7 +83,7 @@ def data_of(path: Path) -> bytes:
     :class:`checker.resources.Unreadable`, and as it does.
     """
     if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
-        raise resources.Unreadable(f"specs are in files called `…{SUFFIX}`")
+        raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
     return resources.regular(path, LARGEST)
 
 
@@ -245,7 +245,7 @@ class Library:
         if name in self._open:
             chain = [*self._open[self._open.index(name) :], name]
             shown = " uses ".join(f"`{n}`" for n in chain)
-            self.report.add("N015", f"layers in a circle: {shown}", asked.span)
+            self.report.add("N015", f"cyclic layers: {shown}", asked.span)
             return None
         self._open.append(name)
         if isinstance(decl, ast_items.Variant):

@@ -85,17 +85,17 @@ def _defaults(kind: LinkKind) -> dict[str, Any]:
 def _inconsistency(kind: LinkKind) -> str:
     """Returns why no link has the traits of ``kind``; empty where one can."""
     if kind.exactly_once and kind.may_miss:
-        return "a link that delivers exactly once misses nothing"
+        return "a link that delivers exactly once loses nothing"
     if kind.exactly_once and kind.repeats:
-        return "a link that delivers exactly once does not repeat"
+        return "a link that delivers exactly once repeats nothing"
     if kind.ordered and kind.repeats:
-        return "what is delivered again and again has no order"
+        return "messages that are delivered repeatedly have no order"
     if kind.has_capacity and kind.keeps:
-        return "what stays forever fills the link"
+        return "messages that stay in flight forever fill the link"
     if kind.loses and not kind.may_miss:
-        return "what is lost does not arrive"
+        return "a link that loses messages can't promise that every message arrives"
     if kind.keeps != (kind.delivery is Delivery.STUBBORN) and not kind.may_miss:
-        return "what stays in flight, and only that, arrives again and again"
+        return "messages arrive again and again if they stay in flight, and only then"
     return ""
 
 
@@ -117,13 +117,13 @@ def combine(kinds: Iterable[LinkKind]) -> LinkKind:
 def _merge(one: LinkKind, other: LinkKind) -> LinkKind:
     if "delivery" in one.traits & other.traits and one.delivery is not other.delivery:
         both = (f"`{kind.name}` promises {kind.delivery.value}" for kind in (one, other))
-        raise ValueError(f"their fairness contradicts itself: {', '.join(both)}")
+        raise ValueError(f"their fairness assumptions differ: {', '.join(both)}")
     new = {name: getattr(kind, name) for kind in (one, other) for name in kind.traits}
     name, meaning = f"{one.name}, {other.name}", f"{one.meaning}; {other.meaning}"
     return LinkKind(name, meaning, one.exactly_once or other.exactly_once, **new)
 
 
-PERFECT = LinkKind("perfect", "nothing is lost or doubled, any order", exactly_once=True)
+PERFECT = LinkKind("perfect", "no loss, no duplication, any order", exactly_once=True)
 """The kind of links of which a check says nothing."""
 
 _KINDS = (
@@ -131,7 +131,7 @@ _KINDS = (
     LinkKind("fifo", "in order from one process to another", ordered=True),
     LinkKind(
         "lossy",
-        "any message under way may be lost",
+        "any message in flight may be lost",
         loses=True,
         delivery=Delivery.NO_PROMISE,
     ),
@@ -143,21 +143,21 @@ _KINDS = (
     ),
     LinkKind(
         "stubborn",
-        "what was sent once is delivered again and again, forever",
+        "every message is delivered again and again, forever",
         keeps=True,
         delivery=Delivery.STUBBORN,
     ),
-    LinkKind("duplicating", "any message may stay under way when it is delivered", duplicates=True),
+    LinkKind("duplicating", "a delivered message may be delivered again", duplicates=True),
     LinkKind(
         "persistent",
-        "what was sent once may be received any number of times, also none",
+        "a message may be received any number of times, including none",
         keeps=True,
         delivery=Delivery.NO_PROMISE,
     ),
-    LinkKind("authenticated", "nobody can send in another's name", authenticates=True),
+    LinkKind("authenticated", "no process can send in another's name", authenticates=True),
     LinkKind(
         "bounded",
-        "more than `k` messages under way from one process to another are a run-time error",
+        "more than `k` messages in flight from one process to another are a run-time error",
         has_capacity=True,
     ),
 )
@@ -171,7 +171,7 @@ def additional_kind(kind: LinkKind) -> Iterator[LinkKind]:
     """Lets checks name ``kind`` while the context lasts; raises ``ValueError`` where the name is
     taken."""
     if kind.name in LINK_KINDS:
-        raise ValueError(f"there is a kind of link called {kind.name}")
+        raise ValueError(f"a kind of link is already called {kind.name}")
     LINK_KINDS[kind.name] = kind
     try:
         yield kind

@@ -41,7 +41,7 @@ class Spec:
         except SpecError as error:
             raise SpecError(sort_diagnostics(error.diagnostics, str(Path(path)))) from None
         except RecursionError:
-            message = "the modules of this file nest too deeply"
+            message = "the imports of this file nest too deeply"
             raise SpecError(
                 (Diagnostic("S004", message, Span(str(Path(path)), 1, 1, 1, 1)),)
             ) from None
@@ -206,6 +206,10 @@ def _twice(source: Source, report: Reporter) -> None:
             name = item.name.text
             if (kind, name) in seen:
                 where = seen[kind, name]
-                there = "here already" if where == each.spec.file else f"in `{where}` already"
+                there = (
+                    "already declared here"
+                    if where == each.spec.file
+                    else f"already declared in `{where}`"
+                )
                 report.add("N004", f"`{name}` is {there}", item.name.span)
             seen[kind, name] = each.spec.file

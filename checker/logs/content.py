@@ -112,7 +112,7 @@ def _members(new: Callable[[], Any], padded: bool) -> Callable[[Content], Conten
             while not member.eof:
                 piece = whole[at : at + PIECE]
                 if not piece:
-                    raise EOFError("its end is missing")
+                    raise EOFError("it is truncated")
                 out += member.decompress(piece)
                 at += len(piece)
             at -= len(member.unused_data)

@@ -95,7 +95,7 @@ def _document(text: str) -> Iterator[tuple[int, str, bool]]:
         line += text.count("\n", before, at)
         before = at
         if is_array and not is_open:
-            raise Unreadable("something follows the end of the array", line)
+            raise Unreadable("the array is followed by other text", line)
         if is_array and text[at] == "]":
             is_open, at = False, at + 1
             continue
@@ -110,7 +110,7 @@ def _document(text: str) -> Iterator[tuple[int, str, bool]]:
         yield line, text[at:end], True
         at = _separated(text, end, line) if is_array else end
     if is_open:
-        raise Unreadable("the array has no end", text.count("\n") + 1)
+        raise Unreadable("the array is not closed", text.count("\n") + 1)
 
 
 def _separated(text: str, at: int, line: int) -> int:
@@ -120,7 +120,7 @@ def _separated(text: str, at: int, line: int) -> int:
         return at
     if text[at : at + 1] == "," and text[_white(text, at + 1) :][:1] not in ("]", ""):
         return at + 1
-    raise Unreadable("no comma and another object, or `]`, follows this object", line)
+    raise Unreadable("this object must be followed by `,` and another object, or by `]`", line)
 
 
 def _white(text: str, at: int) -> int:
@@ -141,12 +141,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise _Wrong(f"the key {json.dumps(twice)} is there twice in an object")
+        raise _Wrong(f"duplicate key {json.dumps(twice)} in an object")
     return found
 
 
 def _no_number(text: str) -> float:
-    raise _Wrong(f"no JSON: {text} is not a number in JSON")
+    raise _Wrong(f"invalid JSON: {text} is not a number in JSON")
 
 
 def _finite(text: str) -> float:
@@ -172,7 +172,7 @@ def parse(text: str, number: int) -> dict[str, Any]:
         found = _DECODER.decode(text)
     except json.JSONDecodeError as problem:
         kind = Cut if _is_cut(text, problem) else Unreadable
-        raise kind(f"this line is no JSON: {_said(problem)}", number) from None
+        raise kind(f"this line is not JSON: {_said(problem)}", number) from None
     except RecursionError:
         raise Unreadable("this line is nested too deeply", number) from None
     except _Wrong as problem:
@@ -180,7 +180,7 @@ def parse(text: str, number: int) -> dict[str, Any]:
     except ValueError:
         raise Unreadable("a number in this line is too long", number) from None
     if not isinstance(found, dict):
-        raise Unreadable("this line is no JSON object", number)
+        raise Unreadable("this line is not a JSON object", number)
     if _SURROGATE.search(text):
         _require_characters(found, number)
     return found
@@ -195,7 +195,7 @@ def _require_characters(found: dict[str, Any], number: int) -> None:
         json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as problem:
         half = problem.object[problem.start]
-        message = f"a text has half of a surrogate pair, U+{ord(half):04X}, which is no character"
+        message = f"a string has an unpaired surrogate, U+{ord(half):04X}"
         raise Unreadable(message, number) from None
 
 

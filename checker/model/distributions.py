@@ -100,13 +100,15 @@ def _rules(found: Sequence[Outcome], depth: int) -> list[_Rule]:
     if not any(parts):
         return []
     if not all(parts):
-        raise ImproperChance("what a coin shows is taken back behind it", coin)
+        raise ImproperChance("a condition after a random choice removes an outcome", coin)
     total = sum(weight for weight in weights if weight is not None)
     count = 1
     for part in parts:
         count *= len(part)
     if count > RULES:
-        raise ImproperChance(f"the adversary has more than {RULES:,} ways behind its coins", coin)
+        raise ImproperChance(
+            f"the adversary has more than {RULES:,} strategies after its coins", coin
+        )
     return [
         tuple(
             (share * Fraction(weight or 0, total), outcome)

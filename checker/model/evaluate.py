@@ -105,7 +105,7 @@ def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | 
         case AtomT(name, labels, first):
             if 0 <= value - first < len(labels):
                 return None
-            return RunFault("R001", f"this is no {name}", place)
+            return RunFault("R001", f"this is not a {name}", place)
         case TupleT(items=items):
             parts = iter(zip(items, value, strict=True))
         case OptionT(item):
@@ -116,7 +116,9 @@ def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | 
             parts = iter([(item, v) for v in value])
         case SeqT(item, cap, grows) | BagT(item, cap, grows):
             if len(value) > cap:
-                return RunFault("R002", f"{len(value)} items where {cap} fit", place, grows)
+                return RunFault(
+                    "R002", f"{len(value)} items exceed the capacity of {cap}", place, grows
+                )
             parts = iter([(item, v) for v in value])
         case VariantT(cases=cases):
             fields = cases[value[0]].fields
@@ -236,7 +238,9 @@ def _comprehension(expr: ir.Comprehension, scope: Scope) -> Any:
 
 def _require_room(type_: SeqT | BagT, count: int, place: SourceLocation | None) -> None:
     if count > type_.cap:
-        raise RunFault("R002", f"{count} items where {type_.cap} fit", place, type_.grows)
+        raise RunFault(
+            "R002", f"{count} items exceed the capacity of {type_.cap}", place, type_.grows
+        )
 
 
 def _index(expr: ir.Index, scope: Scope) -> Any:
@@ -302,7 +306,7 @@ def _need(expr: ir.Apply, present: bool, message: str) -> None:
 
 
 def _get(expr: ir.Apply, option: Any) -> Any:
-    _need(expr, option is not None, "this option holds nothing")
+    _need(expr, option is not None, "this option is empty")
     return option[0]
 
 
@@ -342,7 +346,7 @@ def _check_part(expr: ir.Apply, seq: Any, count: Any) -> None:
     if not 0 <= count <= len(seq):
         has = f"{len(seq)} item" + "s" * (len(seq) != 1)
         part = f"the first {count} items" if count != 1 else "the first item"
-        raise RunFault("R003", f"{part} of a sequence of {has}", expr.place)
+        raise RunFault("R003", f"{part} of a sequence that has {has}", expr.place)
 
 
 def _take(expr: ir.Apply, seq: Any, count: Any) -> Any:

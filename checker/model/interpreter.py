@@ -218,10 +218,10 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
                 return todo
             now = stmt.now(scope)
             if now in begun:
-                message = "this loop can go on forever: nothing has changed since an earlier round"
+                message = "this loop can run forever: the state is that of an earlier iteration"
                 raise RunFault("R005", message, loop.place)
             if len(begun) >= loop.limit:
-                message = f"this loop has not ended after {loop.limit} rounds"
+                message = f"this loop has not ended after {loop.limit} iterations"
                 raise RunFault("R005", message, loop.place, loop.grows)
             return _queue(loop.body, (replace(stmt, begun=begun | {now}), todo))
         case ir.Fault(code, message, place, grows):

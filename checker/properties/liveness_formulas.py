@@ -83,8 +83,8 @@ def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
 
 def too_large(formula: typed.Expr) -> SpecError:
     """Returns the error that the automaton of ``formula`` is too large (N213)."""
-    message = "this formula becomes too large when it is written out for all values"
-    hint = "put `forall` outermost, or ask for less at once"
+    message = "this formula is too large once its quantifiers are expanded"
+    hint = "put `forall` outermost, or split the property"
     return refuse("N213", message, formula.span, hint)
 
 
@@ -447,7 +447,7 @@ class _Asked(Struct):
         if not is_rigid(binder.domain):
             if self.correct_set is None and not is_temporal(binder):
                 raise _Odd
-            raise refuse("N019", "this changes during a run", binder.domain.span)
+            raise refuse("N019", "this set changes during a run", binder.domain.span)
         for value, inside in self.values(as_domain(binder.domain, env)):
             self.written += 1
             if self.written > INSTANCES:

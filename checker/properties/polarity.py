@@ -52,7 +52,7 @@ def check(world: World, expr: typed.Expr, positive: bool) -> None:
     match expr:
         case typed.Correct(span=span):
             if positive:
-                message = "`correct` in an `always` formula may only stand in a premise"
+                message = "in an `always` formula, `correct` is allowed only in a premise"
                 raise refuse("N212", message, span, "use `~>`, or `crashed(p)`")
         case typed.Operation(_, "not", (arg,), _):
             check(world, arg, not positive)
@@ -71,5 +71,5 @@ def check(world: World, expr: typed.Expr, positive: bool) -> None:
             for arg in args:
                 check(world, arg, positive)
         case _:
-            message = "`correct` can't be used in this position of an `always` formula"
+            message = "in an `always` formula, `correct` is not allowed here"
             raise refuse("N212", message, expr.span, "move it to the premise of `=>`")

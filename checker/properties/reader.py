@@ -63,7 +63,7 @@ class Reader(Struct, frozen=True):
                 sides = (lower(first, env, pair.items[0]), lower(second, env, pair.items[1]))
                 return member(ir.Apply(pair, ir.Op.TUPLE, sides), pairs)
             case _:
-                raise refuse("N210", "this can't be asked here", expr.span)
+                raise refuse("N210", "this is not allowed here", expr.span)
 
     def _standing(self, kind: str, process: Expr) -> Expr:
         """Lowers whether a process is correct, faulty by now, or down now."""

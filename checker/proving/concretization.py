@@ -155,7 +155,7 @@ def refute(
             check, made, path = finite.concretize_run(automaton, question, run, numbers)
         except SpecError as error:
             said = error.diagnostics[0].message
-            return Refuted(None, f"there is no finite system of these sizes: {said}")
+            return Refuted(None, f"these sizes have no finite system: {said}")
         except ConcretizationFailed as lost:
             why = why or str(lost)
         else:
@@ -213,7 +213,7 @@ def _explore_size(
         raise KeyboardInterrupt
     found = next((v for v in report.verdicts if v.property == question.property), None)
     if found is None:
-        return Refuted(None, f"{why}; the finite system does not ask it")
+        return Refuted(None, f"{why}; the finite system does not check it")
     if found.word is Word.VIOLATED and found.trace is not None:
         return Refuted(found.trace, found.reason)
     if found.word in (Word.HOLDS, Word.VACUOUS) and report.omission is None:

@@ -46,7 +46,7 @@ def _run(system: TransitionSystem, states: tuple[State, ...]) -> Run:
     moments = [Moment(states[0], None, ())]
     for before, after in pairwise(states):
         ways = [t for t in interpreter.successors(system, before) if t.successor == after]
-        assert ways, "a step of the encoding is none of the interpreter"
+        assert ways, "a step of the encoding is not a step of the interpreter"
         moments.append(Moment(after, ways[0], ways[0].events))
     return Run(tuple(moments), ends=False)
 

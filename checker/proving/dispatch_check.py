@@ -67,8 +67,6 @@ def _require_general(options: Options) -> None:
     }
     for option, value in given.items():
         if value is not None:
-            message = (
-                f"a check about all sizes is proved, and `{option}` is about the states of one"
-            )
-            hint = f"leave out `{option}`, or give sizes: `--set n=4`"
+            message = f"a check for all sizes is proved, and `{option}` needs one size"
+            hint = f"leave out `{option}`, or set sizes: `--set n=4`"
             raise SpecError((Diagnostic("E007", message, hint=hint),))

@@ -62,7 +62,7 @@ DEPTH = 10
 """Induction goes over so many steps by default."""
 
 OF_RUNS = (
-    "a liveness property; `prove` decides safety (invariants) only: `bivalence check` explores it"
+    "a liveness property; `prove` decides only safety (invariants): `bivalence check` explores it"
 )
 
 EVERYWHERE = "in every state that a run of any length can reach"
@@ -180,8 +180,8 @@ def _prove(
     try:
         found = prove(made.system, clock, methods=methods, deepest=deepest, listener=listener)
     except Unsupported as why:
-        message = f"this check can't be put as formulas: {why}"
-        hint = "smaller sizes or capacities may do; `bivalence check` explores it"
+        message = f"this check can't be encoded as formulas: {why}"
+        hint = "try smaller sizes or capacities, or use `bivalence check`"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     found.without_premise = premises_that_never_hold(made.system, found, clock)
     return found
@@ -316,14 +316,14 @@ class _Saying(Struct, frozen=True):
         found, system = self.found, self.made.system
         if Faultless() not in found.proved:
             why = self._open(Faultless())
-            reason = f"proved of runs without an error; that no run meets one is not proved: {why}"
+            reason = f"proved for runs without an error; absence of errors is not proved: {why}"
             return replace(judged, reason=reason)
         shown = self._certificate(fact)
         prop = system.properties[fact.index]
         never = why_nothing_explored(self.check)
         why = vacuous(system, self.answer, prop, allow_unused=self.check.allow_unused, idle=never)
         if fact.index in found.without_premise:
-            why = f"the premise of {prop.asked} holds in no run, which is proved too"
+            why = f"the premise of {prop.asked} provably holds in no run"
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         if why and (found.samples.exhaustive or never):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
@@ -354,7 +354,7 @@ class _Saying(Struct, frozen=True):
         from checker.proving.cti import not_excluded
 
         found = self.found
-        tried = "; ".join(found.tried) or "nothing was tried"
+        tried = "; ".join(found.tried) or "no method was tried"
         if found.stopped is not None:
             return found.stopped if found.stopped == INTERRUPTED else f"{found.stopped}; {tried}"
         far = f"neither proved nor violated in fewer than {count(found.depth, 'step')}"

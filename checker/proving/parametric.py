@@ -71,7 +71,7 @@ FOLLOWING = 60.0
 """Seconds for replaying a violation, and for exploring its system where that can't be done."""
 
 FOR_ONE = 10.0
-"""Seconds for exploring a system only to learn whether less could be required."""
+"""Seconds for exploring a system only to learn weaker conditions."""
 
 ENGINE = "z3"
 
@@ -92,7 +92,7 @@ def prove_every(
 
     A check with sizes is generalised by :func:`parametrize`.  ``options.query_timeout`` and
     ``options.limits.timeout``: seconds for one query, and for everything; ``options.explain``: for
-    minimising each violation.  ``tight``: checks whether less could be required of the sizes;
+    minimising each violation.  ``tight``: checks weaker conditions of the sizes;
     ``synthesize``: computes which conditions and thresholds suffice.
 
     Raises :class:`SpecError` for errors of the user, and for what is outside the fragment.
@@ -172,7 +172,7 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
             continue
         if name in check.every:
             hint = f"leave out `--set {name}={value}`"
-            message = f"the question is about every {name}, and it is given a value"
+            message = f"the query covers every {name}, and `--set` gives it a value"
             raise SpecError((Diagnostic("E003", message, hint=hint),))
         known[name] = typed.Setting(name, given_value(check, name, value), check.span)
     return replace(check, settings=tuple(known.values()))
@@ -280,7 +280,7 @@ class _Proving:
                     self.stopped = found.stopped or None
             return
         said = "; ".join(excluded)
-        why = f"the automaton has runs that the protocol has not: {said}, and so on"
+        why = f"the automaton has runs that the protocol lacks: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
 
     def _counting(self, automaton: Automaton, resilience: Condition) -> ParametricChecker:
@@ -349,7 +349,7 @@ class _Proving:
         decision = self.decisions[question.property]
         said = decision.certificate or "no run of the automaton violates it"
         if excluded:
-            said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
+            said += f"; except for the explored sizes: {'; '.join(excluded)}"
         self._know(question, Word.PROVED, f"for {self._scope()}", certificate=said)
 
     def _report_so_far(self) -> Report:
@@ -432,7 +432,7 @@ class _Proving:
 
         for found in self._stopping(weaken_assumptions(self.counting, self.questions, follow)):
             self.weakened = (*self.weakened, found)
-            self._say("whether less could be required")
+            self._say("weaker conditions")
 
     def propose(self) -> None:
         """Finds conditions and thresholds that suffice for what is proved."""
@@ -443,7 +443,7 @@ class _Proving:
         whose = "" if len(asked) == len(self.questions) else f"for {', '.join(names)}: "
         for found in self._stopping(conditions(self.counting, asked)):
             self.proposals = (*self.proposals, f"{whose}{found}")
-            self._say("what could be required")
+            self._say("conditions")
         for name in defaults(self.check):
             if self.stopped:
                 return

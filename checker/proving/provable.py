@@ -18,5 +18,5 @@ def require_provable(check: typed.Check) -> None:
 
 
 def _refuse(clause: str, span: Span) -> NoReturn:
-    hint = "`bivalence check` decides what holds within it"
+    hint = "`bivalence check` decides which properties hold within it"
     raise SpecError((Diagnostic("C031", NO_PROOF.format(clause), span, hint=hint),))

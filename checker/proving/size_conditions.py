@@ -58,7 +58,7 @@ def weaken_assumptions(
         if found.trace is not None:
             yield Weakened(condition, name, dict(numbers))
         else:
-            why = "explored, it holds there" if found.holds else found.reason
+            why = "exploration shows that it holds there" if found.holds else found.reason
             yield Weakened(condition, reason=f"{name} may fail with {sizes_text(numbers)}: {why}")
 
 

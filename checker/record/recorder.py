@@ -21,8 +21,8 @@ BLOCK = 1 << 16
 MODES = (None, "a", "w", "x")
 
 ANEW = (
-    "mode='w' begins a new one in its place, run='NAME' a new run behind it, and mode='a' goes on"
-    " with it, as a process does that comes back up"
+    "mode='w' replaces it, run='NAME' appends a new run, and mode='a' continues"
+    " it, as a recovering process does"
 )
 """What can be done where a file has a log."""
 
@@ -70,7 +70,9 @@ class Recorder:
         ``ValueError`` where it is not a log of this process.
         """
         if mode not in MODES:
-            raise ValueError(f"no mode of a recorder: {mode!r} (there are None, 'a', 'w' and 'x')")
+            raise ValueError(
+                f"unknown mode of a recorder: {mode!r} (known: None, 'a', 'w' and 'x')"
+            )
         self.path, self.process, self.run = Path(path), process, run
         self._buffered, self._sync, self._clock = buffered, sync, clock
         self._lock, self._owner = threading.Lock(), os.getpid()
@@ -97,7 +99,7 @@ class Recorder:
         whole one).  Behind lines of another run that has not ended it becomes a gap of that one."""
         last, half = _last_lines(self._file)
         if mode == "x" and os.fstat(self._file).st_size:
-            raise FileExistsError(f"{self.path} is there already: {ANEW}")
+            raise FileExistsError(f"{self.path} already exists: {ANEW}")
         if not last:
             self._cut_off(half)
             return 0, _text(half)
@@ -133,7 +135,7 @@ class Recorder:
         ``TypeError`` for what is no JSON; then nothing is written.
         """
         if kind not in KINDS:
-            raise ValueError(f"no kind of line: {kind!r} (there are {', '.join(KINDS)})")
+            raise ValueError(f"unknown kind of line: {kind!r} (known: {', '.join(KINDS)})")
         given = {name: _plain(value) for name, value in fields.items() if value is not None}
         with self._lock:
             self._require_open()

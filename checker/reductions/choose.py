@@ -35,7 +35,7 @@ class SideQuestions(Struct, frozen=True):
     unseen: bool = False
 
 
-UNSEEN = "something never happened with it, which is said of all states only"
+UNSEEN = "something never happened with it, which needs all states to confirm"
 """The reason where what is not seen to happen with a reduction is looked for."""
 
 VERDICTS = SideQuestions()
@@ -102,9 +102,9 @@ def _clash(system: TransitionSystem, part: PlanPart, others: Iterable[PlanPart])
             return f"another symmetry is used, {REDUCTIONS[other.reduction].title}"
         for one, two in ((part, other), (other, part)):
             if shared := sorted(_written(one.resets) & _mentioned(two.resets)):
-                return f"{REDUCTIONS[other.reduction].title} deals with `{shared[0]}` already"
+                return f"{REDUCTIONS[other.reduction].title} already covers `{shared[0]}`"
             if taken := sorted(_taken(system, one) & _added(two)):
-                return f"what goes first takes from `{taken[0]}`, or puts something there"
+                return f"an eager step reads from or writes to `{taken[0]}`"
     return ""
 
 

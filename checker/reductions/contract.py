@@ -27,7 +27,7 @@ class Ask(Enum):
     LENGTH = "the length of a shortest run to a bad state, the depth"
     END = "liveness (`eventually`, `~>` over growing histories), no cycles"
     ROUND = "the same where the state graph has a cycle"
-    FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
+    FOLLOWED = "any other temporal formula, monitored from the initial states"
     FAIR = "whether any run is fair"
     PREMISE = "whether a premise ever holds"
     HAPPENS = "what happens at all: handlers that run, messages that are sent"

@@ -46,7 +46,7 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
         *_of_protocol(check, made),
         *_of_crashes(check, made, fine),
         *_of_roles(check),
-        *(f"only so far: {_budget(budget, made)}" for budget in check.budgets),
+        *(f"explored only with: {_budget(budget, made)}" for budget in check.budgets),
         *_of_world(check, made),
     )
 
@@ -98,8 +98,8 @@ def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
     if check.crash is None or fine:
         return ()
     return (
-        "a crash inside a handler that nothing can tell from one before or after it counts as that:"
-        " it takes one step more",
+        "a crash inside a handler is merged with an indistinguishable one before or after it:"
+        " the crash then takes a separate step",
     )
 
 
@@ -114,7 +114,9 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         may = "lose any message" if kind.loses else "keep any message forever"
         found.append(f"{kind.name} links may {may}: they promise {kind.delivery.value}")
     if check.crash is not None and check.recover:
-        found.append("no process promises to come back up; a correct one is up from some time on")
+        found.append(
+            "no process is guaranteed to recover; a correct process is eventually up forever"
+        )
     elif check.crash is not None:
         found.append(
             "no fairness is assumed for a process that crashes, or for messages from or to it"
@@ -122,14 +124,14 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     if check.omission is not None:
         lock_step = check.timing is not None and check.timing.kind in ("synchronous", "partial")
         found.append(
-            "for a process that omits messages fairness is assumed of its own steps only"
+            "for a process that omits messages, fairness is assumed only for its own steps"
             if lock_step
-            else "no fairness is assumed for a process of which messages are lost"
+            else "no fairness is assumed for a process whose messages are lost"
         )
     if check.byzantine is not None:
         found.append("no fairness is assumed for a Byzantine process, or for its messages")
     found += [
-        f"with {_budget(budget, made)}: once that is used up, `{budget.handler}` is not enabled"
+        f"with {_budget(budget, made)}: after that, `{budget.handler}` is disabled"
         for budget in check.budgets
     ]
     if check.splits:
@@ -164,7 +166,7 @@ def _pile(system: TransitionSystem, state: State) -> int:
 
 def _unbounded_copies(copies: int) -> str:
     return (
-        f"{copies} copies of one message are under way, and nothing bounds that: it is sent again"
+        f"{copies} copies of one message are in flight, without a bound: it is sent again"
         " and again (`stubborn` links hold each message once; links that lose may be `bounded 1`)"
     )
 
@@ -317,22 +319,25 @@ def warning_notes(check: typed.Check) -> Iterator[str]:
 def of_walks(check: typed.Check, answer: Answer) -> Iterator[str]:
     """Yields what random walks do not say of chance."""
     if answer.walks is not None and check.chance:
-        yield "random walks draw coins without their weights: `bivalence check` computes chances"
+        yield "random walks ignore the weights of coins: `bivalence check` computes probabilities"
 
 
 def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     requires = check.protocol.requires
     if requires is not None and not evaluate_size(requires, made.sizes.values):
-        yield "outside the protocol's resilience: what it `requires` does not hold here"
+        yield "outside the protocol's resilience: its `requires` does not hold here"
     if check.when is not None and not evaluate_size(check.when, made.sizes.values):
-        yield "these sizes are none of those that the check is about: its `when` does not hold here"
+        yield "the check does not cover these sizes: its `when` does not hold here"
     if made.uses_shared:
-        yield "shared state is used, which processes do not have: a model ported from another tool"
+        yield (
+            "shared state is used, which message-passing processes lack: a model ported from"
+            " another tool"
+        )
     if made.at_once:
         names = ", ".join(made.at_once)
-        yield f"received as soon as sent, since nothing can tell it from later: {names}"
+        yield f"received as soon as sent, since no property distinguishes it from later: {names}"
     if not check.chance and any(_is_draw(node) for p in _protocols(check) for node in nodes(p)):
-        yield "a flipped coin may show any side at any time: nothing is said about probability"
+        yield "coin flips are nondeterministic here: probabilities are not computed"
 
 
 def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
@@ -351,16 +356,16 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
     if check.crash is None:
         return
     if fine:
-        steps = "every effect and every copy of a multicast is a step of its own"
+        steps = "every effect and every copy of a multicast is a separate step"
         yield f"{steps}{_whole(check, made)}"
     elif check.crash_points == "between_handlers":
-        yield "crashes inside handlers are switched off: verdicts may be too good"
+        yield "crashes inside handlers are switched off: violations may be missed"
     if check.recover:
         bound = evaluate_size(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
-        yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+        yield f"a crashed process may recover, with only its `stable` state; at most {often}"
     if check.recovering:
-        yield f"only processes of {_roles(check.recovering)} come back"
+        yield f"only processes of {_roles(check.recovering)} recover"
 
 
 def budgets_of_handlers(check: typed.Check, made: Instantiated) -> str:
@@ -377,7 +382,7 @@ def _of_roles(check: typed.Check) -> Iterator[str]:
     """Yields which kinds of faults only some roles have."""
     for kind in dict.fromkeys(clause.kind for clause in check.role_faults if clause.alone):
         roles = [clause.role for clause in check.role_faults if clause.kind == kind]
-        yield f"{kind} faults are those of processes of {_roles(roles)} only"
+        yield f"only processes of {_roles(roles)} have {kind} faults"
 
 
 def _roles(names: Sequence[str]) -> str:
@@ -409,24 +414,24 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
         )
         if any(i.protocol is None for i in check.given):
             yield (
-                "an oracle indicates as from a Byzantine process whatever the properties of its"
-                " interface leave open"
+                "an oracle indicates, as from a Byzantine process, all that the properties of its"
+                " interface allow"
             )
     timing = check.timing
     if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
         when = "" if timing.kind == "synchronous" else ", once it is synchronous"
-        yield f"in lock step{when}: what clients can ask they ask before the round ends"
+        yield f"in lock step{when}: clients make their requests before the round ends"
     if check.recover and any(i.protocol is None for i in check.given):
         yield (
-            "an oracle counts on every process that comes back: it errs towards none, although one"
-            " that stays down would bind it to nothing"
+            "an oracle treats every process that recovers as correct, although one"
+            " that stays down would not constrain it"
         )
     if _spares_one(check, made):
         yield (
-            "the detector promises something about a process that is never faulty: runs in which"
-            " each of them becomes faulty are left out"
+            "the detector's guarantee needs a process that is never faulty: runs in which"
+            " every process becomes faulty are excluded"
         )
-    yield from (f"only so far: {limit}" for limit in _noise(check, made))
+    yield from (f"explored only with: {limit}" for limit in _noise(check, made))
 
 
 def _spares_one(check: typed.Check, made: Instantiated) -> bool:
@@ -445,7 +450,7 @@ def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     timing, detector = check.timing, check.detector
     if timing is not None and timing.noise is not None:
         early = _times(timing.noise, made)
-        found.append(f"{early} a timeout comes too early, before the system is synchronous")
+        found.append(f"a timeout comes too early {early}, before the system is synchronous")
     if timing is not None and timing.drift is not None:
         ticks = evaluate_size(timing.drift, made.sizes.values)
         found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")

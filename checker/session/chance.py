@@ -39,12 +39,12 @@ def chance_verdicts(
     """
     if not check.chance:
         if options.drn_out is not None:
-            hint = "prove something `almost surely`, or the `chance of` something"
-            message = f"the check `{check.name}` asks nothing about chance"
+            hint = "use `almost surely` or `chance of`"
+            message = f"the check `{check.name}` has no probabilistic query"
             raise SpecError((Diagnostic(UNWRITTEN, message, hint=hint),))
         return ()
     if check.bounds:
-        why = "the check has a `bound`, and runs beyond it have chances, too"
+        why = "the check has a `bound`, and runs beyond it have probabilities, too"
         return _unknown(check, why, options)
     if not can(options.engine, Feature.CHANCE):
         note = engine_of(options.engine).ability(Feature.CHANCE).note
@@ -57,7 +57,7 @@ def chance_verdicts(
         if place is not None:
             end = place.column + len("choose")  # as long as `flip()`
             at = Span(place.file, place.line, place.column, place.line, end)
-        hint = "put `require`, `when` and the adversary's choices in front of what chance chooses"
+        hint = "put `require`, `when` and the adversary's choices before the random choice"
         raise SpecError((Diagnostic("E067", wrong.why, at, hint=hint),)) from None
     except KeyboardInterrupt as error:
         return _unknown(check, stop_reason(error))
@@ -80,7 +80,7 @@ def with_chance(report: Report, verdicts: tuple[PropertyVerdict, ...]) -> Report
 
 def not_by_proof(report: Report, check: typed.Check) -> Report:
     """Returns the report on a proof with the questions about chance of its check, unknown."""
-    why = "a proof is about all runs alike: `bivalence check` computes probabilities"
+    why = "a proof ignores probabilities: `bivalence check` computes them"
     return with_chance(report, _unknown(check, why))
 
 

@@ -99,7 +99,7 @@ def _reading(path: str) -> Iterator[None]:
         with budgets.raising_when_exhausted(spare=budgets.GRACE):
             yield
     except budgets.BudgetExhausted as reached:
-        reached.add_note(f"{path} was not read to its end: nothing is known of its checks")
+        reached.add_note(f"{path} was not read completely, so its checks are unknown")
         raise
 
 

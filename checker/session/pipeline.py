@@ -312,7 +312,7 @@ def _audit(
         return replace(report, audit=Audit(report.exhaustive, said))
     if check.view is not None:
         said = "nothing was compared"
-        why = "with a reduction others are found first of the states that a view takes for one"
+        why = "with a reduction, a view keeps other states"
         return replace(report, audit=Audit(False, said, why))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
     limits = options.limits

@@ -32,7 +32,7 @@ from checker.session.trace_header import with_sources_of
 
 KEPT = 2_000
 """The largest number of reports that are kept; the oldest are removed first."""
-CACHED = "not run again: nothing has changed since this version of the tool has answered it"
+CACHED = "from the cache: nothing has changed since this version of the tool checked it"
 """What a report says that comes from the cache."""
 _PACKAGES = ("lark", "llvmlite", "numpy", "pyarrow", "z3-solver")
 _ELSEWHERE = ("cluster", "checkpoint", "resume", "states_out", "drn_out")

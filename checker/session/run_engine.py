@@ -111,8 +111,8 @@ def _plan_of_run(
         return replace(NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used))
     otherwise = choose(system, options.reduce, VERDICTS)
     if is_plan_of_run(otherwise) or is_plan_of_run(otherwise.fallback):
-        message = f"the run in {run.given} was begun with reductions, and all states are asked for"
-        hint = "begin another with `--checkpoint` and `--reduce none`"
+        message = f"the run in {run.given} uses reductions, and this needs all states"
+        hint = "start another with `--checkpoint` and `--reduce none`"
         raise SpecError((Diagnostic("E013", message, hint=hint),))
     return plan
 
@@ -126,7 +126,7 @@ def _answer(problem: SearchProblem, listener: Listener | None) -> Answer:
             lost = tuple(Unused(kind, str(why)) for kind in plan.used)
             plainly = ReductionPlan(unused=(*plan.unused, *lost))
             return _answer(replace(problem, plan=plainly), listener)
-        message = f"the {options.engine} engine can't take this check: {why}"
+        message = f"the {options.engine} engine does not support this check: {why}"
         hint = f"try --engine {DEFINITION}"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
@@ -252,7 +252,7 @@ def run_folder(path: str, check: typed.Check, options: Options) -> Iterator[Chec
             run.unfinished = True
             run.leave()
             if run.staying:
-                error.add_note(f"the run is kept: `--resume {run.location}` goes on with it")
+                error.add_note(f"the run is saved: `--resume {run.location}` resumes it")
         raise
     if run is not None:
         run.leave()
@@ -293,7 +293,7 @@ def require_supported(options: Options) -> None:
     if options.engine != AUTO:
         ENGINES.require_unclaimed(options.engine)
     if options.reduce not in modes():
-        message = f"there is no mode of reduction `{options.reduce}`"
+        message = f"unknown reduction mode `{options.reduce}`"
         hint = f"modes: {', '.join(modes())}"
         raise SpecError((Diagnostic("E008", message, hint=hint),))
     limits = options.limits
@@ -328,6 +328,6 @@ def _require_compatible(options: Options) -> None:
     }
     for option, given in others.items():
         if given is not None:
-            message = f"compact mode keeps no states, and `{option}` wants them"
+            message = f"compact mode stores no states, and `{option}` needs them"
             hint = f"leave out `--compact` or `{option}`"
             raise SpecError((Diagnostic("E007", message, hint=hint),))

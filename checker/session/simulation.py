@@ -55,7 +55,7 @@ def _walks(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None) -> 
     try:
         return simulate(opened, plan, listener)
     except Unsupported as why:
-        message = f"the {plan.engine} engine can't take this check: {why}"
+        message = f"the {plan.engine} engine does not support this check: {why}"
         hint = f"try --engine {DEFINITION}, or fewer --steps"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     except RunFault as fault:

@@ -44,7 +44,7 @@ def _what_limits(name: str, check: typed.Check, system: TransitionSystem) -> str
     match variable.kind:
         case VariableKind.LINK:
             fewer = "fewer requests in `clients`" if check.clients else "fewer processes"
-            return f"{fewer} put fewer messages under way"
+            return f"{fewer} put fewer messages in flight"
         case VariableKind.LOCAL | VariableKind.SHARED:
             term = _bounded(variable)
             return f"`bound {term} <= k` limits {name}" if term else ""

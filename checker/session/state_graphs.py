@@ -49,7 +49,7 @@ def graph_of_check(
         try:
             graph = compute(made, remaining_time(options, started))
         except Unsupported as why:
-            message = f"the {engine} engine can't take this check: {why}"
+            message = f"the {engine} engine does not support this check: {why}"
             hint = f"try --engine {DEFINITION}"
             raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
         except RunFault as fault:

@@ -84,7 +84,7 @@ def _none(words: str, among: Sequence[Choice]) -> Unclear:
     near = get_close_matches(words, texts, 3, 0.6)
     if gap := _with_gap(words, among):
         written, found = gap
-        message += f"; for arguments that are left out write `…`: `{written}`"
+        message += f"; write `…` for omitted arguments: `{written}`"
         near = [*found, *near]
     return Unclear(message, tuple(dict.fromkeys([*near, *own] if who else near)), disabled=True)
 

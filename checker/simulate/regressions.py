@@ -18,7 +18,7 @@ def verdict_of(played: Played) -> ScenarioVerdict:
     name, problem, steps = played.scenario.name, played.problem, max(len(played.taken) - 1, 0)
     if problem is None:
         span = played.scenario.span
-        reason = "it can be run as it is written, and what it claims is true"
+        reason = "it runs as written, and its claims are true"
         return ScenarioVerdict(name, True, reason, span.file, span.line, span.column, steps)
     span = problem.span
     return ScenarioVerdict(

@@ -68,7 +68,7 @@ def play(opened: PreparedCheck, scenario: typed.Scenario) -> Played:
     problem = _follow(session, scenario.steps)
     if problem is None and session.state is None:
         ways = tuple(way.text for way in session.choices.ways)
-        message = "the first step says how the run starts: there are several ways"
+        message = "the first step must choose one of several initial states"
         problem = Problem(message, scenario.span, ways[:MOST])
     before = len(session.steps_taken) - 1
     if problem is None and scenario.again:
@@ -95,9 +95,9 @@ def prefix_of(opened: PreparedCheck, scenario: typed.Scenario) -> tuple[State, .
     session = SteppingSession(opened)
     problem = _follow(session, scenario.steps)
     if problem is None and session.state is None:
-        problem = Problem("the first step says how the run starts", scenario.span)
+        problem = Problem("the first step must choose an initial state", scenario.span)
     if problem is not None:
-        hint = f"what can happen there: {'; '.join(problem.possible)}" if problem.possible else ""
+        hint = f"possible steps: {'; '.join(problem.possible)}" if problem.possible else ""
         raise SpecError((Diagnostic("E048", problem.message, problem.span, hint=hint),))
     return session.states
 
@@ -111,7 +111,7 @@ def _follow(session: SteppingSession, steps: Iterable[typed.Happening]) -> Probl
         if isinstance(found, Unclear):
             message = found.message + _reason(session, step.text, found)
             if " then " in step.text:
-                message += " (each step and each `then` needs a line of its own)"
+                message += " (write each step and each `then` on a separate line)"
             possible = found.choices or tuple(way.text for way in session.choices.ways)
             return Problem(message, step.span, possible[:MOST])
     return None
@@ -132,9 +132,9 @@ def _loop_problem(
     states = session.states
     at = scenario.again[-1].span
     if states[-1] != states[before]:
-        return Problem("after the steps of `forever` the run is not where it was before them", at)
+        return Problem("the steps of `forever` do not return to the state before them", at)
     why = why_not_admitted(session.system, states[:-1], before)
-    return None if why is None else Problem(f"the world does not admit this forever: {why}", at)
+    return None if why is None else Problem(f"this can't continue forever: {why}", at)
 
 
 def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
@@ -150,10 +150,10 @@ def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     end = len(states) - 1 if played.loop is None else played.loop
     why = why_not_admitted(system, states, end)
     if beyond := session.beyond():
-        return f"{claim.what} is about whole runs: {beyond}"
+        return f"{claim.what} is a liveness property: {beyond}"
     if why is not None:
         pending = "; ".join(session.enabled_fairness()[:3])
-        return f"{claim.what} is about whole runs, and this one can't end here: {pending or why}"
+        return f"{claim.what} is a liveness property, and this run can't end here: {pending or why}"
     return _mismatch_text(
         session,
         played,
@@ -196,9 +196,9 @@ def _outcome_text(fate: ProcessOutcome) -> str:
 def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     ends = played.loop is None and session.ends()
     if word == "fails":
-        return "" if session.faults() else "no step that is possible here meets an error"
+        return "" if session.faults() else "no possible next step meets an error"
     if beyond := session.beyond():
-        return f"neither is said of this run: {beyond}"
+        return f"undecided for this run: {beyond}"
     if word == "ends" and not ends:
         pending = "; ".join(session.enabled_fairness()[:3])
         more = f": fairness requires more ({pending})" if pending else ""

@@ -50,7 +50,7 @@ class Saved(Struct, frozen=True):
         """Returns the scenario, typed as one of ``check``; raises :class:`SpecError`."""
         found = scenario_in(self.clause, self.file, {p.name for p in check.prove})
         if found is None:
-            raise _wrong(self.file, 1, "this file has not exactly one scenario")
+            raise _wrong(self.file, 1, "this file must have exactly one scenario")
         return found
 
 
@@ -74,13 +74,13 @@ def read_saved(text: str, file: str) -> Saved:
         elif bare == FINE:
             fine = True
         elif bare:
-            raise _wrong(file, number + 1, f"`{bare[:40]}` is nothing that a scenario's file says")
+            raise _wrong(file, number + 1, f"unexpected `{bare[:40]}` in a scenario file")
     missing = "a scenario" if path else "the line `of FILE::CHECK`"
-    raise _wrong(file, len(lines), f"{missing} is missing in this file")
+    raise _wrong(file, len(lines), f"this file lacks {missing}")
 
 
 def _wrong(file: str, line: int, message: str) -> SpecError:
-    hint = "it begins with `of FILE::CHECK`; then come `set NAME = VALUE`, `fine steps`, a scenario"
+    hint = "write `of FILE::CHECK`, then `set NAME = VALUE`, `fine steps` and a scenario"
     return SpecError((Diagnostic("E040", message, Span(file, line, 1, line, 2), "", hint),))
 
 

@@ -144,7 +144,9 @@ class SteppingSession:
         for text in (*texts, *reversed(undone)):
             found = match_choice(text, self.choices.ways)
             if isinstance(found, Unclear):
-                raise NotPossible(f"the run can't be replayed with more room: {found.message}")
+                raise NotPossible(
+                    f"the run can't be replayed with larger capacities: {found.message}"
+                )
             self.pick(found)
         for _ in undone:
             self.undo()

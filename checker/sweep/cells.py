@@ -51,7 +51,7 @@ def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
     except SpecError as problem:
         status, reason = Status.IMPOSSIBLE, reason_of(problem)
     except MemoryError as problem:
-        status, reason = Status.MEMORY, str(problem) or "there is no memory left"
+        status, reason = Status.MEMORY, str(problem) or "out of memory"
     except Exception as problem:  # an internal error costs this cell only
         status, reason = Status.FAILED, " ".join(f"{type(problem).__name__}: {problem}".split())
     return CellOutcome(task.cell, status, reason, report, time.monotonic() - started)

@@ -68,7 +68,7 @@ def axes_of(text: str) -> dict[str, tuple[str, ...]]:
             raise _no_axis(part.strip(), axes)
         name = found[1]
         if name in axes:
-            raise wrong(f"`{name}` is an axis twice")
+            raise wrong(f"duplicate axis `{name}`")
         axes[name] = _values(name, found[2])
     return axes
 
@@ -76,16 +76,16 @@ def axes_of(text: str) -> dict[str, tuple[str, ...]]:
 def _no_axis(part: str, before: dict[str, tuple[str, ...]]) -> SpecError:
     if part and before and "=" not in part:
         last, values = next(reversed(before.items()))
-        hint = f"the values of one axis stand in braces: {last}={{{', '.join((*values, part))}}}"
-        return wrong(f"`{part}` is no axis", hint)
-    message = f"`{part}` is no axis" if part else "an axis is missing"
+        hint = f"put the values of one axis in braces: {last}={{{', '.join((*values, part))}}}"
+        return wrong(f"`{part}` is not an axis", hint)
+    message = f"`{part}` is not an axis" if part else "an axis is missing"
     return wrong(message, "an axis is NAME=VALUES")
 
 
 def _values(name: str, text: str) -> tuple[str, ...]:
     inner = text[1:-1] if text.startswith("{") and text.endswith("}") else text
     if inner is text and ("{" in text or "}" in text):
-        raise wrong(f"`{text}` are no values of `{name}`")
+        raise wrong(f"`{text}` is not a list of values of `{name}`")
     values: dict[str, None] = {}
     for item in inner.split(","):
         value = " ".join(item.split())
@@ -99,11 +99,11 @@ def _range(name: str, value: str) -> Sequence[str]:
     found = _RANGE.fullmatch(value)
     if found is None:
         if ".." in value or _LIKE_A_RANGE.fullmatch(value):
-            raise wrong(f"`{name}={value}` is no range", "a range is written `2..3`")
+            raise wrong(f"`{name}={value}` is not a range", "a range is written `2..3`")
         return (value,)
     first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
     if step == 0 or last < first:
-        why = "its step is 0" if step == 0 else "it ends before it begins"
+        why = "its step is 0" if step == 0 else "its end is below its start"
         raise wrong(f"the range `{name}={value}` is empty: {why}")
     if (last - first) // step >= MOST:
         raise _too_many((last - first) // step + 1)
@@ -122,7 +122,7 @@ def _parts(text: str) -> list[str]:
         else:
             parts[-1] += character
     if depth:
-        raise wrong("a brace has no partner")
+        raise wrong("a brace is unmatched")
     return parts
 
 
@@ -158,5 +158,5 @@ def wrong(message: str, hint: str = "") -> SpecError:
 
 
 def _too_many(cells: int) -> SpecError:
-    message = f"the grid has {cells:,} cells; at most {MOST:,} can be had"
+    message = f"the grid has {cells:,} cells; the limit is {MOST:,}"
     return SpecError((Diagnostic("E032", message),))

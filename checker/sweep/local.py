@@ -97,7 +97,7 @@ class Pool(Generic[T, R]):
                 done += 1
                 yield outcome
             if self._false_starts >= FALSE_STARTS:
-                reason = f"no process could be started: {self._false_starts} ended at their start"
+                reason = f"no process could be started: {self._false_starts} ended while starting"
                 while waiting:
                     yield self._work.lost(waiting.popleft(), Status.DIED, reason, 0.0)
             if listener is not None:
@@ -175,7 +175,7 @@ class _Worker(Generic[T, R]):
         assert self.task is not None
         timeout = self.task.seconds
         if timeout is not None and time.monotonic() - self._began > timeout + GRACE:
-            why = f"it was ended {GRACE:g} s after its time limit of {timeout:g} s"
+            why = f"it was killed {GRACE:g} s after its time limit of {timeout:g} s"
             return self._fail(Status.TIMEOUT, why)
         return None
 
@@ -195,7 +195,7 @@ class _Worker(Generic[T, R]):
             except ValueError:
                 name = f"signal {-code}"
             often = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-            return f"its process was ended by {name}{often}"
+            return f"its process was killed by {name}{often}"
         return f"its process ended with exit code {code}"
 
     def end(self) -> None:

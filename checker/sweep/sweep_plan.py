@@ -211,8 +211,8 @@ def _idle(check: typed.Check, grid: Grid) -> Iterator[str]:
     asked = replace(check, protocol=protocols[0], given=())
     if not any(isinstance(n, typed.Param) and n.name == "f" for n in nodes((asked, *protocols))):
         yield (
-            f"nothing in `{check.name}` depends on `f`: `crash={'..'.join(_ends(grid))}` sets how"
-            " many may crash"
+            f"`f` has no effect in `{check.name}`: use the axis `crash={'..'.join(_ends(grid))}` to"
+            " bound crashes"
         )
 
 

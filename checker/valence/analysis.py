@@ -83,9 +83,9 @@ def _notes(computed: Computed) -> Iterator[str]:
     system = computed.made.system
     for prop in system.properties:
         if prop.is_bound:
-            yield f"only runs within {prop.definition} are looked at"
+            yield f"only runs within {prop.definition} are considered"
     if system.view is not None:
-        yield "all states are looked at, whatever the `view` of the check tells apart"
+        yield "all states are explored, ignoring the `view` of the check"
 
 
 def _known(computed: Computed, report: Valence) -> Valence:

@@ -37,7 +37,7 @@ def _nontriviality(computed: Computed, report: Valence) -> Corner:
         return Corner("nontriviality", "kept", f"{shown} can be decided")
     said = f"only {found.pop()} is ever decided" if found else "nothing is ever decided"
     if not any(start.inputs for start in report.starts):
-        return Corner("nontriviality", "unknown", f"{said}, of the one input that is looked at")
+        return Corner("nontriviality", "unknown", f"{said}, for the only input explored")
     return Corner("nontriviality", "given up", f"{said}, whatever the input")
 
 

@@ -92,13 +92,13 @@ def _formula(check: typed.Check, outcome: str, usual: bool, where: Span) -> str:
         return f"eventually exists who in Proc, {VALUE} in {history}(who): true"
     if usual:
         message = f"`{check.protocol.name}` has no indication `{USUAL}`, so nothing is decided"
-        hint = 'name what is, as `--of INDICATION` or as a set: `--of "p1.x"`'
+        hint = 'write `--of INDICATION`, or a set: `--of "p1.x"`'
         if known:
             names = ", ".join(f"`--of {n}`" for n in known)
-            hint = f"name one of its indications to `bivalence valence`: {names}"
+            hint = f"name one of its indications: `bivalence valence` with {names}"
         raise SpecError((Diagnostic("E060", message, where, hint=hint),))
     message = f"`{check.protocol.name}` has no indication `{outcome}` with a value"
-    expected = "an indication of the check's interface, or an expression that is a set"
+    expected = "an indication of the check's interface, or a set expression"
     raise SpecError((Diagnostic("E061", message, where, expected, suggestion(outcome, known)),))
 
 
@@ -143,5 +143,5 @@ def _equals(whole: Expr, inner: Quant, item: Type, value: Value) -> Expr:
 
 
 def _unfit(question: Question, message: str) -> SpecError:
-    hint = 'name a set of few values, such as `--of "{ x for p in Proc, x in decided(p) }"`'
+    hint = 'name a smaller set, such as `--of "{ x for p in Proc, x in decided(p) }"`'
     return SpecError((Diagnostic("E062", message, _place(question.outcome), hint=hint),))

@@ -240,7 +240,7 @@ def test_the_lines_of_recorders_are_read(tmp_path: Path) -> None:
     }
     assert found.warnings == []
     log = found.report.log
-    assert log is not None and ("receive (not asked about)", 2) in log.kinds
+    assert log is not None and ("receive (not checked)", 2) in log.kinds
 
 
 def test_what_is_no_log_or_interface_is_told(tmp_path: Path) -> None:

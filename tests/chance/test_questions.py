@@ -196,7 +196,7 @@ def test_a_bound_is_a_sum_of_fractions(tmp_path: Path, written: str, value: str)
         ("at most 1/0", "E065", "divides by zero"),
         ("at most 0.5", "S001", "a chance is a fraction of two, such as `1/2`"),
         ("within 3 steps", "S001", "`at least` or `at most`"),
-        ("within 0 - 1 steps at most 1", "E065", "-1 is no number of steps"),
+        ("within 0 - 1 steps at most 1", "E065", "-1 is not a number of steps"),
     ],
 )
 def test_a_bad_bound_is_diagnosed(tmp_path: Path, written: str, code: str, said: str) -> None:

@@ -171,7 +171,7 @@ def test_watching(spec: Path) -> None:
         assert "a.bcast has changed" in until("N002")
         spec.write_text(SPEC.replace("n = 2", "n = 3"), encoding="utf-8")
         again = until("2 checks, all as expected")
-        assert "note one: not run again" in " ".join(again.split())
+        assert "note one: from the cache" in " ".join(again.split())
         running.send_signal(signal.SIGINT)
         assert running.wait(60) in (0, 3)  # 3 where the last check was still about to end
 

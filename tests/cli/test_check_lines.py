@@ -82,7 +82,7 @@ def test_an_expected_counterexample_is_shown_on_request(capsys: Out) -> None:
     assert "eager_reliable.bcast::crash_two n=3, f=2 " in " ".join(out.split())
     assert main(["check", str(EAGER), "--show", "crash_to"]) == 2
     told = capsys.readouterr()
-    assert "--show crash_to: the checks are no_fault, crash_one" in told.err
+    assert "--show crash_to: unknown check; known: no_fault, crash_one" in told.err
     assert told.out == ""
 
 

@@ -38,16 +38,16 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--engine native --master local[2]", "--master is for --engine spark"),
-        ("--engine reference --shards 2", "--shards is for --engine spark"),
-        ("--conf spark.a=b", "--conf wants a --master"),
-        ("--exchange barrier", "--exchange wants a --master"),
-        ("--graduate-at 5", "--graduate-at wants a --master"),
-        ("--engine spark --graduate-at 5", "--graduate-at is for --engine auto"),
-        ("--engine spark --threads 2", "--threads is for this machine"),
-        ("--master local[2] --conf nonsense", "--conf wants KEY=VALUE"),
-        ("--master local[2] --conf hadoop.x=y", "--conf wants KEY=VALUE"),
-        ("--master local[2] --conf spark.a=b --conf spark.a=c", "spark.a twice: b and c"),
+        ("--engine native --master local[2]", "--master applies to --engine spark"),
+        ("--engine reference --shards 2", "--shards applies to --engine spark"),
+        ("--conf spark.a=b", "--conf needs --master"),
+        ("--exchange barrier", "--exchange needs --master"),
+        ("--graduate-at 5", "--graduate-at needs --master"),
+        ("--engine spark --graduate-at 5", "--graduate-at applies to --engine auto"),
+        ("--engine spark --threads 2", "--threads applies to this machine"),
+        ("--master local[2] --conf nonsense", "--conf takes KEY=VALUE"),
+        ("--master local[2] --conf hadoop.x=y", "--conf takes KEY=VALUE"),
+        ("--master local[2] --conf spark.a=b --conf spark.a=c", "spark.a twice: to b and c"),
         ("--master local[2] --exchange pigeon", "pigeon"),
         ("--master local[2] --shards 0", "--shards"),
         ("--master nowhere", "[E023]"),
@@ -148,7 +148,7 @@ def test_doctor_looks_at_a_cluster(
     assert main(["doctor", "--master", "yarn", "--conf", "spark.a=b"]) == 0
     out = capsys.readouterr().out
     assert asked == [Cluster("yarn", {"spark.a": "b"})]
-    assert "cluster: yarn: 8 slots, which come and go" in out
+    assert "cluster: yarn: 8 slots, allocated dynamically" in out
     assert out.count("executor: a: Python 3.11.1, bivalence 1, llvmlite 2, pyarrow 3") == 1
 
 

@@ -54,21 +54,21 @@ def test_the_run_is_drawn(explore: Said) -> None:
 
 def test_back_and_forth(explore: Said) -> None:
     out = explore(EAGER, "1", "2", "u", "r", "u 2", "u", "jump 1", "jump 7", "undo x")
-    assert "back before: p1 crashes\n" in out
+    assert "undone: p1 crashes\n" in out
     assert out.count("step 2: p1 crashes\n") == 2
     assert "this is the start: there is nothing to undo\n" in out
     assert "the run has no step 7: it has steps 0 to 2\n" in out
-    assert "a number is needed, not `x`\n" in out
+    assert "expected a number, not `x`\n" in out
 
 
 def test_what_is_not_possible_says_what_is(explore: Said) -> None:
     lines = ("9", "p1", "p1 recovers", "crash", "crash p9", "drop 1", "randm", "why not")
     out = explore(EAGER, *lines)
-    assert "there are steps 1 to 4; `show` lists them\n" in out
+    assert "choose a step from 1 to 4; `show` lists them\n" in out
     assert "`p1` can mean 2 different steps; there is\n    1  p1 broadcasts a\n" in out
     assert "`p1 recovers` can't happen here; there is\n" in out
-    assert "`crash` needs a process that can: p1, p2, p3\n" in out
-    assert "nothing can be lost here" in out
+    assert "`crash` needs a process that can crash: p1, p2, p3\n" in out
+    assert "no message can be lost here" in out
     assert "did you mean `random`?" in out
     assert "`why not` needs a step" in out
 
@@ -81,14 +81,14 @@ def test_why_not(explore: Said) -> None:
     assert "p3 has crashed in step 2\n" in out
     assert "no X from p1 is on its way to p2: none has been sent\n" in out
     out = explore(EAGER, "1", "why not p1 broadcasts a")
-    assert "it has happened: that was step 1\np1 has made this request already\n" in out
+    assert "it has already happened, in step 1\np1 has made this request already\n" in out
 
 
 def test_messages_are_dropped(explore: Said) -> None:
     out = explore(LOSSY, "1", "drop", "drop 1", "messages")
-    assert "`drop` needs the number, in this list, of a step about a message: 3\n" in out
+    assert "`drop` needs the number of a step with a message: 3\n" in out
     assert "step 2: the link loses DATA(false, 1) from s1 to r1\n" in out
-    assert out.endswith("> messages\n  nothing is on its way\n")
+    assert out.endswith("> messages\n  no messages in flight\n")
 
 
 def test_what_the_run_has_come_to(explore: Said) -> None:
@@ -119,7 +119,7 @@ def test_an_interrupt_ends_the_command_of_who_types(
     monkeypatch.setattr(SteppingSession, "undo", interrupted)
     assert main(["explore", EAGER, "--no-diagram"]) == 0
     out = capsys.readouterr().out
-    assert ("interrupted; `show` tells how far it went" in out) is typed
+    assert ("interrupted; `show` displays the run so far" in out) is typed
     assert ("  p1: nothing\n" in out) is typed
 
 
@@ -132,7 +132,7 @@ def test_inner_steps_say_whose_they_are(explore: Said) -> None:
 
 def test_a_check_is_no_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", EAGER]) == 2
-    assert "a scenario of a check is called FILE::CHECK::SCENARIO" in capsys.readouterr().err
+    assert "name a scenario of a check as FILE::CHECK::SCENARIO" in capsys.readouterr().err
 
 
 def test_a_start_is_drawn_where_there_are_several(explore: Said) -> None:

@@ -60,12 +60,12 @@ def test_without_a_step_it_is_the_end(explore: Said, trace: Path) -> None:
 
 def test_alternatives_say_what_they_bring_about(explore: Said, trace: Path) -> None:
     out = explore(f"{trace}@2", "alternatives 2", "instead 2 p2 receives COPY", "alternatives 1")
-    assert "in place of step 2, p1 receives COPY(DATA(p1, a)) from p1:\n" in out
-    listed = out.partition("in place of step 2")[2].partition("> instead")[0]
+    assert "instead of step 2, p1 receives COPY(DATA(p1, a)) from p1:\n" in out
+    listed = out.partition("instead of step 2")[2].partition("> instead")[0]
     assert "p2 receives COPY(DATA(p1, a)) from p1\n         p2 indicates deliver(p1, a)\n" in listed
     assert "         seen of p2: {} → {(p1, a)}\n" in listed
     assert "step 2: p2 receives COPY(DATA(p1, a)) from p1\n" in out
-    assert "in place of step 1, p1 broadcasts a:\n    1  p1 crashes\n    2  p2 crashes\n" in out
+    assert "instead of step 1, p1 broadcasts a:\n    1  p1 crashes\n    2  p2 crashes\n" in out
 
 
 def test_alternatives_are_taken_by_number_and_undone(explore: Said, trace: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_can_not_be_taken_is_said(explore: Said, trace: Path) -> None:
     assert out.count("`instead` needs a step and an alternative, such as `instead 2 1`\n") == 2
     assert "there are 3 alternatives to step 1\n" in out
     assert "`p1 recovers` can't happen here" in out
-    assert "nothing else was possible\n" in out
+    assert "no other step was possible\n" in out
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "last"])

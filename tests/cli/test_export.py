@@ -96,4 +96,4 @@ def test_a_picture_has_several_orders(tmp_path: Path, capsys: Out) -> None:
         assert viewed.read_text() == pictures[layout]
     assert pictures["steps"] != pictures["causality"]
     assert main(["export", str(file), "--to", "csv", "--layout", "causality"]) == 2
-    assert "the format csv has one order only" in capsys.readouterr().err
+    assert "the format csv has a fixed order" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
 ) -> None:
     install(folder, monkeypatch, ENGINE + EXPORT, POINTS)
     assert check("--engine", "toy", name="all") == 3
-    assert "the toy engine does not know" in " ".join(capsys.readouterr().out.split())
+    assert "the toy engine does not support" in " ".join(capsys.readouterr().out.split())
     assert check("--engine", "toy", "--coverage") == 2
     assert "error[E007]" in capsys.readouterr().err
     assert check("--engine", "toy", "--max-states", "2") == 2
@@ -89,9 +89,9 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
     assert check("--engine", "toy", "--checkpoint", "kept") == 2
     assert "error[E007]" in capsys.readouterr().err
     assert check("--engine", "toy", "--master", "local[2]") == 2
-    assert "--master is for --engine spark" in capsys.readouterr().err
+    assert "--master applies to --engine spark" in capsys.readouterr().err
     assert check("--engine", "toy", "--threads", "2") == 1
-    assert "the toy engine does not know `--threads`" in capsys.readouterr().out
+    assert "the toy engine does not support `--threads`" in capsys.readouterr().out
 
 
 def test_an_engine_that_does_not_end_is_ended(
@@ -135,7 +135,7 @@ def test_a_lie_about_a_run_is_refused(
     assert lying != ENGINE
     install(folder, monkeypatch, lying, POINTS)
     assert check("--engine", "toy") == 2
-    refused(capsys, "toy of toy 1.0 (toy:ENGINE) gives a run that the replay refuses")
+    refused(capsys, "toy of toy 1.0 (toy:ENGINE) returned a run that the replay rejects")
 
 
 def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
@@ -162,19 +162,25 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         ("raise SystemExit(0)", "fails with SystemExit"),
         ("def", "fails with SyntaxError"),
         ("", "fails with AttributeError"),
-        ("ENGINE = 7", "is no engine, but of type int"),
-        (ENGINE + "ENGINE = Toy", "is no engine, but of type"),
+        ("ENGINE = 7", "is not an engine, but of type int"),
+        (ENGINE + "ENGINE = Toy", "is not an engine, but of type"),
         (ENGINE + "Toy.name = 'native'", "calls itself 'native'"),
         (ENGINE + "del Toy.name", "fails with AttributeError"),
-        (ENGINE + "Toy.capabilities = 3", "declares its capabilities in no mapping"),
+        (ENGINE + "Toy.capabilities = 3", "does not declare its capabilities as a mapping"),
         (ENGINE + "Toy.capabilities = {'all': True}", "declares True of 'all'"),
-        (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is no SearchEngine"),
+        (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is not a SearchEngine"),
         (ENGINE + "Toy.explore = lambda self: 1", "fails with TypeError"),
         (ENGINE + "Toy.explore = lambda *_: 1 / 0", "fails with ZeroDivisionError"),
-        (ENGINE + "Toy.explore = lambda *_: None", "answers with a NoneType"),
-        (ENGINE.replace('"toy", len', '"native", len'), "answers in the name of 'native'"),
-        (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "violates 'p', which is no"),
-        (ENGINE.replace("self.path(parent, state)", "None"), "violates small without an execution"),
+        (ENGINE + "Toy.explore = lambda *_: None", "returned a NoneType"),
+        (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
+        (
+            ENGINE.replace("setdefault(prop.name,", "setdefault('p',"),
+            "a violation of 'p', which is not",
+        ),
+        (
+            ENGINE.replace("self.path(parent, state)", "None"),
+            "reported a violation of small without a run",
+        ),
     ],
 )
 def test_an_engine_that_is_none_is_a_diagnostic(
@@ -190,10 +196,10 @@ def test_an_engine_that_is_none_is_a_diagnostic(
     ("module", "said"),
     [
         ("import nothing_of_that_name", "fails with ModuleNotFoundError"),
-        ("export = 7", "is no function, but of type int"),
+        ("export = 7", "is not a function, but of type int"),
         ("export = lambda: 1", "fails with TypeError"),
         ("export = lambda trace: trace.nothing", "fails with AttributeError"),
-        ("export = lambda trace: 7", "gives no text, but something of type int"),
+        ("export = lambda trace: 7", "returned not a string, but a value of type int"),
     ],
 )
 def test_an_export_that_is_none_is_a_diagnostic(

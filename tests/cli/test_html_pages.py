@@ -70,7 +70,7 @@ def test_a_page_is_opened_in_a_browser(
     monkeypatch.setattr("webbrowser.open", lambda url: False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert main(["view", trace, "--open"]) == 0
-    assert "no browser was found" in capsys.readouterr().err
+    assert "no browser found" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ Out = pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("--checkpoint A --resume B", "--resume keeps the run in its folder"),
-        ("--keep", "--keep wants --checkpoint or --resume"),
+        ("--checkpoint A --resume B", "--resume saves to the same folder"),
+        ("--keep", "--keep needs --checkpoint or --resume"),
         ("--checkpoint A --checkpoint-every -1", "is not in the range"),
     ],
 )
@@ -36,7 +36,7 @@ def test_options_that_make_no_sense(arguments: str, says: str, capsys: Out) -> N
 def test_one_check_at_a_time(tmp_path: Path, capsys: Out) -> None:
     several = ["specs/oracles/two_phase.bcast::three", "specs/oracles/inner_fifo.bcast"]
     assert main(["check", *several, "--checkpoint", str(tmp_path / "run")]) == 2
-    assert "--checkpoint is about one check" in capsys.readouterr().err
+    assert "--checkpoint applies to one check" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -44,7 +44,7 @@ def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -
     folder = tmp_path / "a run"
     begin = ["check", SPEC, "--set", "n=5", "--reduce", "none", "--checkpoint", str(folder)]
     assert main([*begin, "--coverage", "--max-depth", "5"]) == 3
-    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("go on with: ")]
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("resume with: ")]
     command = shlex.split(line.removeprefix("go on with: "))
     assert command[0] == "bivalence"
     assert main(command[1:]) == 0
@@ -57,7 +57,7 @@ def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -
 def test_a_run_that_is_over_stays_where_that_is_wanted(tmp_path: Path, capsys: Out) -> None:
     begin = ["check", SPEC, "--set", "n=3", "--checkpoint", str(tmp_path / "run"), "--keep"]
     assert main(begin) == 0
-    assert capsys.readouterr().err == f"the run is kept in {tmp_path / 'run'}\n"
+    assert capsys.readouterr().err == f"the run is saved in {tmp_path / 'run'}\n"
     assert main(["check", SPEC, "--set", "n=3", "--resume", str(tmp_path / "run")]) == 0
     assert list(tmp_path.iterdir()) == []
 
@@ -114,7 +114,7 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(
     else:
         assert running.returncode == 3
         assert "interrupted" in out
-        assert re.search(r"^go on with: bivalence check .* --resume ", err, re.M)
+        assert re.search(r"^resume with: bivalence check .* --resume ", err, re.M)
         assert "Traceback" not in err
     assert main(resume) == 0
     assert "searched 1,745,408 distinct states" in capsys.readouterr().out
@@ -138,7 +138,7 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_lost(tmp_path: Path, capsys:
     )
     assert done.returncode == 3, done.stderr
     said = " ".join(done.stdout.split())
-    assert "the run can't be kept in" in said
+    assert "the run can't be saved in" in said
     assert ": file too large" in said
     assert main([*asked, "--resume", str(folder)]) == 0
     assert "searched 296,448 distinct states" in capsys.readouterr().out

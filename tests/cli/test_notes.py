@@ -53,10 +53,10 @@ def said(
         ("faults crash <= 1", "", "no fairness is assumed for a process that crashes"),
         (
             "faults crash <= 2, recover",
-            "may come back, with its `stable` state only; at most 2 crashes in all",
-            "a correct one is up from some time on",
+            "may recover, with only its `stable` state; at most 2 crashes in all",
+            "a correct process is eventually up forever",
         ),
-        ("faults omission <= 1", "", "a process of which messages are lost"),
+        ("faults omission <= 1", "", "a process whose messages are lost"),
         ("faults byzantine <= 1", "in anybody's name; where messages", "a Byzantine process"),
         (
             "faults byzantine <= 1  links authenticated",
@@ -67,8 +67,8 @@ def said(
         ("links lossy", "", "lossy links may lose any message"),
         (
             "timing partial noise 2",
-            "only so far: at most 2 times a timeout comes too early",
-            "at most 2 times a timeout comes too early",
+            "explored only with: a timeout comes too early at most 2 times",
+            "a timeout comes too early at most 2 times",
         ),
         ("timing clocks drift 1", "no two clocks are more than 1 tick apart", "more than 1 tick"),
         (
@@ -89,7 +89,7 @@ def test_the_world_in_words(tmp_path: Path, world: str, noted: str, unpromised: 
 def test_noise_of_a_detector(tmp_path: Path) -> None:
     world = "faults crash <= 1  detector eventually P noise 1"
     found, lacking = said(tmp_path, world, layers="uses fd : FailureDetector")
-    assert "only so far: at most 1 time the detector is wrong, before it settles" in found
+    assert "explored only with: at most 1 time the detector is wrong, before it settles" in found
     assert "at most 1 time the detector is wrong" in lacking
 
 
@@ -126,7 +126,7 @@ def test_a_detector_that_needs_a_correct_process_leaves_out_the_last_fault(
     path = tmp_path / "a.bcast"
     path.write_text(text.replace("WORLD", world))
     report = run_check(str(path), None, Options())
-    said = "runs in which each of them becomes faulty are left out"
+    said = "runs in which every process becomes faulty are excluded"
     assert any(said in note for note in report.notes) == spares
     everybody_may_crash = "crash <= 2" in world
     (verdict,) = report.verdicts
@@ -135,7 +135,7 @@ def test_a_detector_that_needs_a_correct_process_leaves_out_the_last_fault(
 
 @pytest.mark.parametrize("body", ["let c = flip()  heads := c", "heads := flip()", "if flip() { }"])
 def test_coins_are_no_probabilities(tmp_path: Path, body: str) -> None:
-    assert "nothing is said about probability" in said(tmp_path, "", body)[0]
+    assert "probabilities are not computed" in said(tmp_path, "", body)[0]
     assert "probability" not in said(tmp_path, "", "choose c in bool  heads := c")[0]
 
 
@@ -154,7 +154,7 @@ def test_nobody_asks(tmp_path: Path) -> None:
 
 
 def test_of_fine_steps_it_is_said_what_stays_one_step(tmp_path: Path) -> None:
-    whole = "every copy of a multicast is a step of its own"
+    whole = "every copy of a multicast is a separate step"
     noted, _ = said(tmp_path, "faults crash <= 1", fine=True)
     assert whole in noted and "but for" not in noted
     noted, _ = said(tmp_path, "faults crash <= 1  links lossy, bounded 1", fine=True)

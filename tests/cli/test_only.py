@@ -61,7 +61,7 @@ def test_settings_and_only_together(spec: str, capsys: pytest.CaptureFixture[str
 
 def test_an_unknown_property(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{spec}::two", "--only", "small"]) == 2
-    assert "error[E045]: no check that is run asks the property `small`" in capsys.readouterr().err
+    assert "error[E045]: no selected check has the property `small`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("settings", [(), ("--set", "links=fifo")])

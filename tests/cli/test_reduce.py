@@ -74,7 +74,7 @@ def test_none_is_none(capsys: Out) -> None:
 def test_the_reference_engine_says_that_it_does_not_reduce(capsys: Out) -> None:
     words = ["check", TWO_PHASE, "--engine", "reference"]
     assert main([*words, "--reduce", "symmetry"]) == 0
-    assert "the reference engine explores everything as it is" in capsys.readouterr().out
+    assert "the reference engine applies no reductions" in capsys.readouterr().out
     assert main(words) == 0
     assert "as it is" not in capsys.readouterr().out
 
@@ -226,7 +226,7 @@ def test_a_run_is_gone_on_with_as_it_was_begun(
 ) -> None:
     folder = tmp_path / "run"
     stopped(folder, "--reduce", "symmetry")
-    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("go on with: ")]
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("resume with: ")]
     command = shlex.split(line.removeprefix("go on with: "))
     assert "--reduce symmetry" in " ".join(command)
     assert main([*command[1:], *engine]) == 0
@@ -250,7 +250,7 @@ def test_all_states_are_not_in_a_run_that_was_begun_with_reductions(
     more = ["--reduce", "symmetry", "--states-out", str(tmp_path / "tables")]
     assert main([*FIVE, "--resume", str(folder), *more]) == 2
     said = capsys.readouterr().err
-    assert "was begun with reductions, and all states are asked for" in said
+    assert "uses reductions, and this needs all states" in said
 
 
 def test_a_run_that_was_begun_without_may_be_gone_on_with_so(tmp_path: Path, capsys: Out) -> None:

@@ -96,7 +96,7 @@ def test_what_is_refused(tmp_path: Path, capsys: Out) -> None:
         assert said.out == ""
     several = str(specs() / "broadcast" / "eager_reliable.bcast")
     assert main(["check", several, "--states-out", str(tmp_path / "new")]) == 2
-    assert "is about one check" in capsys.readouterr().err
+    assert "applies to one check" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 

@@ -138,7 +138,7 @@ def test_a_shipped_file_that_has_changed(trace: Path, capsys: Out) -> None:
     trace.write_text(json.dumps({**document, "sources": [*document["sources"], shipped]}))
     assert main(["replay", str(trace)]) == 1
     err = capsys.readouterr().err
-    assert "interfaces/links.bcast, which comes with the tool, has changed since" in err
+    assert "interfaces/links.bcast, part of the library, has changed since" in err
     assert "edited" not in err
 
 

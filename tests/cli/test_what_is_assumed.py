@@ -150,5 +150,5 @@ def test_copies_that_pile_up_make_no_verdict(links: str, tmp_path: Path, capsys:
     path.write_text(text + check, encoding="utf-8")
     assert main(["check", str(path), "--timeout", "60"]) == 3
     said = " ".join(capsys.readouterr().out.split())
-    assert "copies of one message are under way, and nothing bounds that" in said
+    assert "copies of one message are in flight, without a bound" in said
     assert "time limit" not in said

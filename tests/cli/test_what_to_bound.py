@@ -64,7 +64,7 @@ def checked(folder: Path, text: str, clauses: str, *words: str) -> int:
         (
             MESSAGES,
             "clients { p1 puts a  p1 puts b }",
-            "smaller  fewer requests in `clients` put fewer messages under way; `in flight` has ",
+            "smaller  fewer requests in `clients` put fewer messages in flight; `in flight` has ",
             "clients { p1 puts a }",
         ),
     ],

@@ -39,7 +39,7 @@ def wrong(folder: Path, text: str) -> Diagnostic:
     [
         (line(1) + "{oops}\n" + line(2), "E077", 2, "no JSON"),
         (line(1) + "[1]\n", "E077", 2, "no JSON object"),
-        (line(1) + line(2, kind="recieve"), "E077", 2, "no kind of line `recieve`"),
+        (line(1) + line(2, kind="recieve"), "E077", 2, "unknown kind of line `recieve`"),
         ('{"process":"p1","kind":"end"}\n', "E071", 1, "no `pos`"),
         ('{"pos":1,"kind":"end"}\n', "E071", 1, "no `process`"),
         ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "no position"),
@@ -48,7 +48,7 @@ def wrong(folder: Path, text: str) -> Diagnostic:
         (line(1) + line(2).replace("2", "9" * 5_000), "E077", 2, "no JSON"),
         (line(1) + line(2**63), "E071", 2, "too large"),
         (line(1) + line(2).replace("2", "1\N{ARABIC-INDIC DIGIT TWO}"), "E077", 2, "no JSON"),
-        (line(5) + line(4), "E072", 2, "position 4 behind position 5"),
+        (line(5) + line(4), "E072", 2, "4 after 5"),
     ],
 )
 def test_a_line_that_is_wrong_is_told(
@@ -85,7 +85,7 @@ def test_lines_that_are_missing_are_gaps(tmp_path: Path) -> None:
     ]
     assert len(log.gaps) == 3
     assert "2 lines of p1 missing" in log.gaps[1]
-    assert "p1 has half a line" in log.gaps[2]
+    assert "p1 has a truncated line" in log.gaps[2]
     assert log.read == 4
 
 

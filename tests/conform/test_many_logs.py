@@ -269,7 +269,7 @@ def test_a_document_of_several_is_a_list_with_those_that_cannot_be_used(
     capsys.readouterr()
     (more,) = folders(tmp_path, more=GOOD)
     assert main(["conform", check, logs[0], more, "--jobs", "1", "--html", str(page)]) == 0
-    assert "all logs conform, and of those no run is kept" in capsys.readouterr().err
+    assert "all logs conform, and their runs are not stored" in capsys.readouterr().err
 
 
 def test_what_conforms_travels_without_its_run(check: str, tmp_path: Path) -> None:

@@ -59,8 +59,8 @@ def test_what_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        ("own", "can't be called 'own': the tool has that name itself"),
-        ("any", "can't be called 'any': the tool has that name itself"),
+        ("own", "can't be called 'own': the tool already uses that name"),
+        ("any", "can't be called 'any': the tool already uses that name"),
         ("A b", "can't be called 'A b'"),
     ],
 )

@@ -242,7 +242,7 @@ def test_reading(
         assert main(words) == 3
     said = capsys.readouterr().err
     assert (NO_TIME if how == "time" else "interrupted") in said
-    assert (f"{path} was not read to its end" in said) is (how == "time")
+    assert (f"{path} was not read completely" in said) is (how == "time")
 
 
 @BOTH

@@ -164,9 +164,7 @@ def refused(clients: str) -> list[str]:
 def test_what_can_not_be_chosen_from() -> None:
     assert refused("p1 asks any of {0}") == ["N006 `ask` takes 0 arguments"]
     assert refused("p1 asks any of 0..1")[0].startswith("C033")
-    assert refused("p1 proposes any of {x for x in 0..2 when x > 2}") == [
-        "C204 there is nothing in this set to choose from"
-    ]
+    assert refused("p1 proposes any of {x for x in 0..2 when x > 2}") == ["C204 this set is empty"]
     assert refused("p1 proposes any of 1..3") == ["C204 3 is outside 0..2"]
     assert refused("p1 proposes any of {0, 5}") == ["C204 5 is outside 0..2"]
     assert refused("p1 proposes any of {true}")[0].startswith("N003")

@@ -41,7 +41,7 @@ check c of Pass { n = 3  prove comes }
     ("text", "what"),
     [
         (AGAIN, "`low.@indication.deliver` grows without end: after "),
-        (MORE, "copies of one message are under way, and nothing bounds that"),
+        (MORE, "copies of one message are in flight, without a bound"),
     ],
     ids=["a history", "messages under way"],
 )

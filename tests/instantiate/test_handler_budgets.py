@@ -161,15 +161,15 @@ def refused(text: str) -> list[str]:
 def test_what_can_have_no_budget() -> None:
     assert refused(votes("at most 2 votes")) == ["C034 no handler is called `votes`"]
     assert refused(votes("at most 2 hears")) == [
-        "C034 `hears` answers others, and can't be kept from it"
+        "C034 `hears` handles a message, request, indication or recovery, so it can't be limited"
     ]
     assert refused(votes("at most 1 elects  at most 2 elects")) == [
-        "C009 `elects` has a budget already"
+        "C009 `elects` already has a budget"
     ]
     assert refused(votes("at most 1 elects per process, 3 elects, 2 elects per process")) == [
-        "C009 `elects` has a budget per process already"
+        "C009 `elects` already has a budget per process"
     ]
-    assert refused(votes("at most k - 3 elects")) == ["E003 at most -1 times can't be"]
+    assert refused(votes("at most k - 3 elects")) == ["E003 invalid bound: at most -1 times"]
     assert refused(votes("at most true elects"))[0].startswith("N003")
 
 

@@ -281,7 +281,7 @@ def said_of(bound: str) -> list[str]:
 
 def test_a_bound_is_about_single_states() -> None:
     assert said_of("bound always p.term <= 3") == [
-        "C030 a bound is about single states, and this is about runs"
+        "C030 a bound is a state predicate, and this has a temporal operator"
     ]
     assert said_of("bound correct(p1)")[0].startswith("C030")
     assert said_of("bound p.terms <= 3") == ["N002 a process has no `terms`"]

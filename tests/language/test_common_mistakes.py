@@ -65,15 +65,15 @@ def diagnostics(text: str, file: str = "a.bcast") -> tuple[Diagnostic, ...]:
     return caught.value.diagnostics
 
 
-NO_RECEIVERS = "this `send` does not say to whom"
-TO = "`to` and a process or a set of processes, or `to all`"
-STATEMENTS = "statements stand in handlers: `upon … { … }`"
+NO_RECEIVERS = "this `send` has no receiver"
+TO = "`to` and a process, a set of processes or `all`"
+STATEMENTS = "statements belong in handlers: `upon … { … }`"
 COMPARED = "a value is assigned with `:=`, compared with `==`"
 
 
 def word(name: str) -> tuple[str, str, str]:
-    message = f"`{name}` is a word of the language, so nothing can be called that"
-    return "S006", message, f"another name, such as `{name}_`"
+    message = f"`{name}` is a reserved word"
+    return "S006", message, f"use another name, such as `{name}_`"
 
 
 MISTAKES = {
@@ -88,7 +88,7 @@ MISTAKES = {
     ),
     "init with brackets": Mistake(
         spec("  upon init«(») { seen := {} }"),
-        "S001", "unexpected `(`", "`upon init` has no arguments: leave the brackets out",
+        "S001", "unexpected `(`", "`upon init` has no arguments: leave out the parentheses",
     ),
     "a statement among declarations": Mistake(
         spec("  «seen» := {}"), "S001", "unexpected name `seen`", STATEMENTS,
@@ -102,7 +102,7 @@ MISTAKES = {
     "== for :=": Mistake(spec(request="seen «==» {}"), "S001", "unexpected `==`", COMPARED),
     "then": Mistake(
         spec(request="if m in seen «then» { skip }"),
-        "S001", "unexpected `then`", "the block stands in braces: leave `then` out",
+        "S001", "unexpected `then`", "blocks use braces: leave `then` out",
     ),
     "a crash as an event": Mistake(
         spec("  upon crash «{» skip }"),
@@ -110,12 +110,12 @@ MISTAKES = {
     ),
     "a letter of another alphabet": Mistake(
         spec(receive="d«é»liver(p, m)"),
-        "S002", "`é` can't stand here",
-        "names are made of the letters a to z, A to Z, digits and `_`",
+        "S002", "unexpected `é`",
+        "names consist of the letters a to z and A to Z, digits and `_`",
     ),
     "curly quotes": Mistake(
         spec("  property x «“»said” : always true"),
-        "S002", "`“` can't stand here", 'strings stand in `"…"`',
+        "S002", "unexpected `“`", 'strings are written in `"…"`',
     ),
     "behind a tab": Mistake(
         spec("\tupon init {\tseen «=» {} }"), "S001", "unexpected `=`", COMPARED,
@@ -131,22 +131,22 @@ MISTAKES = {
     "a missing } of a handler": Mistake(
         spec("  upon condition seen != {} «{»\n    seen := {}\n\n  upon init { skip }"),
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `seen := {}`",
+        "by the indentation, its `}` is missing after `seen := {}`",
     ),
     "a missing } of an if": Mistake(
         spec("  upon init {\n    if seen == {} «{»\n      skip // no more\n  }"),
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `skip // no more`",
+        "by the indentation, its `}` is missing after `skip // no more`",
     ),
     "a missing } of a block in one line": Mistake(
         "protocol P {\n  state b = false\n  upon condition not b «{» b := true\n}\n",
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `upon condition not b { b := true`",
+        "by the indentation, its `}` is missing after `upon condition not b { b := true`",
     ),
     "a missing } of a protocol": Mistake(
         "protocol P «{»\n  state b = false\n\n\ncheck c of P { }\n",
         "S003", "this `{` is never closed",
-        "by the indentation, its `}` is missing behind `state b = false`",
+        "by the indentation, its `}` is missing after `state b = false`",
     ),
     "send without to, at the end": Mistake(
         spec(request="«send DATA(m)»"), "S001", NO_RECEIVERS, TO,
@@ -175,12 +175,12 @@ MISTAKES = {
     "links without a comma": Mistake(
         spec(check="links lossy «fifo»\n  faults crash <= 1  prove agreement"),
         "S001", "unexpected name `fifo`",
-        "what is listed is separated by commas: `lossy, fifo`",
+        "items are separated by commas: `lossy, fifo`",
     ),
     "properties without a comma": Mistake(
         spec(check="prove validity «agreement»"),
         "S001", "unexpected name `agreement`",
-        "what is listed is separated by commas: `validity, agreement`",
+        "items are separated by commas: `validity, agreement`",
     ),
     "an initial value with :=": Mistake(
         spec("  state k : 0..2 «:=» 0"),
@@ -189,35 +189,36 @@ MISTAKES = {
     "an invariant without a name": Mistake(
         spec(check="invariant n «<» 5  prove agreement"),
         "S001", "unexpected `<`",
-        "a name and `:` stand before the formula: `invariant x : e`, `property x : e`",
+        "a name and `:` come before the formula: `invariant x : e`, `property x : e`",
     ),
     "a property without a colon": Mistake(
         spec("  property kept «always» 1 == 1"),
         "S001", "unexpected `always`",
-        "a name and `:` stand before the formula: `invariant x : e`, `property x : e`",
+        "a name and `:` come before the formula: `invariant x : e`, `property x : e`",
     ),
     "an empty map": Mistake(
         spec("  state last : map<Proc, Msg> = «{}»"),
         "N003", "this is an empty set, not `map<Proc, Msg>`",
-        "a map has a value for every key: `{ k -> e for k in Proc }`; where some have none, its "
+        "a map has a value for every key: `{ k -> e for k in Proc }`; if some keys have"
+        " no value, its "
         "type is `map<Proc, option<Msg>>`",
     ),
     "state in a property of an interface": Mistake(
         "interface I {\n  request go()  indication gone()\n"
         "  property x : always forall p in Proc: «p.inside»\n}",
         "N002", "a process has no `inside`",
-        "an interface knows requests and indications only; a property that reads `state` belongs "
+        "an interface has only requests and indications; a property that reads `state` belongs "
         "in the protocol",
     ),
     "a request without brackets": Mistake(
         "interface I { request go «indication» gone() }",
         "S001", "unexpected `indication`",
-        "brackets stand behind the name, also where nothing is between them: `()`",
+        "parentheses follow the name even if they are empty: `()`",
     ),
     "a client with brackets": Mistake(
         "check c of P { clients { p1 increments(«)»  p2 increments } }",
         "S001", "unexpected `)`",
-        "a request without arguments is its verb alone: `p1 increments`",
+        "a request without arguments is only a verb: `p1 increments`",
     ),
     # ---- words of the language as names, also where they are used afterwards
     "a parameter": Mistake("protocol P(«role»: Nat) { state r = role }", *word("role")),
@@ -279,11 +280,11 @@ MISTAKES = {
     "a part of a seq, assigned": Mistake(
         spec("  state log : seq<Msg> = []", receive="«log[0..1]» := log"),
         "N009", "a part of a seq can't be assigned",
-        "assign one entry, or the whole: `q := take(q, k) ++ r`",
+        "assign one entry, or the whole sequence: `q := take(q, k) ++ r`",
     ),
     "a slice of a set": Mistake(
         spec(receive="seen := «seen»[0..1]"),
-        "N007", "`set<Msg>` has no entries `[…]`", "a map or a seq",
+        "N007", "`set<Msg>` can't be indexed", "a map or a seq",
     ),
     "a slice up to no number": Mistake(
         spec("  state log : seq<Msg> = []", receive="log := log[0..«m»]"),
@@ -291,8 +292,8 @@ MISTAKES = {
     ),
     "a seq out of what has no order": Mistake(
         spec("  state log : seq<Msg> = []", receive="log := [x for x in «seen»]"),
-        "N007", "the members of `set<Msg>` are in no order, and a seq needs one",
-        "go over a seq or a set of numbers, or build a set: `{ … for … }`",
+        "N007", "the members of `set<Msg>` are unordered, and a seq needs an order",
+        "iterate over a seq or a set of numbers, or build a set: `{ … for … }`",
     ),
     "a seq out of two": Mistake(
         spec("  state log : seq<Msg> = []", receive="log := [x for x in log, «y in log»]"),
@@ -305,11 +306,11 @@ MISTAKES = {
     ),
     "what a set begins with": Mistake(
         spec(receive="seen := take(«seen», 1)"),
-        "N003", "`take` is about a seq, and this is `set<Msg>`", "a seq",
+        "N003", "`take` takes a seq, and this is `set<Msg>`", "a seq",
     ),
     "where in a set": Mistake(
         spec("  state k = 0", receive="k := index(«seen», m)"),
-        "N003", "`index` is about a seq, and this is `set<Msg>`", "a seq",
+        "N003", "`index` takes a seq, and this is `set<Msg>`", "a seq",
     ),
     "a sum of what is no number": Mistake(
         spec("  state k = 0", receive="k := sum(«x» for x in seen)"),
@@ -317,8 +318,8 @@ MISTAKES = {
     ),
     "a function that goes over nothing": Mistake(
         spec("  state k = 0", receive="k := «count(x for x in seen)»"),
-        "N002", "`count` can't go over what `for` says",
-        "`sum`, `min` and `max` can, and sets: `{ … for … }`",
+        "N002", "`count` doesn't take `for`",
+        "use `sum`, `min` or `max`, or build a set: `{ … for … }`",
     ),
     "a prefix of a set": Mistake(
         spec(receive="require «seen» prefix seen"),

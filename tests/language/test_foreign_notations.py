@@ -44,7 +44,7 @@ NOTATIONS = {
         "eventually": (in_property("«<>» (forall p in Proc: true)"), "write `eventually e`"),
         "a formula that is asked": (
             spec(check="prove «[]»(forall p in Proc: true)"),
-            "name it, `property x : always e`, and ask `prove x`",
+            "name it, `property x : always e`, and write `prove x` in a check",
         ),
         "a tuple": (
             guarded("«<<m, p>>» \\notin seen"), "write `(a, b)`, or `[a, b]` for a sequence"
@@ -52,17 +52,17 @@ NOTATIONS = {
         "a prime": (spec(request="«seen' =» seen union {m}"), "write `x := e`"),
         "unchanged": (
             spec(request="«UNCHANGED <<seen>>»"),
-            "leave it out: what a handler does not assign stays as it is",
+            "leave it out: variables that a handler does not assign keep their values",
         ),
         "extends": (spec("  «EXTENDS» Naturals"), "leave it out: there is nothing to import"),
         "a constant in a check": (
             spec(check="«CONSTANT» k = 3"),
-            "a check says `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
+            "a check sets `n = 3`; a protocol has parameters, `protocol P(k: Nat)`, and constants, "
             "`const K = 3`",
         ),
         "variables": (spec("  «VARIABLES» x, y"), "a variable is declared with `state v : T = e`"),
-        "constraint": (spec("  «CONSTRAINT» Small"), "a check says `bound e`"),
-        "view": (spec("  «VIEW» Seen"), "a check says `view e`"),
+        "constraint": (spec("  «CONSTRAINT» Small"), "write `bound e` in a check"),
+        "view": (spec("  «VIEW» Seen"), "write `view e` in a check"),
         "assume": (spec("  «ASSUME» n > 3"), "write `protocol P requires e`"),
         "fairness": (
             spec(check="fairness «WF_vars»(Next)"),
@@ -130,10 +130,10 @@ NOTATIONS = {
         ),
         "proctype": (
             "«active [2] proctype» P() { skip }\nprotocol P { state s = 0 }",
-            "write `protocol P { … }`; how many processes there are the check says: `n = 3`",
+            "write `protocol P { … }`; the check sets the number of processes: `n = 3`",
         ),
         "run": (
-            spec(request="«run» P(1)"), "leave it out: all `n` processes begin by themselves"
+            spec(request="«run» P(1)"), "leave it out: all `n` processes start by themselves"
         ),
         "assert": (
             spec(request="«assert» m in seen"),
@@ -141,12 +141,12 @@ NOTATIONS = {
         ),
         "d_step": (
             spec(request="«d_step» { skip }"),
-            "a handler is one step; no crash inside: `atomic { … }`",
+            "a handler is one step; `atomic { … }` rules out crashes inside it",
         ),
         "ltl": (spec("  «ltl» p1 { [] true }"), "write `property p : …`"),
         "goto": (
             spec(request="«goto» again"),
-            "nothing jumps here: assign a variable that the handlers' guards ask for",
+            "there are no jumps: assign a variable that the handlers' guards test",
         ),
         "select": (spec(request="«select» (i : 0..3) skip"), "write `choose x in 0..3`"),
     },
@@ -156,7 +156,7 @@ NOTATIONS = {
         ),
         "a state": (
             spec("  «start state Init» { entry { skip } }"),
-            "a handler is no state: keep it in a variable, `state at : enum { idle, busy } = idle`",
+            "a handler is not a state: use a variable, `state at : enum { idle, busy } = idle`",
         ),
         "entry": (spec("  «entry» { skip }"), "write `upon init { … }`"),
         "on … do": (
@@ -165,10 +165,10 @@ NOTATIONS = {
         "send": (spec(request="«send q,» DATA, m"), "write `send M(x) to q`"),
         "raise": (
             spec(request="«raise» done"),
-            "write the statements here, or a variable and `upon condition`",
+            "write the statements here, or set a variable and use `upon condition`",
         ),
         "announce": (
-            spec(request="«announce» done"), "a property reads what happens: `delivered(p)`"
+            spec(request="«announce» done"), "a property reads histories: `delivered(p)`"
         ),
         "an event": (
             "«event eData» : int\nprotocol P { state s = 0 }", "write `message M(x: T)`"
@@ -177,7 +177,7 @@ NOTATIONS = {
             "«spec» Safety observes eData { }\nprotocol P { state s = 0 }",
             "write `property x : always e`",
         ),
-        "defer": (spec("  «defer» DATA"), "a message that no handler takes is gone"),
+        "defer": (spec("  «defer» DATA"), "a message that no handler receives is discarded"),
         "foreach": (
             spec(request="«foreach» (q in Proc) { skip }"), "write `for x in S { … }`"
         ),
@@ -275,7 +275,7 @@ NOTATIONS = {
             "write `else if c`",
         ),
         "do": (
-            spec(request="for q in Proc «do» skip"), "the block stands in braces: leave `do` out"
+            spec(request="for q in Proc «do» skip"), "blocks use braces: leave `do` out"
         ),
         "while": (
             spec(request="«while» m in seen { skip }"),
@@ -287,7 +287,7 @@ NOTATIONS = {
         ),
         "return": (
             spec(request="«return»"),
-            "a handler ends with its block; what should not run stands in `if … { … }`",
+            "a handler ends with its block; guard the rest with `if … { … }`",
         ),
     },
 }  # fmt: skip
@@ -323,7 +323,7 @@ NAMES = {
     "to": (spec(request="for x in («1.to(5)») { skip }"), "write `1..5`"),
     "new": (
         spec(request="let a = «new» Server(1)"),
-        "leave it out: all `n` processes begin by themselves",
+        "leave it out: all `n` processes start by themselves",
     ),
     "default": (spec(request="let a = «default(m)»"), "write the value itself: `0`, `{}`, `none`"),
     "exclude": (spec(request="seen := «seen.exclude({m})»"), "write `S minus T`"),

@@ -28,9 +28,9 @@ check c of P { n = 3  clients { p1 broadcasts a }  prove agreement }
         ("seen += m", "seen.add(m)", "`seen` is a state variable: members are added by `seen +="),
         ("seen += m", "DATA(m) to all", "a message is sent by `send M(x) to all`"),
         ("n = 3  clients", "n = 3, clients", "the parts of a check need no commas"),
-        ("prove agreement", "check agreement", "stands behind `prove`: `prove agreement`"),
+        ("prove agreement", "check agreement", "properties follow `prove`: `prove agreement`"),
         ("forall p in Proc: p", "all p: p", "write `forall p in Proc: …`"),
-        ("request broadcast(m)", "request broadcast(m: Msg)", "names stand here, without types"),
+        ("request broadcast(m)", "request broadcast(m: Msg)", "write names without types"),
     ],
 )
 def test_a_habit_of_other_languages(right: str, wrong: str, hint: str) -> None:

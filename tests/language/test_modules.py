@@ -167,10 +167,10 @@ def test_only_specs_are_read(folder: Path) -> None:
     (folder / "loop.bcast").symlink_to("loop.bcast")
     os.mkfifo(folder / "pipe.bcast")
     told = {
-        "secret": "specs are in files called `….bcast`",
-        "link.bcast": "specs are in files called `….bcast`",
-        "/proc/self/environ": "specs are in files called `….bcast`",
-        "environ.bcast": "specs are in files called `….bcast`",
+        "secret": "the name of a spec ends in `.bcast`",
+        "link.bcast": "the name of a spec ends in `.bcast`",
+        "/proc/self/environ": "the name of a spec ends in `.bcast`",
+        "environ.bcast": "the name of a spec ends in `.bcast`",
         "device.bcast": "it is a device or a pipe",
         "pipe.bcast": "it is a device or a pipe",
         "folder.bcast": "it is a folder",

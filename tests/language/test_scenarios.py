@@ -97,14 +97,18 @@ def test_scenario_is_still_a_name() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ("  scenario a { p1 x }\n  scenario a { }", "C009", "there are two scenarios `a`"),
-        ("  scenario a {\n then peace holds\n }", "C019", "the check does not ask for `peace`"),
-        ("  scenario a {\n then all_done true_ }", "C019", "`then all_done true_` is no claim"),
-        ("  scenario a {\n then it holds }", "C019", "`then it holds` is no claim"),
+        ("  scenario a { p1 x }\n  scenario a { }", "C009", "duplicate scenario `a`"),
+        ("  scenario a {\n then peace holds\n }", "C019", "this check has no property `peace`"),
+        (
+            "  scenario a {\n then all_done true_ }",
+            "C019",
+            "`then all_done true_` is not a valid claim",
+        ),
+        ("  scenario a {\n then it holds }", "C019", "`then it holds` is not a valid claim"),
         (
             "  scenario a {\n forever {\n p1 x\n }\n then it ends }",
             "C019",
-            "a run that goes on forever neither ends nor stops",
+            "an infinite run never ends",
         ),
         ("  scenario { p1 x }", "S001", "unexpected `{`"),
         ("  scenario a { 3 x }", "S001", "unexpected number `3`"),
@@ -120,7 +124,7 @@ def test_what_is_wrong(text: str, code: str, message: str) -> None:
 
 def test_what_is_expected_is_said() -> None:
     (found,) = wrong("  scenario a { 3 x }")
-    assert found.expected == "a step in words, on a line of its own, `}`, `forever` or `then`"
+    assert found.expected == "a step in words, on a separate line, `}`, `forever` or `then`"
     (found,) = wrong("  scenario a {\n then all_don holds }")
     assert found.hint == "did you mean `all_done`?"
     (found,) = wrong("  senario a { p1 x }")

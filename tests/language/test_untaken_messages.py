@@ -63,7 +63,7 @@ def warned(text: str) -> list[tuple[str, int]]:
 )
 def test_of_processes_without_roles(handler: str, clause: str, taken: bool) -> None:
     found = warned(PLAIN.format(handler, clause))
-    assert found == ([] if taken else [("`ANSWER` is sent, and no handler takes it", 8)])
+    assert found == ([] if taken else [("`ANSWER` is sent, but no handler receives it", 8)])
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_of_processes_without_roles(handler: str, clause: str, taken: bool) -> N
     [
         ("all server", "ASK", []),
         ("all", "ASK", []),
-        ("all client", "ASK", ["`ASK` is sent, and no handler of `client` takes it"]),
-        ("all", "ANSWER", ["`ASK` is sent, and no handler takes it"]),
+        ("all client", "ASK", ["`ASK` is sent, but no handler of `client` receives it"]),
+        ("all", "ANSWER", ["`ASK` is sent, but no handler receives it"]),
     ],
 )
 def test_of_what_goes_to_a_role(to: str, message: str, wanted: list[str]) -> None:
@@ -91,7 +91,7 @@ def test_of_what_goes_to_a_role(to: str, message: str, wanted: list[str]) -> Non
 def test_of_what_a_layer_brings(pattern: str, body: str, wanted: list[str]) -> None:
     body = body.replace("beb.broadcast(ACK(self_made))", "skip")
     found = [said for said, _ in warned(LAYERED.format(pattern, body))]
-    assert found == [f"`{name}` is sent, and no handler takes it" for name in wanted]
+    assert found == [f"`{name}` is sent, but no handler receives it" for name in wanted]
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ protocol Writer {{
 check c of Writer {{ n = 2  given cell as oracle }}
 """
     found = [said for said, _ in warned(text)]
-    assert found == [f"`{name}` is sent, and no handler takes it" for name in wanted]
+    assert found == [f"`{name}` is sent, but no handler receives it" for name in wanted]

@@ -245,7 +245,7 @@ MISTAKES = [
     Mistake(
         "variant V of P { «state told : set<Msg>   = {}» }",
         "N040",
-        "`state told` is written so in `P` already",
+        "`state told` is the same as in `P`",
         "it is inherited",
     ),
     Mistake("variant V of P { without «sen» }", "N041", "`P` has no `sen`", "`seen`"),
@@ -283,7 +283,7 @@ MISTAKES = [
         "`told` is already a state variable",
         "another name",
     ),
-    Mistake("variant «P» of P { without tells }", "N004", "`P` is here already", ""),
+    Mistake("variant «P» of P { without tells }", "N004", "`P` is already declared here", ""),
     Mistake("variant V «P» { without tells }", "S001", "unexpected name `P`", ""),
 ]
 
@@ -301,7 +301,7 @@ def test_mistakes(mistake: Mistake) -> None:
 
 def test_what_stands_in_a_role_is_found() -> None:
     (found,) = diagnostics(ROLES + "variant V of P { without busy }")
-    assert found.hint == "it stands in a role: `role hand { without busy }`"
+    assert found.hint == "it is in a role: `role hand { without busy }`"
 
 
 def test_errors_of_what_is_inherited_name_the_variant_and_stand_once() -> None:

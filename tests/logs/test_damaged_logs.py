@@ -45,7 +45,7 @@ class Reading:
 
 
 def _of_kind(each: Diagnostic) -> bool:
-    return "no kind of line" in each.message
+    return "unknown kind of line" in each.message
 
 
 OPERATORS = operators_of(interface_called("BestEffortBroadcast"))

@@ -145,9 +145,9 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, resume: bool) -> 
         (replace(IDENTITY, sources={"a.bcast": "12"}), "the text of b.bcast"),
         (replace(IDENTITY, settings={"n": "4"}), "n, from 3 to 4"),
         (replace(IDENTITY, settings={}), "n, from 3 to no setting"),
-        (replace(IDENTITY, fine_steps=True), "--fine-steps, given now"),
+        (replace(IDENTITY, fine_steps=True), "--fine-steps, given only now"),
         (replace(IDENTITY, coverage=True), "--coverage, given now"),
-        (replace(IDENTITY, asked=("low",)), "the properties asked, from nothing to low"),
+        (replace(IDENTITY, asked=("low",)), "the properties checked, from nothing to low"),
     ],
 )
 def test_what_has_changed_is_named(tmp_path: Path, now: Identity, says: str) -> None:

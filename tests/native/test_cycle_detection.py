@@ -19,7 +19,7 @@ def test_a_look_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def no_room(*_: object) -> bool:
         asked.append(True)
-        raise Undecided("there is no memory for the graph of steps")
+        raise Undecided("not enough memory for the state graph")
 
     monkeypatch.setattr(search, "has_cycle", no_room)
     path, name = CHECK

@@ -195,7 +195,7 @@ def test_a_disk_that_is_full_ends_the_run_and_nothing_more(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Journal, "_write", write)
         answer = explore(system, begun, Limits(), every=0.0)
-    assert answer.stopped == f"the run can't be kept in {begun.location}: no space left on device"
+    assert answer.stopped == f"the run can't be saved in {begun.location}: no space left on device"
     assert answer.depth == 8
     run = again(begun)
     assert explore(system, run, Limits()).distinct_states == 8_832

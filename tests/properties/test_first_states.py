@@ -94,7 +94,7 @@ MISTAKES = [
         "eventually «initially forall p in Proc: p.x == 1»",
         "N019",
         "`initially` is about the first state",
-        "take it out",
+        "move it out",
     ),
     _mistake("initially «eventually forall p in Proc: p.x == 1»", "N019", "about a run", "leave"),
     _mistake(
@@ -114,7 +114,7 @@ MISTAKES = [
     _mistake(
         "always n > 0",
         "N004",
-        "`P` has a property `P1` already",
+        "`P` already has a property `P1`",
         "",
         "property «P1» : always n > 1",
     ),

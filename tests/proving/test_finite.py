@@ -286,5 +286,5 @@ def test_what_is_asked_of_an_object_is_refused_for_every_size(tmp_path: Path) ->
     with pytest.raises(SpecError) as refused:
         prove_every(str(path), "every", Options())
     (found,) = refused.value.diagnostics
-    wanted = "what clients call and see returned is compared at one size only"
+    wanted = "consistency conditions are checked for one size only"
     assert (found.code, found.message) == ("T013", f"`linearizable as Register`: {wanted}")

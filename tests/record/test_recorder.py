@@ -138,7 +138,7 @@ def test_what_is_no_json_and_no_kind_writes_nothing(tmp_path: Path) -> None:
     log = Recorder(path, "p1")
     with pytest.raises(TypeError):
         log.perform(object())
-    with pytest.raises(ValueError, match="no kind of line"):
+    with pytest.raises(ValueError, match="unknown kind of line"):
         log.record("delivered")
     assert log.perform("x") == 2
     assert len(rows(path)) == 2

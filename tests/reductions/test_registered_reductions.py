@@ -159,7 +159,7 @@ def test_two_that_interfere_are_not_used_together(registry: dict[str, Reduction]
     assert plan.used == ("one",)
     assert {one.kind: one.why for one in plan.unused} == {
         "two": "another symmetry is used, the one",
-        "three": "the one deals with `w` already",
+        "three": "the one already covers `w`",
     }
 
 

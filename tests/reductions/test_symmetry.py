@@ -224,12 +224,12 @@ LESS: dict[str, tuple[TransitionSystem, int, str]] = {
     "the last one stays": (
         made(each(assigned(PICK, ir.Apply(PICKED, Op.SOME, (OTHER,))))),
         1,
-        "a loop goes over them one after the other",
+        "a loop iterates over them in order",
     ),
     "the line is as long as it is": (
         made(each(assigned(STAND, ir.Apply(LINE.type, Op.APPEND, (LINE, OTHER))))),
         1,
-        "a loop goes over them one after the other",
+        "a loop iterates over them in order",
     ),
     "an error that shows in one order": (
         made(bad=some(Quantifier.EXISTS, MIXED)),
@@ -239,7 +239,7 @@ LESS: dict[str, tuple[TransitionSystem, int, str]] = {
     "one starts otherwise": (
         made(init=(assigned(PICK, ir.Const(PICKED, (0,))),)),
         2,
-        "they do not all start alike",
+        "their initial states differ",
     ),
 }
 

@@ -125,7 +125,7 @@ def test_what_is_followed_needs_all_steps() -> None:
     plan = choose(system(FOLLOWED), "all", VERDICTS)
     assert kinds(plan) == {"dead"}
     whys = {u.kind: u.why for u in plan.unused if u.kind != "dominance"}
-    assert whys["symmetry"] == whys["por"] == "`odd` is followed from where runs start"
+    assert whys["symmetry"] == whys["por"] == "`odd` is monitored from the initial states"
 
 
 def test_numbers_of_states_are_those_of_all_states() -> None:
@@ -133,10 +133,8 @@ def test_numbers_of_states_are_those_of_all_states() -> None:
     assert not plan.used
     assert {u.kind for u in plan.unused} == set(REDUCTIONS)
     whys = {(u.kind, u.why) for u in plan.unused}
-    assert {(kind, "the number of states is asked for") for kind in REDUCTIONS} <= whys
-    assert {why for kind, why in whys if kind != "dominance"} == {
-        "the number of states is asked for"
-    }
+    assert {(kind, "it needs the number of states") for kind in REDUCTIONS} <= whys
+    assert {why for kind, why in whys if kind != "dominance"} == {"it needs the number of states"}
 
 
 def test_lengths_are_those_of_all_steps() -> None:
@@ -165,7 +163,7 @@ def test_what_is_about_whole_runs_needs_dominated_states() -> None:
     for asked in (STEADY, FOLLOWED):
         plan = choose(system(SAFE, asked), "all", VERDICTS)
         assert "dominance" not in plan.used
-        why = f"`{asked.name}` is about whole runs, and what is never taken counts there"
+        why = f"`{asked.name}` is a liveness property; dominance is proven for safety only"
         assert why in [u.why for u in plan.unused if u.kind == "dominance"]
 
 

@@ -129,7 +129,7 @@ HOLDS = (
         ("no_creation violated", f"no_creation {HOLDS}"),
         ("it ends", ""),
         ("it continues", "it ends: no fairness assumption requires another step"),
-        ("it fails", "no step that is possible here meets an error"),
+        ("it fails", "no possible next step meets an error"),
     ],
 )
 def test_claims(claim: str, message: str) -> None:
@@ -140,7 +140,7 @@ def test_claims(claim: str, message: str) -> None:
 
 def test_a_run_that_can_not_end_says_nothing_of_whole_runs() -> None:
     message, line = _problem(library(EAGER), "p1 broadcasts a", "then agreement holds")
-    assert message.startswith("agreement is about whole runs, and this one can't end here: COPY")
+    assert message.startswith("agreement is a liveness property, and this run can't end here: COPY")
     assert line == 4
     message, _ = _problem(library(EAGER), "p1 broadcasts a", "then it ends")
     assert message.startswith("it does not end: fairness requires more (COPY")
@@ -150,7 +150,7 @@ def test_what_is_repeated_for_ever_must_come_round_and_be_fair() -> None:
     duel = library("consensus/paxos.bcast::duel")
     start = ("p1 proposes 0", "p2 proposes 1", "a1 receives PREPARE from p1")
     message, line = _problem(duel, *start, "forever {", "p1 receives PROMISE", "}")
-    assert message == "after the steps of `forever` the run is not where it was before them"
+    assert message == "the steps of `forever` do not return to the state before them"
     assert line == 7
 
 
@@ -169,7 +169,7 @@ check one of Blinks { n = 2 }
     )
     steps = ("forever {", "p1: upon condition not on", "p1: upon condition on", "}")
     message, _ = _problem(opened, *steps)
-    assert message.startswith("the world does not admit this forever: ")
+    assert message.startswith("this can't continue forever: ")
 
 
 FAILS = """
@@ -185,7 +185,7 @@ def test_a_run_that_meets_an_error() -> None:
     step = "p1: upon condition true"
     assert _played(spec(FAILS), step, "then it fails").problem is None
     message, _ = _problem(spec(FAILS), "then it fails")
-    assert message == "no step that is possible here meets an error"
+    assert message == "no possible next step meets an error"
 
 
 SEVERAL = """
@@ -204,7 +204,7 @@ def test_where_a_run_can_start_in_several_ways_it_is_said() -> None:
     message, _ = _problem(spec(SEVERAL), step)
     assert message == f"`{step}` can't happen here"
     message, _ = _problem(spec(SEVERAL))
-    assert message == "the first step says how the run starts: there are several ways"
+    assert message == "the first step must choose one of several initial states"
 
 
 def test_saved_scenarios_are_read_as_they_were_written(tmp_path) -> None:  # type: ignore[no-untyped-def]

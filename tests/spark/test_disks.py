@@ -76,7 +76,7 @@ def test_a_disk_that_fills_up(exchange: Exchange, disk: Path) -> None:
     found = explored(exchange, folder)
     assert not found.exhaustive
     assert found.stopped is not None
-    assert found.stopped.startswith("the run can't be kept: ")
+    assert found.stopped.startswith("the run can't be saved: ")
     assert found.stopped.endswith("No space left on device")
     assert mount("-o", f"remount,{ENOUGH}", str(disk))
     in_peace(exchange, folder)
@@ -104,7 +104,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
         patched.setattr(driver, "ProgressReader", Protecting)
         found = driver.explore(SYSTEM, Limits(), cluster, folder, listen, commit_every=0.0)
     assert found.stopped is not None
-    assert found.stopped.startswith("the run can't be kept: ")
+    assert found.stopped.startswith("the run can't be saved: ")
     assert found.stopped.endswith("Read-only file system")
     assert mount("-o", "remount,rw", str(disk))
     in_peace(exchange, folder)

@@ -204,7 +204,7 @@ def test_the_java_of_the_driver_is_killed(trial: Trial) -> None:
         os.kill(java, signal.SIGKILL)
         assert process.wait(PATIENCE) == 2, trial.output.read_text()
     said = trial.said()
-    assert "error[E029]: the run failed: Spark's Java has ended; all that Spark said is in" in said
+    assert "error[E029]: the run failed: Spark's Java process has ended; Spark's log is" in said
     assert f"--resume {trial.run}" in said
 
 

@@ -127,7 +127,7 @@ def test_two_runs_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[st
     first.leave()
     said = capsys.readouterr().err
     assert "E015" in said
-    assert f"another run works in {folder}" in said
+    assert f"another run is using {folder}" in said
 
 
 def test_a_connection_that_is_gone_is_no_full_disk(

@@ -93,9 +93,9 @@ def test_a_task_that_hangs_is_given_up(
     assert len(news) == 1
     said, patience = f"(process {stopped(folder.place)} on ", SILENCE
     if "(process " not in news[0]:  # it was stopped before it was heard of
-        said, patience = "nothing heard from task ", SILENCE + START
-    assert news[0].startswith("nothing heard from task ") and said in news[0]
-    assert f"for {patience:g} s; going on from level " in news[0]
+        said, patience = "no heartbeat from task ", SILENCE + START
+    assert news[0].startswith("no heartbeat from task ") and said in news[0]
+    assert f"for {patience:g} s; resuming from level " in news[0]
     assert any(said in remark for remark in found.remarks)
     if not wakes:  # Spark keeps one that wakes up, with nothing to do, for a minute
         eventually(lambda: not is_there(stopped(folder.place)), "what was given up goes on")
@@ -181,7 +181,7 @@ def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Storage) -> N
     folder = begun(Path(trimmed.location), system, build(system))
     found = driver.explore(system, Limits(), cluster(Exchange.BARRIER), folder, listen)
     compare(found, peace(system))
-    assert len(news) == 1 and news[0].startswith("nothing heard from task ")
+    assert len(news) == 1 and news[0].startswith("no heartbeat from task ")
     eventually(lambda: not is_there(stopped(trimmed)), "what was given up goes on")
 
 

@@ -63,7 +63,7 @@ def test_executors_that_have_everything(here: Session, tmp_path: Path) -> None:
 
 def test_a_python_that_is_not_there(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     said = refused(here, "/no/such/python", monkeypatch)
-    assert said == ["E026: the executors can't start Python: they have no /no/such/python"]
+    assert said == ["E026: the executors can't start Python: / is missing thereno/such/python"]
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_a_python_of_another_version(here: Session, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(context, "pythonVer", "3.99")
     (said,) = refused(here, sys.executable, monkeypatch)
     theirs = ".".join(map(str, sys.version_info[:2]))
-    assert said == f"E026: the executors run Python {theirs}, and this is Python 3.99"
+    assert said == f"E026: the executors run Python {theirs}, and this machine Python 3.99"
 
 
 def test_a_folder_that_can_not_be_written(here: Session, tmp_path: Path) -> None:

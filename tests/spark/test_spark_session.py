@@ -96,7 +96,7 @@ def free_port() -> int:
 @pytest.mark.parametrize("kind", ["spark://127.0.0.1:{}", "sc://127.0.0.1:{}"])
 def test_nobody_there(kind: str) -> None:
     said = refused(Cluster(kind.format(free_port())))
-    assert said.startswith("E023: nobody answers at ")
+    assert said.startswith("E023: no answer from ")
 
 
 def test_yarn_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_one_who_answers_and_is_no_spark(tmp_path: Path) -> None:
         listener.listen(100)
         master = f"spark://127.0.0.1:{listener.getsockname()[1]}"
         said = refused(Cluster(master, {session.PATIENCE_KEY: "12"}))
-    assert said.startswith(f"E023: {master} did not take us in within 12 s")
+    assert said.startswith(f"E023: {master} did not open a session within 12 s")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -285,7 +285,7 @@ def test_where_java_has_ended_every_item_says_so(tmp_path: Path) -> None:
     there.spark = Gone(tmp_path / "log")
     found = dict(fan_out(there, lambda item: item, range(5)))
     assert {isinstance(f, ItemFailure) and f.reason for f in found.values()} == {
-        "Spark's Java has ended"
+        "Spark's Java process has ended"
     }
     assert sorted(found) == [0, 1, 2, 3, 4]
 
@@ -341,7 +341,7 @@ def test_the_seconds_without_executors_are_those_that_passed(
         slots.count_slots(there, Cluster("spark://far:7077"), False, 45.0)
     (found,) = error.value.diagnostics
     assert found.code == "E024"
-    assert found.message == "spark://far:7077 gave us nothing to run on within 38 s"
+    assert found.message == "spark://far:7077 gave the session no executors within 38 s"
 
 
 @pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
@@ -393,7 +393,10 @@ def test_an_executor_that_is_not_replaced_is_not_waited_for(
     monkeypatch.setattr(slots, "slots_now", lambda spark: there.slots())
     with pytest.raises(slots.TooFew) as error, slots.enough(there, 2):
         raise RuntimeError(f"cancelled: {there.cancelled.wait(60)}")
-    assert str(error.value) == "2 tasks have to run at once, and for 0 s only 1 can"
+    assert (
+        str(error.value)
+        == "2 tasks must run at the same time, and for 0 s there were slots for only 1"
+    )
     again: Any = Shrinking(2, 1, 1, 2, 1, 2, 2)
     there = again
     with slots.enough(again, 2):
@@ -439,7 +442,10 @@ def test_the_root_cause_is_one_line(said: str, cause: str) -> None:
 
 
 def test_a_java_that_has_gone() -> None:
-    assert root_cause(ConnectionRefusedError(111, "Connection refused")) == "Spark's Java has ended"
+    assert (
+        root_cause(ConnectionRefusedError(111, "Connection refused"))
+        == "Spark's Java process has ended"
+    )
 
 
 def test_the_rest_is_in_the_log_and_a_log_never_fails(tmp_path: Path) -> None:

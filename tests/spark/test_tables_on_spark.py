@@ -155,7 +155,7 @@ def test_what_fails_on_an_executor_is_one_line(tmp_path: Path) -> None:
     Path(run.place.path(part.name)).write_bytes(b"nonsense" * 9)
     prepare(str(tmp_path / "out"))
     where = OnExecutors(CLUSTER, run)
-    with pytest.raises(OSError, match="is not what was written there") as failed:
+    with pytest.raises(OSError, match="has changed since it was written") as failed:
         write_tables(system, lay_out(system), run, str(tmp_path / "out"), where)
     assert "\n" not in str(failed.value)
     assert not (tmp_path / "out" / "tables.json").exists()

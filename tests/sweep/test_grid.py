@@ -52,7 +52,7 @@ def test_grids_with_the_same_axes_add_and_with_others_multiply() -> None:
     ("texts", "words"),
     [
         ([""], "an axis is missing"),
-        (["n"], "`n` is no axis"),
+        (["n"], "`n` is not an axis"),
         (["n=3,,f=1"], "an axis is missing"),
         (["n=3..5,"], "an axis is missing"),
         (["n="], "`n=` is no axis"),
@@ -63,10 +63,10 @@ def test_grids_with_the_same_axes_add_and_with_others_multiply() -> None:
         (["n={}"], "a value of `n` is missing"),
         (["n={1,}"], "a value of `n` is missing"),
         (["n={1,{2}}"], "nests"),
-        (["n={1"], "a brace has no partner"),
-        (["n=1}"], "a brace has no partner"),
+        (["n={1"], "a brace is unmatched"),
+        (["n=1}"], "a brace is unmatched"),
         (["n=a{1}"], "are no values of `n`"),
-        (["n=1,n=2"], "`n` is an axis twice"),
+        (["n=1,n=2"], "duplicate axis `n`"),
         (["n=1,f=1", "n=2"], "two grids with different axes"),
     ],
 )

@@ -47,7 +47,7 @@ SOME, MANY = 20_000, 3_000_000
 truncated search, and of any.
 """
 NAME = "native"
-_NO_ROOM = Ability(Can.PARTLY, "leaves it unknown where the graph of steps has no room")
+_NO_ROOM = Ability(Can.PARTLY, "reports unknown if the state graph does not fit in memory")
 CAPABILITIES = {
     Feature.SAFETY: YES,
     Feature.STEADY: _NO_ROOM,
@@ -135,7 +135,7 @@ def explore(
     run to continue elsewhere, and :class:`Cyclic` where the plan turns out not to be proven for the
     system.
     """
-    assert not (compact and journal), "compact mode keeps no states to go on from"
+    assert not (compact and journal), "compact mode stores no states to resume from"
     begun = time.monotonic()
     with budgets.within(limits.timeout):
         try:

@@ -34,12 +34,12 @@ CAPABILITIES = {
     Feature.FINE_STEPS: YES,
     Feature.COVERAGE: YES,
     Feature.LIMITS: YES,
-    Feature.MEMORY: Ability(Can.IGNORED, "does not observe a limit of memory"),
-    Feature.THREADS: Ability(Can.IGNORED, "has one thread"),
-    Feature.RUNS: Ability(Can.NO, "keeps no runs", "E016"),
-    Feature.TABLES: Ability(Can.NO, "keeps no states to make tables of", "E037"),
-    Feature.REDUCTIONS: Ability(Can.IGNORED, "explores everything as it is"),
-    Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps states as they are"),
+    Feature.MEMORY: Ability(Can.IGNORED, "ignores the memory limit"),
+    Feature.THREADS: Ability(Can.IGNORED, "uses one thread"),
+    Feature.RUNS: Ability(Can.NO, "saves no runs", "E016"),
+    Feature.TABLES: Ability(Can.NO, "stores no states to write tables from", "E037"),
+    Feature.REDUCTIONS: Ability(Can.IGNORED, "applies no reductions"),
+    Feature.COMPACT: Ability(Can.NO, "has no compact mode: it stores complete states"),
     Feature.VIEW: YES,
     Feature.VALENCE: YES,
     Feature.CHANCE: YES,
@@ -241,7 +241,7 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     edges = 0
     try:
         with budgets.raising_when_exhausted():
-            search.tell("liveness: the graph of steps")
+            search.tell("liveness: state graph")
             states, failing = islice(search.parent, search.judged), search.fault is not None
             graph = graph_of(search.system, states, check, failing=failing)
             edges = graph.edges

@@ -142,7 +142,9 @@ class SparkRun:
     def result(self, commit_every: float = COMMIT_EVERY, all_states: bool = False) -> RunOutcome:
         """Executes the run on its session, if there is one."""
         if self.session is None:
-            return self.as_cancelled(self.limits.no_more_time, "the session was not there in time")
+            return self.as_cancelled(
+                self.limits.no_more_time, "timed out waiting for the Spark session"
+            )
         return self.outcome(self.job(commit_every, all_states))
 
     def job(self, commit_every: float, all_states: bool) -> Job:
@@ -172,7 +174,7 @@ class SparkRun:
             case Exchange.AUTO:
                 why = why_no_barrier(self.there, shards)
                 if why is None:
-                    return Exchange.BARRIER, "all tasks fit at once"
+                    return Exchange.BARRIER, "all tasks fit at the same time"
                 return Exchange.SHUFFLE, why
 
     def outcome(self, job: Job) -> RunOutcome:
@@ -193,12 +195,12 @@ class SparkRun:
                 except (SpecError, Unsupported):
                     raise
                 except KeyboardInterrupt:
-                    return self.as_cancelled(INTERRUPTED, "not all tasks ended in time")
+                    return self.as_cancelled(INTERRUPTED, "some tasks did not end in time")
                 except Overdue:
-                    why = f"not all tasks ended within {STOPPING:g} s of the time limit"
+                    why = f"some tasks did not end within {STOPPING:g} s of the time limit"
                     return self.as_cancelled(self.limits.no_more_time, why)
                 except _Unkept as unkept:
-                    return self.as_cancelled(f"the run can't be kept: {unkept}", "")
+                    return self.as_cancelled(f"the run can't be saved: {unkept}", "")
                 except Exception as problem:
                     keep(problem, self.there.log)
                     require_supported(problem)
@@ -227,12 +229,12 @@ class SparkRun:
     def _again(self, problem: Exception, depth: int) -> None:
         """Reports that the run restarts from level ``depth``, and why."""
         why = root_cause(problem)
-        self._remark(f"gone on from level {depth} after: {why}")
-        self._news(f"{why}; going on from level {depth}")
+        self._remark(f"resumed from level {depth} after: {why}")
+        self._news(f"{why}; resuming from level {depth}")
 
     def _report_lost(self, silent: SilentTask) -> None:
         """Reports that a task is not heard from, and that another one repeats its work."""
-        self._remark(f"again after: {silent}")
+        self._remark(f"repeated after: {silent}")
         self._news(str(silent))
 
     def _news(self, words: str) -> None:
@@ -250,7 +252,7 @@ class SparkRun:
             self._remark("by shuffle from now on")
             return Exchange.SHUFFLE
         if few:
-            hint = "--resume the run with --exchange shuffle"
+            hint = "resume the run with --exchange shuffle"
             raise SpecError((Diagnostic("E025", str(problem), hint=hint),))
         return exchange
 
@@ -259,7 +261,7 @@ class SparkRun:
         with reporting_disk_errors(self.folder.location):
             found = self.folder.latest()
         if found is None:
-            message = f"the run's folder {self.folder.location} is empty, and was not before"
+            message = f"the run's folder {self.folder.location} has been emptied"
             raise SpecError((Diagnostic("E014", message),))
         return found.depth
 
@@ -306,9 +308,15 @@ class SparkRun:
         """
         found = outcome.found
         if found.violating or found.faulty or outcome.lost:
-            message = f"a violation was found, and the states that lead to it can't be kept: {why}"
-            raise SpecError((Diagnostic("E014", message, hint="make room, and --resume the run"),))
-        return replace(outcome, stopped=f"the run can't be kept: {why}")
+            message = f"a violation was found, but the states that lead to it can't be saved: {why}"
+            raise SpecError(
+                (
+                    Diagnostic(
+                        "E014", message, hint="free disk space, and resume the run with `--resume`"
+                    ),
+                )
+            )
+        return replace(outcome, stopped=f"the run can't be saved: {why}")
 
     def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:
         match exchange:
@@ -336,7 +344,7 @@ class SparkRun:
         used = 8 * self.folder.words * states
         seconds = time.monotonic() - self.started
         if why:
-            self._remark(f"{why}: what is known is what was committed, up to level {found.depth}")
+            self._remark(f"{why}: results are those committed up to level {found.depth}")
         return RunOutcome(found, found, states, found.depth, used, None, stopped, None, seconds)
 
     # -- the answer ----------------------------------------------------------------------------

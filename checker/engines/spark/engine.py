@@ -22,33 +22,35 @@ CAPABILITIES = {
     Feature.SAFETY: YES,
     Feature.STEADY: Ability(
         Can.PARTLY,
-        "drops on the executors what can't lie on a cycle, and leaves it unknown where the rest"
+        "prunes on the executors states that can't lie on a cycle, and reports unknown if the rest"
         " does not fit the driver",
     ),
     Feature.FOLLOWED: Ability(
-        Can.PARTLY, "leaves it unknown where the whole graph of steps does not fit the driver"
+        Can.PARTLY, "reports unknown if the state graph does not fit the driver"
     ),
     Feature.LARGE: REGISTERS,
     Feature.FINE_STEPS: YES,
     Feature.COVERAGE: YES,
     Feature.LIMITS: YES,
-    Feature.MEMORY: Ability(Can.PARTLY, "divides it among the shards, and lets the driver have it"),
-    Feature.THREADS: Ability(Can.IGNORED, "has as many tasks as there are shards (`--shards`)"),
+    Feature.MEMORY: Ability(
+        Can.PARTLY, "divides it among the shards, and gives the driver the same limit"
+    ),
+    Feature.THREADS: Ability(Can.IGNORED, "has one task for each shard (`--shards`)"),
     Feature.RUNS: YES,
     Feature.TABLES: YES,
     Feature.REDUCTIONS: YES,
     Feature.COMPACT: Ability(
-        Can.NO, "has no compact mode: it keeps the states that its tasks share"
+        Can.NO, "has no compact mode: it stores the states that its tasks share"
     ),
     Feature.VIEW: Ability(
         Can.NO,
-        "has no order in which states are found, so a `view` would keep others in every run",
+        "finds states in no fixed order, so a `view` would keep different states in each run",
         "E049",
     ),
-    Feature.CHANCE: Ability(Can.NO, "computes no probabilities: the graph of steps is needed"),
+    Feature.CHANCE: Ability(Can.NO, "computes no probabilities: they need the state graph"),
     Feature.VALENCE: Ability(
         Can.PARTLY,
-        "leaves it unknown where the driver has no room for the states in which nothing is decided"
+        "reports unknown if the driver lacks memory for the undecided states"
         " and for as many steps as the run has",
     ),
 }

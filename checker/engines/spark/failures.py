@@ -11,7 +11,7 @@ from checker.results.answer import Unsupported
 LONGEST = 300
 """The largest number of characters of the line."""
 
-ENDED = "Spark's Java has ended"
+ENDED = "Spark's Java process has ended"
 
 TRACEBACK = "Traceback (most recent call last):"
 
@@ -49,7 +49,7 @@ def failure_of(
     """
     why = why or _of_start(_text(problem), log) or root_cause(problem)
     keep(problem, log)
-    message = f"{what}: {_short(why)}; all that Spark said is in {log}"
+    message = f"{what}: {_short(why)}; Spark's log is {log}"
     return SpecError((Diagnostic("E029", message),))
 
 

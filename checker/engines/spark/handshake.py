@@ -94,7 +94,7 @@ class Handshake(Struct, frozen=True):
         try:
             proof = _receive_exactly(line, PROOF, until)
         except PeerClosed:
-            raise UnknownPeer("it does not take this run's token") from None
+            raise UnknownPeer("it rejects this run's token") from None
         if not hmac.compare_digest(proof, self._proof(b"called", said)):
             raise UnknownPeer("it does not know this run's token")
         return MessageAuthenticators(self._seal(b"caller", said), self._seal(b"called", said))
@@ -134,8 +134,8 @@ def _receive_exactly(line: socket.socket, size: int, until: float) -> bytes:
         try:
             more = line.recv(size - len(heard))
         except TimeoutError:
-            raise UnknownPeer(f"it did not greet within {SECONDS:g} s") from None
+            raise UnknownPeer(f"it sent no greeting within {SECONDS:g} s") from None
         if not more:
-            raise PeerClosed("it hung up")
+            raise PeerClosed("it closed the connection")
         heard += more
     return heard

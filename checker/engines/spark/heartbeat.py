@@ -226,4 +226,4 @@ class HeartbeatMonitor:
         where = ""
         if known.said is not None and known.begun:
             where = f" (process {known.said.get('pid')} on {known.said.get('host')})"
-        return f"nothing heard from task {task}{where} for {self._limit(known):g} s"
+        return f"no heartbeat from task {task}{where} for {self._limit(known):g} s"

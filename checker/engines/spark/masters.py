@@ -67,7 +67,7 @@ def addresses(master: str) -> list[tuple[str, int]]:
     except ValueError:
         found = []
     if not found:
-        message = f"{redact_master(master)!r} is no master that Spark knows"
+        message = f"{redact_master(master)!r} is not a Spark master"
         raise SpecError((Diagnostic("E023", message, hint=f"such as {FORMS}"),))
     return found
 
@@ -96,8 +96,8 @@ def require_reachable(master: str) -> None:
     """Raises :class:`SpecError` (E023) where ``master`` does not answer within five seconds."""
     if master == "yarn":
         if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
-            message = "for --master yarn Spark has to know where the cluster is"
-            hint = "set HADOOP_CONF_DIR or YARN_CONF_DIR to the folder of its configuration"
+            message = "--master yarn needs the cluster's configuration"
+            hint = "set HADOOP_CONF_DIR or YARN_CONF_DIR to its folder"
             raise SpecError((Diagnostic("E023", message, hint=hint),))
         return
     reasons: list[str] = []
@@ -108,8 +108,8 @@ def require_reachable(master: str) -> None:
         except OSError as problem:
             reasons.append(f"{host}:{port}: {_error_text(problem)}")
     if reasons:
-        message = f"nobody answers at {redact_master(master)} ({'; '.join(reasons)})"
-        hint = "is it running, is the port right, and does the network let this machine through?"
+        message = f"no answer from {redact_master(master)} ({'; '.join(reasons)})"
+        hint = "check that it is running, the port, and that the network admits this machine"
         raise SpecError((Diagnostic("E023", message, hint=hint),))
 
 

@@ -132,7 +132,7 @@ class Mesh:
             missing = sorted(set(range(self.size)) - set(self._links) - {self.index})
             names = ", ".join(f"task {i} ({addresses[i][0]})" for i in missing[:3])
             where = f"task {self.index} ({addresses[self.index][0]})"
-            raise Unmeshed(f"{where} was not called by {names} within {JOIN_SECONDS:g} s")
+            raise Unmeshed(f"{where} got no connection from {names} within {JOIN_SECONDS:g} s")
 
     def _call(
         self, other: int, address: Address, until: float
@@ -262,10 +262,10 @@ class Mesh:
                     del who[link]
                     continue
                 except MemoryError:
-                    self._fail(f"there is no memory for what task {who[link]} sends")
+                    self._fail(f"not enough memory for data from task {who[link]}")
                     return
                 if not self._seals[who[link]].received.fits(signature, message):
-                    self._fail(f"somebody else speaks on the connection to task {who[link]}")
+                    self._fail(f"another process uses the connection to task {who[link]}")
                     del who[link]
                     continue
                 if message == GOODBYE:

@@ -29,8 +29,8 @@ PACKAGES = {"checker": "bivalence", "llvmlite": "llvmlite", "pyarrow": "pyarrow"
 TOGETHER = 0.5
 """The least seconds of each task, so that they are spread over the executors."""
 
-SAME_PYTHON = "--conf spark.pyspark.python=PATH names the one that they should use"
-SAME_SERVER = "the server of Spark Connect was started with another one (PYSPARK_PYTHON)"
+SAME_PYTHON = "set the Python to use with --conf spark.pyspark.python=PATH"
+SAME_SERVER = "the Spark Connect server was started with another Python (PYSPARK_PYTHON)"
 
 
 class Seen(Struct, frozen=True):
@@ -119,7 +119,7 @@ def _judge_answer(one: dict[str, Any], folder: RunFolder | None, answers: set[st
     answer = one.pop("answer")
     asked = folder is not None and bool(one["versions"]["checker"])
     if asked and wrong is None and answer not in answers:
-        wrong = "what it writes there is not seen here"
+        wrong = "the driver can't see its files"
     return Seen(**one, folder=wrong)
 
 
@@ -153,7 +153,7 @@ def make_probe(
             try:
                 shared = pickle.loads(place)
                 if shared.read(token) is None:
-                    wrong = "what the driver writes there is not seen"
+                    wrong = "it can't see the driver's files"
                 else:
                     shared.write(answer, b"here")
             except Exception as problem:
@@ -211,7 +211,7 @@ def compare_executors(
     lost = [one for one in seen if one.folder is not None]
     if lost:
         message = f"the run folder is not shared with {lost[0].host}: {lost[0].folder}"
-        hint = "--checkpoint with a folder that all machines see, or a URI (hdfs://…, s3://…)"
+        hint = "use --checkpoint with a folder that all machines share, or a URI (hdfs://…, s3://…)"
         problems.append(Diagnostic("E028", message, hint=hint))
     return tuple(problems)
 
@@ -222,21 +222,22 @@ def _minor(python: str) -> list[str]:
 
 def _other_python(one: Seen, mine: Seen, connect: bool) -> Diagnostic:
     message = (
-        f"{one.host} runs Python {one.python} ({one.executable}), and this is Python {mine.python}"
+        f"{one.host} runs Python {one.python} ({one.executable}), and this machine Python"
+        f" {mine.python}"
     )
     return Diagnostic("E026", message, hint=SAME_SERVER if connect else SAME_PYTHON)
 
 
 def _missing(package: str, one: Seen) -> Diagnostic:
     message = f"{one.host} lacks the package {package} ({one.executable})"
-    hint = f"there: pip install bivalence; or {SAME_PYTHON}"
+    hint = f"run `pip install bivalence` there; or {SAME_PYTHON}"
     return Diagnostic("E027", message, hint=hint)
 
 
 def _differs(one: Seen, mine: Seen) -> Diagnostic:
     theirs, ours = one.versions["checker"], mine.versions["checker"]
-    message = f"{one.host} has bivalence {theirs} ({one.executable}), and this is {ours}"
-    return Diagnostic("E027", message, hint=f"there: pip install bivalence=={ours}")
+    message = f"{one.host} has bivalence {theirs} ({one.executable}), and this machine {ours}"
+    return Diagnostic("E027", message, hint=f"run `pip install bivalence=={ours}` there")
 
 
 def probe_failure(problem: Exception, session: Session) -> SpecError:
@@ -245,11 +246,11 @@ def probe_failure(problem: Exception, session: Session) -> SpecError:
     hint = SAME_SERVER if session.connect else SAME_PYTHON
     program = re.search(r'Cannot run program "([^"]*)"', text)
     if program is not None:
-        message = f"the executors can't start Python: they have no {program[1]}"
+        message = f"the executors can't start Python: {program[1]} is missing there"
         return SpecError((Diagnostic("E026", message, hint=hint),))
     versions = re.search(r"Python in worker has different version: (\S+) than .*?: (\S+?),", text)
     if versions is not None:
-        message = f"the executors run Python {versions[1]}, and this is Python {versions[2]}"
+        message = f"the executors run Python {versions[1]}, and this machine Python {versions[2]}"
         return SpecError((Diagnostic("E026", message, hint=hint),))
     if "Error from python worker" in text:
         message = f"the executors' Python does not start: {why}"
@@ -257,6 +258,6 @@ def probe_failure(problem: Exception, session: Session) -> SpecError:
     if "No module named" in text:
         message = f"the executors lack a package: {why}"
         return SpecError(
-            (Diagnostic("E027", message, hint=f"pip install bivalence there; {hint}"),)
+            (Diagnostic("E027", message, hint=f"run `pip install bivalence` there; {hint}"),)
         )
     return failure_of(problem, session.log, "a first small job on Spark failed")

@@ -57,7 +57,7 @@ class ResidualGraph(Struct, frozen=True):
     tell: Callable[[str], None]
     listening: Callable[[], HeartbeatMonitor]
     lost: Callable[[SilentTask], None]
-    impossible: str = "cycles can't be looked for"
+    impossible: str = "the search for cycles failed"
 
     def whole(self) -> Store:
         """Returns all states, in the driver.  Raises :class:`Undecided`."""
@@ -102,10 +102,10 @@ class ResidualGraph(Struct, frozen=True):
         """Returns why a graph has no room here; ``None`` where it has."""
         needed, limit = bytes_needed(states, steps, self.trim.folder.words), self.limits.memory
         if limit is not None and needed > limit:
-            return f"{needed / 1e9:,.1f} GB are needed, the memory limit is {limit / 1e9:,.1f} GB"
+            return f"it needs {needed / 1e9:,.1f} GB, and the memory limit is {limit / 1e9:,.1f} GB"
         there = available_memory()
         if needed > there:
-            return f"{needed / 1e9:,.1f} GB are needed, {there / 1e9:,.1f} GB are there"
+            return f"it needs {needed / 1e9:,.1f} GB, and {there / 1e9:,.1f} GB are available"
         return None
 
     def require_room(self, what: str, states: int, steps: int) -> None:
@@ -121,7 +121,7 @@ class ResidualGraph(Struct, frozen=True):
                 kernel_of(self.trim.image), self.trim.folder, self.limits.memory, levels
             )
         except OutOfMemory as error:
-            raise Undecided(f"the driver has no room for the graph: {error}") from error
+            raise Undecided(f"the driver lacks memory for the graph: {error}") from error
         except OSError as error:
             raise Undecided(f"{self.impossible}: {error}") from error
 

@@ -168,7 +168,7 @@ def require_pyspark() -> None:
     import importlib.util
 
     if importlib.util.find_spec("pyspark") is None:
-        message = "PySpark is not installed, and the spark engine needs it"
+        message = "the spark engine needs PySpark, which is not installed"
         raise SpecError((Diagnostic("E020", message, hint=REMEDY),))
 
 
@@ -236,8 +236,8 @@ def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     there = SparkContext._active_spark_context
     if there is not None:
         if there.master != cluster.master:
-            message = f"this process already has a session of Spark, on {there.master}"
-            raise SpecError((Diagnostic("E029", message, hint="stop that one first"),))
+            message = f"this process already has a Spark session, on {there.master}"
+            raise SpecError((Diagnostic("E029", message, hint="stop that session first"),))
         yield SparkSession(there)
         return
     gateway = context = None
@@ -325,9 +325,9 @@ def _refusal(master: str, patience: float, log: Path) -> SpecError:
     from pyspark import __version__
 
     who = masters.redact_master(master)
-    message = f"{who} did not take us in within {patience:g} s; Spark's own words are in {log}"
+    message = f"{who} did not open a session within {patience:g} s; Spark's log is {log}"
     hint = (
-        f"is it a Spark {__version__.rsplit('.', 1)[0]}, and has it room?"
+        f"check that it runs Spark {__version__.rsplit('.', 1)[0]} and has free resources."
         f" To wait longer: --conf {PATIENCE_KEY}=600"
     )
     return SpecError((Diagnostic("E023", message, hint=hint),))
@@ -433,7 +433,7 @@ def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
             spark: Any = Remote.builder.remote(cluster.master).create()
         except Exception as problem:
             raise failure_of(
-                problem, log, f"there is no session on {masters.redact_master(cluster.master)}"
+                problem, log, f"can't open a session on {masters.redact_master(cluster.master)}"
             ) from None
         try:
             run_cancellable(spark, lambda: _configure(spark, cluster), _patience(cluster))
@@ -451,6 +451,6 @@ def _configure(spark: Any, cluster: Cluster) -> None:
             continue
         if name in cluster.conf and not spark.conf.isModifiable(name):
             message = f"{name} can't be set over Spark Connect"
-            hint = "it belongs to the server: set it where that is started"
+            hint = "set it where the server is started"
             raise SpecError((Diagnostic("E029", message, hint=hint),))
         spark.conf.set(name, value)

@@ -65,8 +65,13 @@ def slots_now(spark: Any) -> int:
 
 def no_executor(master: str, seconds: float) -> SpecError:
     """Returns the diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
-    message = f"{masters.redact_master(master)} gave us nothing to run on within {seconds:.0f} s"
-    hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
+    message = (
+        f"{masters.redact_master(master)} gave the session no executors within {seconds:.0f} s"
+    )
+    hint = (
+        "check that it has workers with free cores and enough memory (--conf"
+        " spark.executor.memory=…)"
+    )
     return SpecError((Diagnostic("E024", message, hint=hint),))
 
 
@@ -123,9 +128,9 @@ def _over_connect(spark: Any) -> int:
 def why_no_barrier(session: Session, shards: int) -> str | None:
     """Explains why ``shards`` tasks can't all run at once; ``None`` where they can."""
     if session.dynamic:
-        return "executors come and go there (spark.dynamicAllocation.enabled)"
+        return "executors come and go (spark.dynamicAllocation.enabled)"
     if session.slots < shards:
-        return f"{shards} tasks have to run at once there, and only {session.slots} can"
+        return f"{shards} tasks must run at the same time, and there are only {session.slots} slots"
     return None
 
 
@@ -134,9 +139,9 @@ def require_barrier(session: Session, shards: int) -> None:
     why = why_no_barrier(session, shards)
     if why is not None:
         message = f"--exchange barrier can't be used: {why}"
-        hint = f"--exchange shuffle, or --shards {session.slots}"
+        hint = f"use --exchange shuffle, or --shards {session.slots}"
         if session.dynamic:
-            hint = "--exchange shuffle, or --conf spark.dynamicAllocation.enabled=false"
+            hint = "use --exchange shuffle, or --conf spark.dynamicAllocation.enabled=false"
         raise SpecError((Diagnostic("E025", message, hint=hint),))
 
 
@@ -167,7 +172,10 @@ def enough(session: Session, shards: int) -> Iterator[None]:
         yield
     except Exception:
         if few:
-            message = f"{shards} tasks have to run at once, and for {LACK:.0f} s only {few[0]} can"
+            message = (
+                f"{shards} tasks must run at the same time, and for {LACK:.0f} s there were"
+                f" slots for only {few[0]}"
+            )
             raise TooFew(message) from None
         raise
     finally:

@@ -102,7 +102,7 @@ class SparkValence(ValenceGraph):
         try:
             yield
         except (Undecided, OSError, OutOfMemory, MemoryError) as error:
-            raise ValenceUnknown(str(error) or "there is no memory left") from error
+            raise ValenceUnknown(str(error) or "out of memory") from error
         except TimeLimitReached:
             raise ValenceUnknown(self._grounds.limits.no_more_time) from None
 
@@ -201,9 +201,9 @@ class SparkValence(ValenceGraph):
         wanted = frozenset(word for level in self.levels for word in level if waits(word))
         if not wanted:
             return None
-        search.tell("valence: executions that never decide")
+        search.tell("valence: runs that never decide")
         states = sum(level.get(word, 0) for level in self.levels for word in wanted)
-        what = f"the graph of the {states:,} states in which nothing is decided"
+        what = f"the graph of the {states:,} undecided states"
         self._grounds.require_room(what, states, self.edges)
         levels = self._words.select(wanted, range(len(self.levels)))
         numbers = Numbers(GraphStates(self._grounds.load_store(levels), self.edges))

@@ -190,7 +190,7 @@ class Body(Evaluation):
                 break
             self._round(condition, loop.body, guard)
         else:
-            raise Unsupported(f"a loop may take more than {ROUNDS} rounds")
+            raise Unsupported(f"a loop may take more than {ROUNDS} iterations")
 
     def _round(self, condition: Truth, body: ir.Block, guard: Truth) -> None:
         before = dict(self.state), dict(self.names)

@@ -32,7 +32,7 @@ FIRST = 15.0
 FOR_LONGER = 1.0
 """Seconds for the query whether there is any longer execution."""
 
-NO_LONGER, NOTHING_LEFT = "no run is longer", "nothing else is left to be asked"
+NO_LONGER, NOTHING_LEFT = "no run is longer", "every property is decided"
 """The reasons why the search ends before the depth is reached."""
 
 SAFETY_ONLY = "bounded checking answers safety (what must hold in every state), not liveness"

@@ -230,7 +230,7 @@ def recheck(
         try:
             refuted = ask(solver, clock)
         except GaveUp as why:
-            raise GaveUp(f"the second check ({query.text}): {why}") from None
+            raise GaveUp(f"second check ({query.text}): {why}") from None
         if refuted:
             raise WrongCertificate(f"the second check of a proof failed: {query.text}")
         count += 1
@@ -253,10 +253,10 @@ def audit(encoding: Encoding, samples: Samples, clock: QueryBudget) -> None:
         try:
             s, t = encoding.constant(before), encoding.constant(after)
         except ValueError as problem:
-            raise WrongCertificate(f"a state that is reached has no place: {problem}") from None
+            raise WrongCertificate(f"a reachable state can't be encoded: {problem}") from None
         solver.add(encoding.well_formed(s), encoding.well_formed(t), encoding.step(s, t, "w"))
         if not ask(solver, clock):
-            raise WrongCertificate("a step of the interpreter is none of the formulas")
+            raise WrongCertificate("an interpreter step does not satisfy the encoding")
 
 
 def smt2(system: TransitionSystem, certificate: Certificate) -> str:

@@ -11,35 +11,31 @@ from checker.results.answer import Answer, Listener
 NAME = "symbolic"
 _SAFETY_ONLY = Ability(
     Can.PARTLY,
-    "leaves it unknown: it answers safety (what must hold in every state), not liveness",
+    "reports unknown: it decides safety (state predicates), not liveness",
 )
 CAPABILITIES = {
-    Feature.SAFETY: Ability(
-        Can.PARTLY, "looks at runs of up to `--depth` steps (10 where it is not given)"
-    ),
+    Feature.SAFETY: Ability(Can.PARTLY, "explores runs of up to `--depth` steps (10 by default)"),
     Feature.STEADY: _SAFETY_ONLY,
     Feature.FOLLOWED: _SAFETY_ONLY,
     Feature.LARGE: Ability(
-        Can.PARTLY, "refuses sets and bags with too many possible members to give each a bit"
+        Can.PARTLY, "rejects sets and bags with too many possible members for one bit each"
     ),
     Feature.FINE_STEPS: YES,
     Feature.COVERAGE: Ability(
-        Can.NO, "sees single runs, and so does not know what is never reached"
+        Can.NO, "finds single runs, so it does not know which parts are never reached"
     ),
     Feature.LIMITS: Ability(
-        Can.PARTLY, "counts no states: it does not observe `--max-states`, only the others"
+        Can.PARTLY, "counts no states: it observes all limits but `--max-states`"
     ),
-    Feature.MEMORY: Ability(Can.IGNORED, "does not observe a limit of memory"),
-    Feature.THREADS: Ability(Can.IGNORED, "has one thread"),
-    Feature.RUNS: Ability(Can.NO, "keeps no runs", "E016"),
-    Feature.TABLES: Ability(Can.NO, "has no states to make tables of", "E037"),
-    Feature.REDUCTIONS: Ability(Can.IGNORED, "looks at everything as it is"),
-    Feature.COMPACT: Ability(Can.NO, "has no compact mode: it keeps no states at all"),
-    Feature.VIEW: Ability(
-        Can.IGNORED, "takes no states for one: it asks for all runs, whatever a `view` says"
-    ),
-    Feature.CHANCE: Ability(Can.NO, "keeps no states, and so no probabilities of them"),
-    Feature.VALENCE: Ability(Can.NO, "keeps no states, and so no valence of them"),
+    Feature.MEMORY: Ability(Can.IGNORED, "ignores the memory limit"),
+    Feature.THREADS: Ability(Can.IGNORED, "uses one thread"),
+    Feature.RUNS: Ability(Can.NO, "saves no runs", "E016"),
+    Feature.TABLES: Ability(Can.NO, "stores no states to write tables from", "E037"),
+    Feature.REDUCTIONS: Ability(Can.IGNORED, "applies no reductions"),
+    Feature.COMPACT: Ability(Can.NO, "has no compact mode: it stores no states"),
+    Feature.VIEW: Ability(Can.IGNORED, "ignores a `view`: it considers all runs"),
+    Feature.CHANCE: Ability(Can.NO, "stores no states, so it computes no probabilities"),
+    Feature.VALENCE: Ability(Can.NO, "stores no states, so it computes no valence"),
 }
 
 

@@ -307,7 +307,7 @@ class _Work:
             found.tried.append(f"{reachable.METHOD} ({why})")
             return
         if written is None:
-            found.tried.append(f"{reachable.METHOD} says that a run refutes it")
+            found.tried.append(f"{reachable.METHOD} reports a run that refutes it")
             self._induct(encoding, DEEPER, self.clock)
             return
         self._add(Stage((written, *wanted), 1, method=reachable.METHOD))

@@ -153,10 +153,10 @@ def shape(type_: Type, every: bool) -> Shape:
 
 def _count(item: Type) -> int:
     if any(isinstance(part, BagT) for part in parts_of(item)):
-        raise Unsupported("it holds a bag, of which there are too many to give each a bit")
+        raise Unsupported("it holds a bag, which has too many values for one bit each")
     count = cardinality(item)
     if count > LARGEST:
-        raise Unsupported(f"it has a place for each of {count:,} values")
+        raise Unsupported(f"it has an entry for each of {count:,} values")
     return count
 
 

@@ -44,7 +44,7 @@ class QueryBudget(Struct):
     def look(self) -> None:
         """Raises :class:`GaveUp` where nothing is left."""
         if self.seconds_left is not None and self.seconds_left <= 0.0:
-            raise GaveUp(f"the time for it ({self.seconds:.3g} s) was over")
+            raise GaveUp(f"its time limit of {self.seconds:.3g} s was reached")
 
 
 def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:

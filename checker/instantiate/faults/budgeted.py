@@ -107,7 +107,7 @@ class Budgeted(Struct, frozen=True):
         known = {budget.name: budget for budget in self.budgets}
         for name, limit in limits.items():
             if not 0 <= limit <= known[name].most:
-                raise ValueError(f"{name} can't be {limit}")
+                raise ValueError(f"invalid {name}: {limit}")
         variables = tuple(
             replace(v, initial=limits.get(v.name, UNLIMITED)) if v.name in known else v
             for v in self.system.variables

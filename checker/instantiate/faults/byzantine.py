@@ -110,7 +110,8 @@ def _countable(world: World) -> None:
                     raise refuse("C202", message, decl.span, "send a seq or a smaller set")
                 if not is_bounded(type_):
                     message = (
-                        f"a Byzantine process can send any message, but `{decl.name}` has no end: "
+                        "a Byzantine process can send any message, but the values of"
+                        f" `{decl.name}` are unbounded: "
                         f"its field `{name}` has no bound"
                     )
                     raise refuse("C202", message, decl.span, hint)

@@ -60,7 +60,7 @@ def clause_of(world: World, instance: Instance, definition: typed.PropertyDef) -
     temporal = (typed.Temporal, typed.Causes, typed.Acts, typed.RepeatedAct)
     for node in nodes((premise, goal)):
         if isinstance(node, temporal):
-            _refuse(world, instance, definition, "says more than an oracle can keep")
+            _refuse(world, instance, definition, "is beyond what an oracle can guarantee")
     if not later:
         for part in (*(() if _in_order(premise) else binders), *_some(premise)):
             _steady(world, instance, definition, part, False)
@@ -113,8 +113,8 @@ def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef
         return
     layer = instance.name_above
     message = (
-        f"`{layer}` can't be an oracle where processes are Byzantine: "
-        f"{_property_text(instance, definition)} holds them to what they have requested"
+        f"`{layer}` can't be an oracle with Byzantine processes: "
+        f"{_property_text(instance, definition)} restricts them to their own requests"
     )
     interface = instance.protocol.implements
     assert interface is not None
@@ -125,13 +125,13 @@ def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef
 def _for_liars(interface: typed.Interface) -> str:
     """Suggests replacements for a layer of this kind where processes are Byzantine."""
     kind = {o.name for o in (*interface.requests, *interface.indications)}
-    own = "an interface of your own, whose properties demand `correct`"
+    own = "declare an interface whose properties constrain only correct requesters"
     if kind == {"broadcast", "deliver"}:
         shipped = "`ByzantineConsistentBroadcast`, `ByzantineReliableBroadcast`"
-        return f"a layer with an interface for Byzantine faults ({shipped})"
+        return f"use a layer with an interface for Byzantine faults ({shipped})"
     if interface.name.endswith("Consensus"):
-        return f"{own} (`StrongConsensus`, for Byzantine faults, can only be given a protocol)"
-    return f"{own} as `ByzantineReliableBroadcast` does (none of this kind comes with the tool)"
+        return f"{own} (`StrongConsensus`, for Byzantine faults, can be given only a protocol)"
+    return f"{own}, as in `ByzantineReliableBroadcast` (the library has none for this layer)"
 
 
 def _steady(
@@ -142,7 +142,7 @@ def _steady(
     positive: bool,
 ) -> None:
     """Refuses what a later request or crash could make false."""
-    why = "can be made false by what happens later, which an oracle does not know"
+    why = "can become false later, which an oracle can't predict"
 
     def visit(inner: object, same: bool = True) -> None:
         _steady(world, instance, definition, inner, positive if same else not positive)

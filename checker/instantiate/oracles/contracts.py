@@ -308,7 +308,7 @@ class _Reader(Struct, frozen=True):
                 item_type = build.element(mine.type)
                 return _before(mine, lower(first, env, item_type), lower(second, env, item_type))
             case _:
-                raise refuse("N210", "this can't be asked of an oracle", expr.span)
+                raise refuse("N210", "an oracle can't evaluate this", expr.span)
 
 
 def _indications(formula: typed.Expr | None) -> set[str]:

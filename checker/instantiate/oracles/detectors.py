@@ -66,8 +66,11 @@ def declare(world: World) -> None:
         return
     detector = _detector(world)
     if world.bound(world.check.byzantine):
-        message = f"`detector {detector.kind}` is about processes that crash, and here some lie"
-        hint = f"`given {found[0].name_above} as …` with a protocol that plays the detector"
+        message = (
+            f"`detector {detector.kind}` is defined for crashes, and this check has Byzantine"
+            " processes"
+        )
+        hint = f"`given {found[0].name_above} as …` with a protocol that implements the detector"
         raise refuse("C022", message, detector.span, hint)
     for instance in found:
         omega = instance.oracle == "Omega"
@@ -78,7 +81,7 @@ def declare(world: World) -> None:
     if detector.noise is not None:
         bound = world.bound(detector.noise)
         if bound < 0:
-            raise refuse("C010", f"noise {bound} can't be", detector.span, "0 or more")
+            raise refuse("C010", f"invalid noise {bound}", detector.span, "0 or more")
         world.add(WRONG, IntT(0, bound), 0, VariableKind.WORLD, "mistakes of the detector")
         for noise in detector.of_roles:
             _declare_mistakes(world, noise)
@@ -92,7 +95,7 @@ def declare(world: World) -> None:
 def _declare_mistakes(world: World, noise: typed.RoleNoise) -> None:
     bound = world.bound(noise.bound)
     if bound < 0:
-        raise refuse("C010", f"noise {bound} can't be", noise.bound.span, "0 or more")
+        raise refuse("C010", f"invalid noise {bound}", noise.bound.span, "0 or more")
     title = f"mistakes of the detector about {noise.role}"
     world.add(_mistakes(noise), IntT(0, bound), 0, VariableKind.WORLD, title)
 

@@ -198,8 +198,8 @@ def _too_many(world: World, contract: Contract, op: str, size: str, arg: ir.Loca
     name = arg.name.split(".")[0]
     message = f"the oracle `{contract.title}` could indicate {size} values: `{name}` of `{op}`"
     hint = (
-        "give the type of this field a small bound, or the interface a property that says that "
-        "only what was requested is indicated"
+        "give the type of this field a small bound, or the interface a property by which "
+        "only requested values are indicated"
     )
     raise refuse("C202", message, world.check.span, hint)
 

@@ -63,8 +63,10 @@ def _condition(
         found = receptions.type_of_free(world, instance, event.condition, name)
         local = ir.Local(found or world.type_of(type_, instance, f"_{name}"), fresh(name))
         if not enumerable(local.type):
-            message = f"`{name}` stands for too many possible values to try them all"
-            raise refuse("C202", message, handler.span, "keep what arrives in a state variable")
+            message = f"`{name}` has too many possible values to enumerate"
+            raise refuse(
+                "C202", message, handler.span, "store the received value in a state variable"
+            )
         params.append(Param(local.name, ir.Universe(local.type), TRUE))
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))
@@ -149,7 +151,7 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     assert isinstance(clock.type, MapT)
     _, handlers = calls.handlers_of(world, target)
     if not handlers:
-        message = f"`{top.protocol.name}` handles no request `{op}`"
+        message = f"`{top.protocol.name}` has no handler for the request `{op}`"
         raise refuse("C203", message, requests[0][2].span, f"add `upon request {op}(…)`")
     body = (
         ir.Declare(held.name, world.proc, self),

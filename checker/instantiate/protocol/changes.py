@@ -140,7 +140,7 @@ def _refuse_carried(body: Block) -> None:
         at = stmt.place
         span = None if at is None else Span(at.file, at.line, at.column, at.line, at.column + 1)
         message = "in synchronous rounds a loop can't assign a `var` that is declared before it"
-        hint = "say it with a set, a quantifier or a definition, or keep it in a state variable"
+        hint = "use a set, a quantifier or a definition, or store it in a state variable"
         raise refuse("C202", message, span, hint)
 
 

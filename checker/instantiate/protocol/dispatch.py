@@ -63,7 +63,7 @@ def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: 
 def _too_deep(world: World, handler: typed.Handler, place: ir.SourceLocation) -> ir.Fault:
     depth = world.capacity(NESTED, 1)
     grows = NESTED if depth < DEEPEST else None
-    message = f"`{handler.label}` has been entered {depth} times and has not come to its end"
+    message = f"`{handler.label}` was entered {depth} times without returning"
     return ir.Fault("R006", f"{message}: calls form a cycle", place, grows)
 
 

@@ -62,7 +62,7 @@ def _integers(stmt: typed.Choose, world: World) -> list[int]:
             raise refuse("N070", "this weight divides by zero", weight.span)
         found.append(Fraction(_value(weight.numerator, world), over))
         if found[-1] < 0:
-            hint = "a weight is 0 or more: it says how likely a value is beside the others"
+            hint = "write a weight of 0 or more: probabilities are proportional to weights"
             raise refuse("N070", f"the weight {found[-1]} is negative", weight.span, hint)
     if not any(found):
         shown = listing([str(weight) for weight in found])

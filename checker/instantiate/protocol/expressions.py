@@ -122,7 +122,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
 
 def _of_history(expr: typed.Expr, env: Env) -> Expr:
     if env.history is None:
-        raise refuse("N210", "this can only be asked in a property", expr.span)
+        raise refuse("N210", "this is allowed only in properties", expr.span)
     return env.history(env, expr)
 
 

@@ -25,7 +25,7 @@ def declare(world: World) -> None:
     for budget in world.check.budgets:
         bound = world.bound(budget.bound)
         if bound < 0:
-            message = f"at most {bound} times can't be"
+            message = f"invalid bound: at most {bound} times"
             raise refuse("E003", message, budget.span, "the bound is 0 or more")
         count = IntT(0, bound)
         type_ = MapT(world.proc, count) if budget.per_process else count

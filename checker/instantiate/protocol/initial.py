@@ -101,7 +101,7 @@ def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, en
     """Returns statements that give ``target`` any value that ``init choose`` allows."""
     if choice.domain is None:
         if not is_bounded(target.type):
-            message = f"`{choice.name}` has no bound, so it can't start with just any value"
+            message = f"`{choice.name}` is unbounded, so its initial value can't be arbitrary"
             hint = f"`init choose {choice.name} in …`, or a type with a bound"
             raise refuse("C202", message, choice.span, hint)
         domain: ir.Domain = ir.Universe(target.type)

@@ -121,5 +121,5 @@ def _alternatives(client: typed.Client, types: Sequence[Type], item: Type, env: 
     except RunFault as fault:
         raise refuse("C204", fault.message, client.domain.span) from None
     if not members:
-        raise refuse("C204", "there is nothing in this set to choose from", client.domain.span)
+        raise refuse("C204", "this set is empty", client.domain.span)
     return [_fitting(client, value, item).value for value in sorted(members, key=sort_key)]

@@ -194,7 +194,7 @@ def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
     right = lower(other, env, left.type if empty else None)
     if isinstance(left.type, BagT) or isinstance(right.type, BagT):
         if op == "union":
-            message = "`union` is not possible on a set with so many possible members"
+            message = "`union` is unsupported on a set with this many possible members"
             raise refuse("C202", message, other.span, "add members one by one, in a `for`")
         item = build.element(left.type)
         x = ir.Local(item, build.fresh("_x"))

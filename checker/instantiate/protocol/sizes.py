@@ -126,7 +126,7 @@ def given_value(check: typed.Check, name: str, value: str, option: str = "--set"
     if not value.removeprefix("-").isdecimal():
         raise refuse("E003", f"`{name}` needs a number, not `{value}`", span)
     if len(value) > len(str(LARGEST_NUMBER)) + 1 or abs(int(value)) > LARGEST_NUMBER:
-        message = f"{value[:24]} is more than `{name}` can be: {LARGEST_NUMBER}"
+        message = f"{value[:24]} exceeds the maximum of `{name}`, {LARGEST_NUMBER}"
         raise refuse("E003", message, span)
     return typed.Literal(typed.Int(), int(value), span)
 
@@ -184,7 +184,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     _of_layers(check, values, processes)
     _sane(check, values, roles, len(processes))
     if not 0 <= values["f"] <= len(processes):
-        message = f"f = {values['f']} of {len(processes)} processes can't be"
+        message = f"f = {values['f']} exceeds the {len(processes)} processes"
         hint = f"f is between 0 and {len(processes)}"
         raise refuse("E003", message, _place(check, written, "f"), hint)
     return Sizes(values, roles, processes)
@@ -200,8 +200,11 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
     missing = [name for name in check.every if name not in given]
     if missing:
         sizes = " ".join(f"--set {name}=…" for name in missing)
-        message = f"this check is about every {', '.join(check.every)}, and has no finite system"
-        hint = f"`bivalence prove` it, or give sizes: `{sizes}`"
+        message = (
+            f"this check covers every {', '.join(check.every)}, so it has no finite system to"
+            " explore"
+        )
+        hint = f"use `bivalence prove`, or set sizes: `{sizes}`"
         raise refuse("C205", message, check.every_span, hint)
 
 
@@ -219,7 +222,7 @@ def require_effect_of_n(check: typed.Check) -> None:
             return  # a call may read it in the definition
     span = next((s.value.span for s in check.settings if s.name == "n"), check.span)
     sizes = [f"`role {role.name}({_size_text(role)})`" for role in roles]
-    message = f"`n` has no effect: the sizes are those of the roles ({listing(sizes)})"
+    message = f"`n` has no effect: the roles have fixed sizes ({listing(sizes)})"
     hint = f"write `role {roles[-1].name}(k)` with a parameter `k`, and set that"
     raise refuse("C207", message, span, hint)
 
@@ -314,7 +317,7 @@ def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str,
             if type(kind) is not type(parameter.type):
                 one, other = _KINDS[type(kind)], _KINDS[type(parameter.type)]
                 message = f"`{parameter.name}` is {one} in one protocol, {other} in another"
-                raise refuse("C200", message, parameter.span, "another name for one of the two")
+                raise refuse("C200", message, parameter.span, "rename one of the two")
             if parameter.name in values:
                 continue
             if not a_process and parameter.default is not None:
@@ -348,7 +351,7 @@ def _processes(
             what = f"role `{role.name}`" if role.name else "the protocol"
             raise refuse("E003", f"{what} has {size} processes", place, "at least 1 is needed")
         if len(labels) + size > LARGEST:
-            many = f"{len(labels) + size} processes; at most {LARGEST} can be had"
+            many = f"{len(labels) + size} processes exceed the limit of {LARGEST}"
             raise refuse("E003", many, place)
         roles.append(RoleSize(role.name, len(labels), size))
         prefix = role_letter(role.name, names)
@@ -385,13 +388,13 @@ def _sane(
     ):
         bound = 0 if expr is None else evaluate_size(expr, values)
         if expr is not None and not 0 <= bound <= processes:
-            message = f"{word} <= {bound} of {processes} processes can't be"
+            message = f"{word} <= {bound} is impossible with {processes} processes"
             raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
     for clause in check.role_faults:
         _sane_in_role(check, clause, values, roles)
     for word, expr in (("crash", check.crash), ("partition", check.partitions)):
         if expr is not None and evaluate_size(expr, values) < 0:
-            message = f"{word} <= {evaluate_size(expr, values)} can't be"
+            message = f"{word} <= {evaluate_size(expr, values)} is impossible"
             raise refuse("E003", message, expr.span, "the bound is 0 or more")
 
 
@@ -407,6 +410,6 @@ def _sane_in_role(
     size = next(role.size for role in roles if role.name == clause.role)
     counts_crashes = check.recover and clause.kind == "crash"
     if bound < 0 or (bound > size and not counts_crashes):
-        message = f"{clause.kind} <= {bound} of the {size} of role `{clause.role}` can't be"
+        message = f"{clause.kind} <= {bound} is impossible with {size} of role `{clause.role}`"
         most = "0 or more" if counts_crashes else f"between 0 and {size}"
         raise refuse("E003", message, clause.span, f"the bound is {most}")

@@ -81,7 +81,7 @@ def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
     carried: Type | None = above.messages
     if carried is None:
         if any(isinstance(x, typed.Msg) for x in nodes(_operators(protocol.implements))):
-            message = f"`{above.protocol.name}` uses a layer but has no messages to give it"
+            message = f"`{above.protocol.name}` uses a layer but declares no messages"
             raise refuse("C201", message, layer.span, "declare one, e.g. `message DATA(m: Msg)`")
         carried = above.payload
     path = f"{above.path}{layer.name}"
@@ -104,7 +104,7 @@ def _index_type(world: World, above: Instance, layer: typed.Layer) -> Type:
     type_ = world.type_of(layer.index, above, f"{above.path}{layer.name}.index")
     if cardinality(type_) > LARGEST_FAMILY:
         message = f"`{layer.name}` has {cardinality(type_)} instances"
-        raise refuse("C010", message, layer.span, "a smaller range of indices, or `Nat`")
+        raise refuse("C010", message, layer.span, "use a smaller range of indices, or `Nat`")
     return type_
 
 
@@ -139,7 +139,7 @@ def _implementation(
     if interface.name in DETECTORS:
         return _oracle(interface, "detector"), _detector(world, layer, interface)
     hint = f"`given {layer.name} as …` with a protocol, or `given {layer.name} as oracle`"
-    message = f"nothing says what the layer `{layer.name}` : `{interface.name}` is"
+    message = f"the check sets no implementation for the layer `{layer.name}` : `{interface.name}`"
     raise refuse("N014", message, world.check.span, hint)
 
 

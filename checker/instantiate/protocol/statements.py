@@ -124,8 +124,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
 
             return operate(stmt, env), env
         case typed.Yield(span):
-            message = "`yield` can only stand at the top level of a handler"
-            raise refuse("C202", message, span, "not in a branch, a loop or `atomic`")
+            message = "`yield` is allowed only at the top level of a handler"
+            raise refuse("C202", message, span, "move it out of branches, loops and `atomic`")
         case _:
             assert_never(stmt)
 

@@ -34,10 +34,10 @@ def fitting(type_: Type, span: Span | None) -> Type:
         return type_
     if isinstance(type_, MapT):
         message = f"a map with more than {LARGEST:,} entries: every key has a value"
-        hint = "keep a set of tuples, or use keys of which there are fewer"
+        hint = "use a set of tuples, or fewer keys"
     else:
-        message = f"room for more than {LARGEST:,} items"
-        hint = "give it a smaller `max`, or none: the tool finds how much room is needed"
+        message = f"a capacity of more than {LARGEST:,} items"
+        hint = "set a smaller `max`, or none: the tool then finds a sufficient capacity"
     raise refuse("C202", message, span, hint)
 
 

@@ -81,7 +81,10 @@ class _Unfolding:
             message = f"`{definition.name}` calls itself more than {DEEPEST} times"
             if depth < DEEPEST:
                 message = f"`{definition.name}` is called more than {LARGEST:,} times"
-            hint = "it has to end by a number that the check fixes, or by a parameter with a range"
+            hint = (
+                "bound the recursion by a number that the check fixes, or by a parameter with"
+                " a range"
+            )
             raise refuse("C206", message, call.span.caller, f"{hint}, such as `k: 0..n`")
         try:
             made = self._written_out(call, depth)
@@ -90,7 +93,7 @@ class _Unfolding:
         except RecursionError:
             if depth > 0:
                 raise
-        message = f"`{definition.name}`, with its calls of itself written out, nests too deeply"
+        message = f"`{definition.name}` nests too deeply once its recursion is expanded"
         raise refuse("C206", message, call.span.caller)
 
     def _written_out(self, call: typed.Again, depth: int) -> typed.Expr:

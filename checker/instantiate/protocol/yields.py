@@ -114,8 +114,8 @@ def _require_flat(env: Env, stmt: typed.Stmt) -> None:
     for node in nodes(stmt):
         if node is not stmt and _may_pause(env.world, env.instance, node):
             assert isinstance(node, typed.Call)
-            message = "what is called here yields, so the call can only stand at the top level"
-            raise refuse("C202", message, node.span, "not in a branch, a loop or `atomic`")
+            message = "this call yields, so it is allowed only at the top level"
+            raise refuse("C202", message, node.span, "move it out of branches, loops and `atomic`")
 
 
 def _around(
@@ -195,8 +195,8 @@ def _put_off(
         values = [env.names[n] for n in used]
         for value, wanted in zip(values, mine.type.item.items, strict=True):
             if not _holds(wanted, value.type):
-                message = "a value can't be kept over this `yield`: its type changes"
-                raise refuse("C202", message, stmt.span, "keep it in a state variable")
+                message = "a local can't be preserved across this `yield`: its type changes"
+                raise refuse("C202", message, stmt.span, "store it in a state variable")
         parts = zip(values, mine.type.item.items, strict=True)
         kept_now = ir.Apply(mine.type.item, Op.TUPLE, tuple(build.coerce(v, t) for v, t in parts))
         more = ir.Apply(mine.type, Op.APPEND, (mine, kept_now))

@@ -28,7 +28,9 @@ def check_links(world: World, timing: typed.Timing) -> None:
     for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
         for kind in kinds:
             if kind.repeats:
-                message = f"rounds end when every message is received, and `{kind.name}` links keep"
+                message = (
+                    f"a round ends once every message is received, and `{kind.name}` links keep"
+                )
                 raise refuse("C003", f"{message} them", timing.span, _kinds_for_rounds())
 
 
@@ -36,7 +38,7 @@ def _kinds_for_rounds() -> str:
     """Returns which kinds of links go with rounds; those that only restrict senders go with all."""
     known = (kind for kind in LINK_KINDS.values() if not kind.repeats)
     *names, last = (k.name for k in known if not (k.authenticates or k.has_capacity))
-    return f"{', '.join(names)} or {last} links go with rounds"
+    return f"use {', '.join(names)} or {last} links"
 
 
 # ---- the end of a round -----------------------------------------------------------------------

@@ -99,7 +99,7 @@ def declare(world: World) -> None:
         return
     timing = world.check.timing
     if timing is None:
-        message = "timeouts are waited for, and nothing says what time is here"
+        message = "the check has timeouts but sets no timing"
         hint = "write `timing asynchronous`: a timeout may come at any time"
         raise refuse("C013", message, found[0].handlers[0][1].span, hint)
     if timing.kind in ("synchronous", "partial"):

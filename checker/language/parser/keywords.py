@@ -34,4 +34,4 @@ def reserved_names(text: str, file: str) -> Iterator[Diagnostic]:
 
 def another_name(word: str) -> str:
     """Returns the hint for a ``word`` of the language that stands where a name is expected."""
-    return f"another name, such as `{word}_`"
+    return f"use another name, such as `{word}_`"

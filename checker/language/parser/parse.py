@@ -138,7 +138,7 @@ def _wrong(piece: str, file: str, refused: set[str]) -> list[Diagnostic]:
                 found.append(diagnostic)
         except TooDeep as deep:
             message = f"this nests more than {DEPTH} levels deep"
-            hint = "name a part of it with `let` or make it a handler of its own"
+            hint = "name a part of it with `let`, or move it to another handler"
             found.append(Diagnostic("S004", message, deep.span, hint=hint))
             offset = offset_of(piece, deep.span)
         except NumberTooLarge as large:
@@ -191,7 +191,7 @@ def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnos
     if unclosed is not None:
         offset, end = unclosed
         last = piece[:end].rstrip().rpartition("\n")[2].strip()
-        hint = f"by the indentation, its `}}` is missing behind `{last[:60]}`"
+        hint = f"by the indentation, its `}}` is missing after `{last[:60]}`"
     line = piece.count("\n", 0, offset) + 1
     column = offset - (piece.rfind("\n", 0, offset) + 1) + 1
     span = Span(file, line, column, line, column + 1)
@@ -202,9 +202,9 @@ def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnos
     if kind == "open":
         return Diagnostic("S003", f"this `{bracket}` is never closed", span, hint=hint)
     if kind == "string":
-        hint = 'a string ends with `"` on its own line'
+        hint = 'a string ends with `"` on the line where it begins'
         return Diagnostic("S003", "this string is never closed", span, hint=hint)
-    return Diagnostic("S003", f"this `{bracket}` closes nothing", span)
+    return Diagnostic("S003", f"this `{bracket}` is unmatched", span)
 
 
 @cache

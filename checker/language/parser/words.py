@@ -179,7 +179,7 @@ _WORDS = {
     "MINUS": "`-`",
     "STAR": "`*`",
     "NAT": "`Nat`",
-    "HAPPENING": "a step in words, on a line of its own",
+    "HAPPENING": "a step in words, on a separate line",
     "_FOR_ALL": "`for all`",
     "_BOUND": "`bound`",
     "_VIEW": "`view`",
@@ -216,9 +216,9 @@ _SEND = re.compile(r"//[^\n]*|\b(send)\b")
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     ";": "statements need no separators; leave it out",
-    "“": 'strings stand in `"…"`',
-    "”": 'strings stand in `"…"`',
-    "'": 'strings stand in `"…"`',
+    "“": 'strings are written in `"…"`',
+    "”": 'strings are written in `"…"`',
+    "'": 'strings are written in `"…"`',
 }
 _NO_COMMA = re.compile(r"\b(?:links|faults|prove)[ \t][^{}\n]*?\b(\w+)[ \t]+(\w+)\s*$")
 """A list whose last two items have no comma between them."""
@@ -244,7 +244,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
     code, message = "S001", "the text ends too early"
     if isinstance(error, UnexpectedCharacters):
         found = text[offset : offset + 1]
-        code, message = "S002", f"{_character(found)} can't stand here"
+        code, message = "S002", f"unexpected {_character(found)}"
         names = error.allowed or set()
     elif isinstance(error, UnexpectedToken):
         token = error.token
@@ -262,7 +262,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
         return offset, _foreign(foreign, text, file)
     span = _span(text, file, offset, length)
     if _is_for_a_name(found, set(names), text[:offset], text[offset + length :]):
-        message = f"`{found}` is a word of the language, so nothing can be called that"
+        message = f"`{found}` is a reserved word"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
     missing = _NO_COMMA.search(text[:offset])
     if missing and set(names) == {"EQUAL"} and found != "<=" and not found.isdigit():
@@ -294,8 +294,8 @@ def _no_receivers(text: str, file: str, offset: int) -> Diagnostic:
     """Returns the error of a `send` without `to` that ends at ``offset``, where it stands."""
     *_, start = (found.start() for found in _SEND.finditer(text[:offset]) if found.group(1))
     line = text[start:offset].split("\n", 1)[0].split("//", 1)[0]
-    message = "this `send` does not say to whom"
-    wanted = "`to` and a process or a set of processes, or `to all`"
+    message = "this `send` has no receiver"
+    wanted = "`to` and a process, a set of processes or `all`"
     return Diagnostic("S001", message, _span(text, file, start, len(line.rstrip())), wanted)
 
 
@@ -303,7 +303,7 @@ def _no_comma(items: re.Match[str], text: str, file: str) -> Diagnostic:
     """Returns the error of a list without a comma before its last item, where that stands."""
     before, last = items.groups()
     span = _span(text, file, items.start(2), len(last))
-    hint = f"what is listed is separated by commas: `{before}, {last}`"
+    hint = f"items are separated by commas: `{before}, {last}`"
     return Diagnostic("S001", f"unexpected name `{last}`", span, "`,`", hint)
 
 
@@ -332,7 +332,7 @@ def _hint_of_sign(found: str, names: set[str]) -> str:
 
 def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if code == "S002" and found.isalpha():
-        return "names are made of the letters a to z, A to Z, digits and `_`"
+        return "names consist of the letters a to z and A to Z, digits and `_`"
     if found == "if" and "WHEN" in names:
         return "a guard is written `when e`"
     if found in ("++", "--") and last:
@@ -342,7 +342,7 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if last == "all" and found.isidentifier():
         return f"write `forall {found} in Proc: …`"
     if last == "check" and names == {"EQUAL"}:
-        return f"what is asked stands behind `prove`: `prove {found}`"
+        return f"properties follow `prove`: `prove {found}`"
     if found == "," and "PROVE" in names:
         return "the parts of a check need no commas"
     if "STRING" in names and last == "import":
@@ -350,17 +350,17 @@ def _hint_of_place(code: str, found: str, last: str, names: set[str]) -> str:
     if last == "crash" and found == "{":
         return "crashes are declared in a check: `faults crash <= 1`"
     if found == "then" and "LBRACE" in names:
-        return "the block stands in braces: leave `then` out"
+        return "blocks use braces: leave `then` out"
     if found in _EVENT_WORDS and "UPON" in names:
         return "a handler begins with `upon`"
     if last == "init" and "CHOOSE" in names:
         return "a handler begins with `upon`: `upon init { … }`"
     if last in ("init", "recover") and found == "(":
-        return f"`upon {last}` has no arguments: leave the brackets out"
+        return f"`upon {last}` has no arguments: leave out the parentheses"
     if names == {"STRING", "COLON"}:
-        return "a name and `:` stand before the formula: `invariant x : e`, `property x : e`"
+        return "a name and `:` come before the formula: `invariant x : e`, `property x : e`"
     if found.isidentifier() and "UPON" in names and not names & {"EQUAL", "COLON"}:
-        return "statements stand in handlers: `upon … { … }`"
+        return "statements belong in handlers: `upon … { … }`"
     return ""
 
 
@@ -370,18 +370,18 @@ _EVENT = re.compile(r"\bupon\b[^{}]*$")
 
 def _hint_of_decimal(found: str, names: set[str], before: str) -> str:
     if found.isdigit() and names == {"NAME"} and re.search(r"\d\.$", before):
-        return "numbers are whole, and a chance is a fraction of two, such as `1/2`"
+        return "there are no decimals; write a probability as a fraction, such as `1/2`"
     return ""
 
 
 def _hint_of_brackets(found: str, names: set[str], before: str) -> str:
     """Returns the hint where nothing is written between brackets, or no brackets."""
     if names == {"LPAR"} and _OPERATOR.search(before):
-        return "brackets stand behind the name, also where nothing is between them: `()`"
+        return "parentheses follow the name even if they are empty: `()`"
     if found == ":" and "RPAR" in names and _EVENT.search(before):
-        return "names stand here, without types: these are where the event is declared"
+        return "write names without types: the event's declaration has the types"
     if found == ")" and _NO_PAYLOAD.search(before):
-        return "a request without arguments is its verb alone: `p1 increments`"
+        return "a request without arguments is only a verb: `p1 increments`"
     return ""
 
 

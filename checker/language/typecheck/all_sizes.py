@@ -12,7 +12,7 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import BOOL
 
-NO_PROOF = "a proof is about all states and runs, and {} leaves some out"
+NO_PROOF = "a proof covers all states and runs, and {} leaves some out"
 
 
 class Every(Struct, frozen=True):
@@ -32,7 +32,7 @@ def every_of(
         return Every()
     item, *more = items
     for other in more:
-        home.report.add("C009", "`for all` is there twice", other.span)
+        home.report.add("C009", "duplicate `for all`", other.span)
     names: list[str] = []
     for name in item.names:
         known = home.params.get(name.text)
@@ -41,12 +41,12 @@ def every_of(
             message = f"`{home.name}` has no parameter `{name.text}`"
             home.report.add("C002", message, name.span, hint=hint)
         elif not isinstance(known, typed.Int):
-            message = f"`{name.text}` is no number, and a check is about all of some numbers"
+            message = f"`{name.text}` is not numeric; `for all` takes numeric parameters"
             home.report.add("C020", message, name.span, hint=suggestion("", _numbers(home)))
         elif name.text in names:
-            home.report.add("C009", f"`{name.text}` is there twice", name.span)
+            home.report.add("C009", f"duplicate `{name.text}`", name.span)
         elif name.text in settings:
-            message = f"the check is about every `{name.text}`, and gives it a value as well"
+            message = f"the check sets `{name.text}`, and `for all` names it"
             hint = "leave out one of the two; `--set` gives a value for one run"
             home.report.add("C020", message, settings[name.text].span, hint=hint)
         else:
@@ -75,15 +75,21 @@ def require_general(
         return
     for item in items:
         if isinstance(item, ast_clauses.Scenario):
-            message = "a scenario is a run of so many processes, and this check is about all sizes"
-            home.report.add("C021", message, item.name.span, hint="give it a check with sizes")
+            message = "a scenario belongs to one size, and this check covers all sizes"
+            home.report.add(
+                "C021", message, item.name.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_chance.ProveChance | ast_chance.ExpectChance):
-            message = "a probability is of one system, and this check is about all sizes"
-            home.report.add("C021", message, item.span, hint="give it a check with sizes")
+            message = "a probability belongs to one size, and this check covers all sizes"
+            home.report.add(
+                "C021", message, item.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_items.Expect) and item.what.text in counts:
-            message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
-            home.report.add("C021", message, item.span, hint="give it a check with sizes")
+            message = f"`{item.what.text}` belongs to one size, and this check covers all sizes"
+            home.report.add(
+                "C021", message, item.span, hint="write a separate check that sets the sizes"
+            )
         elif isinstance(item, ast_clauses.StateBound | ast_clauses.View):
             what = "a `bound`" if isinstance(item, ast_clauses.StateBound) else "a `view`"
-            message, hint = NO_PROOF.format(what), "leave it out, or give the check sizes"
+            message, hint = NO_PROOF.format(what), "leave it out, or set the sizes in the check"
             home.report.add("C031", message, item.span, hint=hint)

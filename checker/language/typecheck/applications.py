@@ -53,7 +53,7 @@ def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
         return history(expr, scope)
     if name == "flip":
         require_arity(name, args, 0, span, scope)
-        hint = "write `let c = flip()` before, and ask for `c`"
+        hint = "write `let c = flip()` first, and test `c`"
         scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
     definition = scope.home.definition(name, scope.role)
     if definition is not None:
@@ -113,11 +113,11 @@ def check_received(
     require_arity("received", args, 1, span, scope)
     if owner is None and scope.mode != "code":
         hint = "say whose: `p.received(…)`"
-        scope.report.fail("N021", "`received` is about one process", span, hint=hint)
+        scope.report.fail("N021", "`received` needs a process here", span, hint=hint)
     pattern = args[0]
     if not isinstance(pattern, ast.Name | ast.Apply) or _name(pattern) not in scope.home.messages:
         hint = suggestion(_name(pattern), scope.home.messages)
-        scope.report.fail("N012", "this is no message of the protocol", pattern.span, hint=hint)
+        scope.report.fail("N012", "this is not a message of the protocol", pattern.span, hint=hint)
     name = _name(pattern)
     fields = scope.home.messages[name].fields
     inner = pattern.args if isinstance(pattern, ast.Apply) else ()
@@ -141,11 +141,14 @@ def _name(expr: ast.Expr) -> str:
 def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
     """Types ``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
-        message = f"`{expr.base.text}.{expr.name}(…)` is a request; it stands as a statement"
+        message = (
+            f"`{expr.base.text}.{expr.name}(…)` is a request, which is a statement, not an"
+            " expression"
+        )
         scope.report.fail("N017", message, expr.span)
     if expr.name == "received":
         if scope.mode != "property":
-            message = "a process knows only what it received itself"
+            message = "a process knows only the messages that it has received itself"
             scope.report.fail("N010", message, expr.span, hint="write `received(…)`")
         owner = check(expr.base, scope, PROC)
         return check_received(expr.args, owner, scope, expr.span)
@@ -156,7 +159,7 @@ def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
     hint = suggestion(expr.name, known)
     if expr.name in known:
         hint = f"write `{expr.name}(…)`"
-    scope.report.fail("N002", f"`.{expr.name}(…)` is not known", expr.span, hint=hint)
+    scope.report.fail("N002", f"unknown method `.{expr.name}(…)`", expr.span, hint=hint)
 
 
 def _function(name: str, expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
@@ -196,8 +199,8 @@ def _set(arg: ast.Expr, scope: Scope) -> Expr:
 def check_aggregate(expr: ast.Aggregate, scope: Scope) -> Expr:
     """Types ``sum(item for binders)``, and ``min`` and ``max``, which are those of a set."""
     if expr.name not in ("sum", "min", "max"):
-        hint = "`sum`, `min` and `max` can, and sets: `{ … for … }`"
-        message = f"`{expr.name}` can't go over what `for` says"
+        hint = "use `sum`, `min` or `max`, or build a set: `{ … for … }`"
+        message = f"`{expr.name}` doesn't take `for`"
         scope.report.fail("N002", message, expr.span, hint=hint)
     binders, inner = bind(expr.binders, scope)
     item = check(expr.item, inner, INT)
@@ -213,7 +216,7 @@ def _of_seq(expr: ast.Apply, scope: Scope) -> Expr:
     if not isinstance(base.type, Seq):
         if base.type == UNKNOWN:
             raise Hole
-        message = f"`{expr.name}` is about a seq, and this is `{show(base.type)}`"
+        message = f"`{expr.name}` takes a seq, and this is `{show(base.type)}`"
         scope.report.fail("N003", message, base.span, "a seq")
     if expr.name == "index":
         item = check(expr.args[1], scope, base.type.item)
@@ -248,5 +251,5 @@ def _check_access(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
             raise Hole
         case _, other:
             wanted = "an option" if name in ("get", "is_some") else "a seq"
-            message = f"`{name}` is about {wanted}, and this is `{show(other)}`"
+            message = f"`{name}` takes {wanted}, and this is `{show(other)}`"
             scope.report.fail("N003", message, base.span, wanted)

@@ -26,8 +26,11 @@ def _bound_of(item: ast_clauses.StateBound, number: int, home: Home) -> typed.Pr
     scope = Scope(home, "property")
     try:
         if temporal(item.formula):
-            message = "a bound is about single states, and this is about runs"
-            hint = "leave the temporal operator out: a run is followed up to its first such state"
+            message = "a bound is a state predicate, and this has a temporal operator"
+            hint = (
+                "leave out the temporal operator: a run is followed up to its first state"
+                " outside the bound"
+            )
             scope.report.fail("C030", message, item.formula.span, hint=hint)
         body = safe(_for_all_processes(item.formula, scope), scope, BOOL)
         _require_known_now(body, scope)
@@ -41,8 +44,8 @@ def _require_known_now(body: typed.Expr, scope: Scope) -> None:
     """Reports what no single state tells."""
     for node in nodes(body):
         if isinstance(node, typed.Correct) and node.kind == "correct":
-            message = "who is correct is known at the end of a run only"
-            hint = "`not crashed(p)`, or `not faulty(p)`: not by now"
+            message = "which processes are correct is known only at the end of a run"
+            hint = "use `not crashed(p)` or `not faulty(p)`, which refer to the current state"
             scope.report.fail("C030", message, node.span, hint=hint)
 
 

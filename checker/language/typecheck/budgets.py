@@ -25,15 +25,18 @@ def budgets_of(
         found = [handler for handler in named if handler.label == name]
         if (name, item.per_process) in made:
             whose = " per process" * item.per_process
-            home.report.add("C009", f"`{name}` has a budget{whose} already", span)
+            home.report.add("C009", f"`{name}` already has a budget{whose}", span)
         elif not found:
             hint = suggestion(name, [handler.label for handler in named])
             hint = hint or f"give it a name: `upon condition … as {name}`"
             home.report.add("C034", f"no handler is called `{name}`", span, hint=hint)
         elif any(not _is_by_itself(handler) for handler in found):
-            message = f"`{name}` answers others, and can't be kept from it"
+            message = (
+                f"`{name}` handles a message, request, indication or recovery, so it can't be"
+                " limited"
+            )
             wanted = "a handler `upon condition` or `upon timeout`"
-            home.report.add("C034", message, span, wanted, "a guard: `when` it has not run yet")
+            home.report.add("C034", message, span, wanted, "use a guard, `when` it has not run yet")
         else:
             try:
                 bound = check(item.bound, Scope(home, "constant"), INT)

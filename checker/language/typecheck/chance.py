@@ -41,7 +41,7 @@ def _word(item: ast_chance.ExpectChance, home: Home) -> str:
     if word not in VERDICTS:
         hint = suggestion(word, VERDICTS)
         home.report.add(
-            "C008", f"no verdict `{word}` on a question about chance", item.word.span, hint=hint
+            "C008", f"no verdict `{word}` for a probabilistic query", item.word.span, hint=hint
         )
     return word
 

@@ -156,14 +156,14 @@ def _crash_points(items: list[ast_items.CrashPoints], report: Reporter) -> str:
         where = item.where.text
         if where not in ("inside", "between_handlers"):
             hint = suggestion(where, ("inside", "between_handlers"))
-            report.add("C010", f"no crash points `{where}`", item.where.span, hint=hint)
+            report.add("C010", f"unknown crash points `{where}`", item.where.span, hint=hint)
     return where
 
 
 def _allows_unused(items: list[ast_items.Allow], report: Reporter) -> bool:
     for item in items:
         if item.what.text != "unused":
-            message = f"`allow {item.what.text}` is not known"
+            message = f"unknown clause `allow {item.what.text}`"
             report.add("C010", message, item.what.span, "`allow unused`")
     return bool(items)
 
@@ -183,14 +183,14 @@ def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[type
             report.add("C009", f"`{what}` is expected twice", item.what.span)
         elif isinstance(value, int):
             if what not in _COUNTS:
-                message = f"a number can't be expected of `{what}`"
+                message = f"`{what}` is not a number that a check can expect"
                 wanted = "`states`, `depth` or `trace`"
                 report.add("C008", message, item.what.span, wanted)
         elif what in _COUNTS:
-            report.add("C008", f"`{what}` is a number", item.value_span, "a number")
+            report.add("C008", f"`{what}` takes a number", item.value_span, "a number")
         elif value not in VERDICTS:
             hint = suggestion(value, VERDICTS)
-            report.add("C008", f"no verdict `{value}`", item.value_span, hint=hint)
+            report.add("C008", f"unknown verdict `{value}`", item.value_span, hint=hint)
         made[what] = typed.Expectation(what, value, item.span)
     return tuple(made.values())
 
@@ -223,7 +223,7 @@ def _properties(
         elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces) | written.keys())
             if protocol.implements is None and not hint:
-                hint = "properties of runs need an interface: `protocol P implements I`"
+                hint = "such a property needs an interface: `protocol P implements I`"
             message = f"`{protocol.name}` has no property `{name.text}`"
             report.add("C007", message, name.span, hint=hint)
         else:
@@ -248,7 +248,7 @@ def _own_properties(
     taken = {p.name for p in (*protocol.properties, *protocol.invariants)}
     for item in written:
         if item.name.text in taken:
-            message = f"`{protocol.name}` has a property `{item.name.text}` already"
+            message = f"`{protocol.name}` already has a property `{item.name.text}`"
             library.report.add("N004", message, item.name.span)
     others = (*protocol.invariants, *_askable(protocol, library.bases()))
     return own_properties(written, _seen_here(decl.name, protocol, library), others)
@@ -262,15 +262,15 @@ def _once(
     times, _, over = name.text.partition(" over ")
     choices = ", ".join(f"`{times} over {o}`" for o in OVER)
     if over not in OVER:
-        message = f"`{times}` of what? These are three questions"
+        message = f"`{times}` needs `over`: there are three such properties"
         if over:
-            message = f"`{times}` can't be asked over `{over}`"
+            message = f"`{times}` can't be checked over `{over}`"
         report.add("C018", message, name.span, choices, suggestion(over, OVER) if over else "")
         return None
     try:
         return once(name.text, protocol, name.span, recover)
     except NotHere as reason:
-        message = f"`{name.text}` can't be asked of `{protocol.name}`: {reason}"
+        message = f"`{name.text}` does not apply to `{protocol.name}`: {reason}"
         report.add("C018", message, name.span)
         return None
 

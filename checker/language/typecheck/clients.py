@@ -47,8 +47,8 @@ def _choosing(
         return replace(client, alternatives=whole) if len(whole) == len(found) else None
     if not types or MSG in types:
         what = "payloads are opaque names" if types else f"`{operator.name}` takes no argument"
-        message = f"{what}, so there is no other set to choose from"
-        hint = "`any of {a, b}`" if types else f"leave `any of` out: {_form(operator)}"
+        message = f"{what}, so there is no such set to choose from"
+        hint = "`any of {a, b}`" if types else f"leave out `any of`: {_form(operator)}"
         home.report.add("C033", message, domain.span, hint=hint)
         return None
     item = types[0] if len(types) == 1 else typed.Tuple(types)
@@ -84,8 +84,8 @@ def _operator(verb: ast.Name, home: Home) -> Operator | None:
     if "implements" in home.lost:
         return None
     if home.interface is None:
-        message = f"`{home.name}` has no interface, so it gets no requests"
-        hint = "leave `clients` out, or `protocol P implements I`"
+        message = f"`{home.name}` has no interface, so clients can't make requests"
+        hint = "leave out `clients`, or write `protocol P implements I`"
         home.report.add("C011", message, verb.span, hint=hint)
         return None
     for operator in home.interface.requests:
@@ -126,5 +126,5 @@ def _argument(expr: ast.Expr, type_: Type, home: Home) -> Expr:
         return check(expr, Scope(home, "constant"), type_)
     if isinstance(expr, ast.Name):
         return typed.Named(MSG, expr.text, expr.span)
-    hint = "payloads are opaque: any names will do, such as `a, b`"
+    hint = "payloads are opaque: use any names, such as `a, b`"
     home.report.fail("N003", "a payload is a name", expr.span, "a name", hint)

@@ -82,7 +82,7 @@ def _report_circle(waiting: list[Early], home: Home) -> list[Early]:
         path.append(next(item for item in waiting if _declared_by(item) & mentioned))
     circle = path[path.index(path[-1]) :]
     shown = " mentions ".join(f"`{item.name.text}`" for item in circle)
-    home.report.add("N015", f"a circle: {shown}", circle[0].name.span)
+    home.report.add("N015", f"cyclic definition: {shown}", circle[0].name.span)
     for item in circle[1:]:
         match item:
             case ast_items.TypeAlias():

@@ -134,7 +134,7 @@ def call_at(expr: ast.ApplyOn, base: Expr, definition: Definition, role: str, sc
     body = _body(definition, "code", _role(definition, role))
     if body is None:
         if _body(definition, "property", None) is not None:
-            message = f"`{expr.name}` is not about the state of one process"
+            message = f"`{expr.name}` does not read the state of one process"
             scope.report.add("N010", message, expr.span, hint=f"write `{expr.name}(…)`")
         raise Hole
     return _inlined(body, args, base, expr.span, scope)
@@ -162,14 +162,14 @@ def _fail_misplaced(name: str, definition: Definition, mode: str, scope: Scope, 
     roles = definition.home.roles
     in_code = any(_body(definition, "code", role) is not None for role in roles)
     if mode == "code" and _body(definition, "property", None) is not None:
-        message = f"`{name}` speaks of what only a property may ask"
+        message = f"only a property can use `{name}`"
         scope.report.add("N010", message, span, hint="a process sees only its own state")
     elif mode == "code" and in_code:
         message = f"`{name}` reads state that is not visible here"
         scope.report.add("N010", message, span, hint="a process sees only its own state")
     elif mode == "property" and in_code:
         message = f"`{name}` reads the state of one process"
-        scope.report.add("N010", message, span, hint=f"say whose: `p.{name}(…)`")
+        scope.report.add("N010", message, span, hint=f"name the process: `p.{name}(…)`")
     elif in_code or _body(definition, "property", None) is not None:
         message = f"`{name}` reads state; this must be known before the run"
         scope.report.add("N023", message, span)
@@ -180,8 +180,8 @@ def _inlined(
 ) -> Expr:
     made = inline(body, args, owner, span, scope.bound)
     if size(made) > LARGEST:
-        message = "with all definitions written out, this is too large"
-        hint = "bind what is used several times with `let` before"
+        message = "this is too large once definitions are expanded"
+        hint = "bind repeated expressions with `let` first"
         scope.report.fail("N032", message, span, hint=hint)
     return made
 

@@ -19,13 +19,13 @@ TIMES = ("at_most_once", "at_least_once", "exactly_once")
 OVER = ("deliveries", "processings", "effects")
 _MOST = {
     "deliveries": "no process gets the same indication twice",
-    "processings": "nothing is performed twice, by whomever",
-    "effects": "no act has its effect twice; an idempotent act that comes again has none",
+    "processings": "no action is performed twice, by any process",
+    "effects": "no action takes effect twice; repeating an idempotent action has no effect",
 }
 _LEAST = {
-    "deliveries": "what a correct process requests is eventually indicated to some process",
-    "processings": "what a correct process requests is eventually performed",
-    "effects": "what a correct process requests is eventually performed",
+    "deliveries": "every request of a correct process is eventually indicated to some process",
+    "processings": "every request of a correct process is eventually performed",
+    "effects": "every request of a correct process is eventually performed",
 }
 _RECOVERING = (
     " (if all processes are eventually up forever; and where others do the work, if the one that"
@@ -147,7 +147,7 @@ def _at_least(over: str, protocol: typed.Protocol, span: Span, recover: bool) ->
         kind = "performed" if over == "processings" else "effects"
         act = _acts(protocol)
         acts = typed.Acts(Seq(act), kind, span)
-        goal = _among(acts, act, payload, item, span, f"what is performed is `{show(act)}`")
+        goal = _among(acts, act, payload, item, span, f"an action is `{show(act)}`")
     leads: Expr = typed.Temporal(BOOL, "~>", (premise, goal), span)
     if recover and _elsewhere(over, protocol, request):
         crashed = typed.Correct(BOOL, "crashed", owner, span)
@@ -248,7 +248,7 @@ def _interface(protocol: typed.Protocol) -> typed.Interface:
 def _request(protocol: typed.Protocol) -> Operator:
     single = [r for r in _interface(protocol).requests if len(r.fields) == 1]
     if len(single) != 1:
-        raise NotHere("its interface has not just one request with one payload")
+        raise NotHere("its interface doesn't have exactly one request, with one payload")
     return single[0]
 
 
@@ -257,7 +257,7 @@ def _carrying(protocol: typed.Protocol, payload: Type) -> Operator:
         entry = entry_type(operator)
         if fits(payload, entry) or len(_places(entry, payload)) == 1:
             return operator
-    raise NotHere("no indication of its interface carries what is requested")
+    raise NotHere("no indication of its interface carries the requested payload")
 
 
 def _acts(protocol: typed.Protocol) -> Type:

@@ -54,9 +54,9 @@ def mismatch(built: Expr, scope: Scope, expected: Type, span: Span | None = None
     message = f"this is {_article(built.type)}, not {_article(expected)}"
     hint = ""
     if expected == PROC and isinstance(built, typed.Processes):
-        hint = "a role is a set of processes; ask `p in …`, or choose one"
+        hint = "a role is a set of processes; write `p in …`, or choose one"
     elif isinstance(built.type, typed.Option) and fits(built.type.item, expected):
-        hint = "`get(…)` takes the value out of an option"
+        hint = "`get(…)` returns the value of an option"
     elif isinstance(expected, typed.Option) and fits(built.type, expected.item):
         hint = "write `some(…)`"
     elif expected == INT and built.type == PROC:
@@ -70,7 +70,8 @@ def _every_key(type_: typed.Map) -> str:
     """Returns the hint how a value of the map type ``type_`` is written."""
     key, value = show(type_.key), show(type_.value)
     return (
-        f"a map has a value for every key: `{{ k -> e for k in {key} }}`; where some have none, "
+        f"a map has a value for every key: `{{ k -> e for k in {key} }}`; if some keys"
+        f" have no value, "
         f"its type is `map<{key}, option<{value}>>`"
     )
 
@@ -149,7 +150,7 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
         case ast.Conditional():
             return conditional(expr, scope, expected)
         case ast.Consistent(_, _, span):
-            message = "this is about whole executions, so it stands in a property, or in `prove`"
+            message = "this describes runs, so it belongs in a property or in `prove`"
             scope.report.fail("N018", message, span)
         case _:
             assert_never(expr)
@@ -174,7 +175,7 @@ def _entry(expr: ast.IndexOf, scope: Scope) -> Expr:
         case other if other == UNKNOWN:
             raise Hole
         case other:
-            message = f"{_article(other)} has no entries `[…]`"
+            message = f"{_article(other)} can't be indexed"
             scope.report.fail("N007", message, base.span, "a map or a seq")
 
 
@@ -223,7 +224,7 @@ def _tuple(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
 def _record(expr: ast.RecordDisplay, scope: Scope, expected: Type | None) -> Expr:
     given = dict(expr.items)
     if len(given) != len(expr.items):
-        scope.report.fail("N004", "a field of this record is given twice", expr.span)
+        scope.report.fail("N004", "duplicate field in this record", expr.span)
     if isinstance(expected, Tuple) and expected.names:
         if set(given) != set(expected.names):
             wanted = ", ".join(expected.names)
@@ -254,8 +255,8 @@ def _seq_comprehension(expr: ast.SeqComprehension, scope: Scope, expected: Type 
         case Seq() | Set(typed.Int()):
             pass
         case other:
-            hint = "go over a seq or a set of numbers, or build a set: `{ … for … }`"
-            message = f"the members of {_article(other)} are in no order, and a seq needs one"
+            hint = "iterate over a seq or a set of numbers, or build a set: `{ … for … }`"
+            message = f"the members of {_article(other)} are unordered, and a seq needs an order"
             scope.report.fail("N007", message, binder.domain.span, hint=hint)
     if isinstance(expected, Seq):
         item = check(expr.item, inner, expected.item)
@@ -275,12 +276,12 @@ def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:
     ):
         wrong = True
     if wrong or not isinstance(name, ast.Name):
-        hint = "the form is `{ k -> value for k in K }`, K being all of the keys"
+        hint = "write `{ k -> value for k in K }`, where K has all keys"
         scope.report.fail("N024", "a map has one entry for every key", expr.span, hint=hint)
     (binder,), inner = bind(expr.binders, scope)
     key = _whole(binder.domain)
     if key is None or (isinstance(expected, Map) and not _same_keys(key, expected.key)):
-        hint = "K is a type, such as `Proc`, or the same range as in the map's type"
+        hint = "K is a type, such as `Proc`, or the range in the map's type"
         scope.report.fail(
             "N024", "a map has one entry for every key", binder.domain.span, hint=hint
         )
@@ -367,7 +368,7 @@ def bind(binders: tuple[ast.Binder, ...], scope: Scope) -> tuple[tuple[typed.Bin
         domain = next((b.domain for b in binders[position:] if b.domain is not None), None)
         if domain is None:
             hint = "write `p in S`; `p, q in S` gives both the same set"
-            scope.report.fail("N024", "this name ranges over nothing", binder.span, hint=hint)
+            scope.report.fail("N024", "this variable has no domain", binder.span, hint=hint)
         pattern, over, scope = bind_one(binder.pattern, domain, scope)
         where = None if binder.where is None else check(binder.where, scope, BOOL)
         made.append(typed.Binder(pattern, over, where))
@@ -392,7 +393,7 @@ def members_of(domain: ast.Expr, scope: Scope) -> Expr:
     if not isinstance(over.type, Set | Bag | Seq):
         if over.type == UNKNOWN:
             raise Hole
-        message = f"{_article(over.type)} has no members"
+        message = f"{_article(over.type)} can't be iterated over"
         scope.report.fail("N003", message, over.span, "a set, a bag or a seq")
     return over
 

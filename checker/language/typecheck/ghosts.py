@@ -20,7 +20,7 @@ from checker.language.typecheck.scope import Home, Reporter
 from checker.records import replace
 
 _CLOSED = (*get_args(typed.Type), Span)
-_HINT = "only properties, and what is assigned to ghosts, may depend on a ghost"
+_HINT = "only properties and assignments to ghosts may depend on a ghost"
 
 
 def separate(block: typed.Block, report: Reporter) -> typed.Block:
@@ -61,8 +61,10 @@ def _separated(stmt: typed.Stmt, report: Reporter) -> typed.Stmt:
 def refuse_reads(node: object, report: Reporter) -> None:
     """Reports (N050) the ghosts that ``node`` reads."""
     for name, span in _reads(node, set()):
-        message = f"the ghost `{name}` is read here, and what happens would depend on it"
-        report.add("N050", message, span, hint=f"{_HINT}; what a process needs is `state`")
+        message = f"the ghost `{name}` is read here, so it would affect the run"
+        report.add(
+            "N050", message, span, hint=f"{_HINT}; declare `state` for values that a process needs"
+        )
 
 
 def _reads(node: object, seen: set[int]) -> Iterator[tuple[str, Span]]:
@@ -90,8 +92,8 @@ def refuse_choices(choices: tuple[typed.InitChoice, ...], role: str | None, home
     for choice in choices:
         refuse_reads((choice.domain, choice.where), home.report)
         if (role, choice.name) in home.ghosts:
-            message = f"the ghost `{choice.name}` would begin with any of several values"
-            hint = "a ghost begins with one value: `ghost state x = …`"
+            message = f"the ghost `{choice.name}` has several initial values"
+            hint = "give it one initial value: `ghost state x = …`"
             home.report.add("N051", message, choice.span, hint=hint)
 
 

@@ -37,11 +37,11 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
     for stmt in decl.body:
         _yields_inside(stmt, scope)
         if isinstance(stmt, ast.Yield) and isinstance(event, typed.OnInit):
-            message = "`upon init` comes before everything else, so nothing comes in between"
-            scope.report.add("N028", message, stmt.span, hint="leave `yield` out")
+            message = "`upon init` runs before all other steps, so nothing can interleave"
+            scope.report.add("N028", message, stmt.span, hint="leave out `yield`")
     if decl.may is not None and not isinstance(event, _OF_THEMSELVES):
-        message = "`may` is for what a process does of itself: `upon condition`, `upon timeout`"
-        hint = "say inside what it may leave out: `either { … } or { skip }`"
+        message = "`may` applies only to `upon condition` and `upon timeout`"
+        hint = "make statements inside it optional: `either { … } or { skip }`"
         scope.report.add("N031", message, decl.may, hint=hint)
     label = decl.label if decl.name is None else decl.name.text
     return typed.Handler(label, event, at, when, body, decl.head, decl.may is None)
@@ -124,8 +124,8 @@ def _yields_inside(stmt: ast.Stmt, scope: Scope) -> None:
     for inner in ast.blocks_of(stmt):
         for each in inner:
             if isinstance(each, ast.Yield):
-                message = "`yield` stands in a block, where it can't split the handler"
-                hint = "put it at the top level of the handler, or send a message to oneself"
+                message = "`yield` can't split the handler inside a block"
+                hint = "move it to the top level of the handler, or send a message to `self`"
                 scope.report.add("N028", message, each.span, hint=hint)
             _yields_inside(each, scope)
 

@@ -72,11 +72,11 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
 
     name, args, span = expr.name, expr.args, expr.span
     if scope.mode != "property":
-        scope.report.fail("N018", f"`{name}(…)` can only stand in a property", span)
+        scope.report.fail("N018", f"`{name}(…)` is allowed only in properties", span)
     require_arity(name, args, HISTORY.get(name, 1), span, scope)
     if name in HISTORY and name in history_names(scope.home.interface):
         _, operator = history_names(scope.home.interface)[name]
-        message = f"`{name}(…)` is a word of the language, and the history of `{operator.name}`"
+        message = f"`{name}(…)` is reserved, and would be the history of `{operator.name}`"
         scope.report.fail("N035", message, span, hint=f"give `{operator.name}` another name")
     match name:
         case "correct" | "crashed" | "faulty":
@@ -120,7 +120,7 @@ def acts(name: ast.Name, scope: Scope) -> typed.Acts:
     item = scope.home.acts
     if item is None:
         if scope.home.of_interface:
-            message = f"`{name.text}` is of a protocol: an interface performs nothing"
+            message = f"`{name.text}` belongs to a protocol: an interface performs nothing"
             hint = "move the property to the protocol, or to a check"
         else:
             message = f"no handler of `{scope.home.name}` performs anything"
@@ -149,7 +149,7 @@ def _which(expr: ast.Apply, kind: str, scope: Scope) -> tuple[typed.History, boo
     first, name, histories = expr.args[0], expr.name, history_names(scope.home.interface)
     if isinstance(first, ast.Name) and is_acts(first.text, scope):
         acts(first, scope)
-        message = f"`{name}` orders histories of one process, and `{first.text}` is of all"
+        message = f"`{name}` compares within one process, and `{first.text}` covers all processes"
         hint = f"compare positions: `i < j => {first.text}[i] … {first.text}[j]`"
         wanted = "a process, or a history such as `delivered(p)`"
         scope.report.fail("N022", message, first.span, wanted, hint)
@@ -176,7 +176,7 @@ def _only(kind: str, name: str, wanted: str, scope: Scope, span: Span) -> Operat
     if len(operators) > 1:
         names = [history_name(operator.name) for operator in operators]
         shown = listing((f"`{n}`" for n in names), "or")
-        message = f"`{name}` does not say which history is meant: {shown}"
+        message = f"ambiguous history of `{name}`: {shown}"
         hint = "write " + listing((wanted.format(n) for n in names), "or")
         scope.report.fail("N035", message, span, hint=hint)
     return operators[0]

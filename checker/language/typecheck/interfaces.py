@@ -50,8 +50,8 @@ def base_of(decl: ast_items.Interface, report: Reporter, around: Home) -> typed.
             if item.returns is not None and item.kind == "request":
                 declare("indication", item.returns.name, item.returns.fields)
             elif item.returns is not None:
-                message = "an indication is told, and nobody waits for anything to return"
-                hint = "only a `request` returns"
+                message = "an indication has no return"
+                hint = "write `returns` after a `request`"
                 report.add("N061", message, item.returns.span, hint=hint)
     requests, indications = tuple(operators["request"]), tuple(operators["indication"])
     bare = typed.Interface(decl.name.text, requests, indications, (), decl.name.span)
@@ -76,7 +76,7 @@ def complete(
             continue
         for name in item.names:
             if name.text in properties:
-                message = f"the property `{name.text}` is there already"
+                message = f"duplicate property `{name.text}`"
                 report.add("N004", message, name.span)
                 continue
             found = find_shared_property(name.text, base, others)

@@ -38,7 +38,7 @@ def check_given(
     for item in items:
         name = item.layer.text
         if name in made:
-            report.add("C009", f"`{name}` is given twice", item.span)
+            report.add("C009", f"duplicate `given` for `{name}`", item.span)
             continue
         if item.what.text == ORACLE:
             made[name] = typed.Given(name, None, item.span)
@@ -67,7 +67,7 @@ def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) 
         return False
     for layer in layers_of(one.protocol, given):
         if given_for(layer, given) == one:
-            message = f"`{one.protocol.name}` has a layer `{one.layer}` itself: a circle"
+            message = f"cyclic layers: `{one.protocol.name}` also has a layer `{one.layer}`"
             hint = "give that layer another name, or name the protocol in `uses`"
             report.add("C016", message, one.span, hint=hint)
             return True
@@ -162,8 +162,8 @@ def stack_of(
             _missing(layer, world, library)
         told.add(layer.name)
     if world.detector is not None and not heard:
-        message = f"no layer of `{protocol.name}` asks a failure detector"
-        hint = "leave `detector` out, or `uses fd : FailureDetector`"
+        message = f"`{protocol.name}` has no layer that is a failure detector"
+        hint = "leave out `detector`, or write `uses fd : FailureDetector`"
         report.add("C015", message, world.detector.span, hint=hint)
     seen = {p.name: p for p in present}
     for each in seen.values():
@@ -180,12 +180,12 @@ def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> Non
     leaders = interface.name == _LEADERS
     wanted = "Omega" if leaders else "eventually P"
     if world.detector is None:
-        message = f"nothing says how good the detector `{layer.name}` is"
+        message = f"the check does not set the class of the detector `{layer.name}`"
         hint = f"write `detector {wanted}`, or `given {layer.name} as …`"
         report.add("C014", message, world.span, hint=hint)
     elif (world.detector.kind == "Omega") != leaders:
         speaks = "names leaders" if world.detector.kind == "Omega" else "suspects processes"
-        message = f"`{layer.name}` is a layer `{interface.name}`, and this detector {speaks}"
+        message = f"`{layer.name}` implements `{interface.name}`, and this detector {speaks}"
         report.add("C014", message, world.detector.span, f"`detector {wanted}`")
 
 
@@ -206,6 +206,6 @@ def _missing(layer: typed.Layer, world: World, library: Library) -> None:
 def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
     events = (h.event for role in protocol.roles for h in role.handlers)
     if world.timing is None and any(isinstance(e, typed.OnTimeout) for e in events):
-        message = f"`{protocol.name}` waits for timeouts, and nothing says what time is here"
+        message = f"`{protocol.name}` has timeouts, and the check sets no timing"
         hint = "write `timing asynchronous`: a timeout may come at any time"
         report.add("C013", message, world.span, hint=hint)

@@ -46,7 +46,7 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
         if scope.mode in ("code", "initial", "choice") and scope.role is not None:
             return typed.Self(PROC, span)
         hint = "quantify: `forall p in Proc: …`"
-        scope.report.fail("N021", "`self` is known in protocol code only", span, hint=hint)
+        scope.report.fail("N021", "`self` is defined only in handlers", span, hint=hint)
     seen = scope.role if scope.mode in ("code", "initial", "choice") else None
     found = home.state(name, seen)
     if found is not None:
@@ -96,7 +96,7 @@ def _all(item: Type, expr: ast.Name, scope: Scope) -> Expr:
     if item == UNKNOWN:
         raise Hole
     if isinstance(item, typed.Int) and item.hi is None:
-        message = f"`{expr.text}` has no largest value, so its members can't be listed"
+        message = f"`{expr.text}` is unbounded, so its members can't be enumerated"
         scope.report.fail("N007", message, expr.span, "a range with both ends")
     if item == PROC:
         return typed.Processes(PROCS, None, expr.span)
@@ -128,15 +128,15 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
             message = f"`{name}` is a state variable; this must be known before the run"
             scope.report.fail("N023", message, expr.span)
         if scope.mode == "property":
-            hint = f"say whose: `p.{name}`"
+            hint = f"name the process: `p.{name}`"
         else:
             hint = "a process sees only its own state; use a message, or `shared state` to model it"
         where = f" of role `{owner}`" if owner else ""
-        message = f"`{name}` is a state variable{where}, not known here"
+        message = f"`{name}` is a state variable{where}, and out of scope here"
         scope.report.fail("N010", message, expr.span, hint=hint)
     if role is not None:
-        hint = "name processes in the check: `protocol P(leader: Proc)` and `leader = p1`"
-        message = f"`{name}` is the name of a process; protocol code can't use it"
+        hint = "use a parameter: `protocol P(leader: Proc)`, and `leader = p1` in the check"
+        message = f"`{name}` names a process, and protocol code can't use it"
         scope.report.fail("N002", message, expr.span, hint=hint)
     known = scope.visible()
     if isinstance(expected, Enum) and expected.labels:
@@ -169,13 +169,13 @@ def field_of(expr: ast.FieldOf, scope: Scope) -> Expr:
     if isinstance(base, typed.Processes):
         hint = f"a role is a set of processes: `forall p in {base.role or 'Proc'}: p.{expr.name}`"
     elif isinstance(base.type, typed.Tuple):
-        hint = "the parts of a tuple are taken out with a pattern"
+        hint = "use a pattern to access the components of a tuple"
     message = f"`{show(base.type)}` has no field `{expr.name}`"
     scope.report.fail("N007", message, expr.span, "a record, or a process", hint)
 
 
 _ONLY_OPERATIONS = (
-    "an interface knows requests and indications only; a property that reads `state` belongs "
+    "an interface has only requests and indications; a property that reads `state` belongs "
     "in the protocol"
 )
 
@@ -189,7 +189,7 @@ def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
                 ghost = (found[0], name) in home.ghosts
                 return typed.StateRef(found[1], name, found[0], None, expr.span, ghost)
         message = "a process sees only its own state"
-        hint = "send it in a message, or use `shared state` to model a variable that all see"
+        hint = "send it in a message, or use `shared state` for a variable visible to all processes"
         scope.report.fail("N010", message, expr.span, hint=hint)
     role = _role_of(base, expr, scope)
     type_ = home.states.get(role, {}).get(name)

@@ -58,7 +58,7 @@ def consistency_property(name: ast.Name, home: Home) -> typed.PropertyDef | None
     end = name.span.column + len(name.text)
     span = replace(name.span, column=end - len(of)) if name.span.end_column == end else name.span
     if kind not in KINDS:
-        message = f"`{kind} as` is nothing that can be asked"
+        message = f"unknown consistency condition `{kind} as`"
         choices = ", ".join(f"`{each} as {of}`" for each in KINDS)
         home.report.add("C040", message, name.span, choices, suggestion(kind, KINDS))
         return None
@@ -105,7 +105,7 @@ def consistency(kind: str, name: ast.Name, span: Span, home: Home) -> typed.Expr
     if interface is None:
         if "implements" in home.lost:
             raise Hole
-        message = f"`{home.name}` has no interface, so nobody calls an operation of it"
+        message = f"`{home.name}` has no interface, so clients can't call operations"
         report.fail("C040", message, span, hint="`protocol P implements I`")
     if not operations_of(interface):
         message = f"no request of `{interface.name}` returns, so it has no operations"
@@ -147,7 +147,7 @@ def _types_in(
             same = len(written) == len(asked) and all(_bind(w, a, meant) for w, a in pairs)
             if not same:
                 said = f"`{operation.name.text}` of `{decl.name.text}`"
-                message = f"{said} is not the operation of `{interface.name}`"
+                message = f"{said} does not match the operation of `{interface.name}`"
                 mine, other = _signature(given, result), _signature(wanted, whole)
                 hint = f"it is {mine}, and the request is {other}"
                 report.fail("C040", message, name.span, hint=hint)
@@ -224,7 +224,7 @@ def _object(
         else:
             items.append(item)
     if len({o.name for o in requests}) < len(requests):
-        report.add("N004", f"`{decl.name.text}` has an operation twice", decl.name.span)
+        report.add("N004", f"`{decl.name.text}` declares an operation twice", decl.name.span)
     interface = typed.Interface(
         decl.name.text, tuple(requests), tuple(indications), (), decl.name.span
     )
@@ -259,15 +259,15 @@ def _check_body(item: ast_objects.Operation, report: Reporter) -> None:
     name = item.name.text
     for stmt in ast.statements_in(item.body):
         if isinstance(stmt, _FOREIGN):
-            message = "an object is no process: it has its state, and returns results"
+            message = "an object is not a process: it can only assign its state and return results"
             report.add("N060", message, stmt.span)
         if isinstance(stmt, ast.Return) and item.type is None:
-            message = f"`{name}` has no result, so it returns nothing"
+            message = f"`{name}` has no result type, so it can't return a value"
             report.add("N060", message, stmt.span, f"`operation {name}(…): T {{ … }}`")
     if item.type is not None:
         wrong = _unfinished(item.body, item.name.span)
         if wrong is not None:
-            message = f"`{name}` has a result, so each way through it ends in one `return`"
+            message = f"`{name}` has a result, so every path must end in one `return`"
             report.add("N060", message, wrong, "`return e` as the last statement")
 
 
@@ -319,7 +319,7 @@ def _of_object(
     operations = {request.name for request in operations_of(interface)}
     called = {client.op: client for client in reversed(check.clients) if client.op in operations}
     if check.byzantine is not None:
-        message = "what a Byzantine process calls, and sees returned, is not defined"
+        message = "operations of Byzantine processes are undefined"
         report.add("C042", message, check.span, hint=f"leave out `{node.kind} as {name}`")
     known = [operator.name for operator in have.requests]
     for op, client in called.items():
@@ -335,6 +335,6 @@ def _of_object(
         return
     for op in known:
         if op in operations and op not in called:
-            message = f"no client calls `{op}`, so nothing is learned about it"
+            message = f"no client calls `{op}`, so it is not checked"
             hint = "let a client call it, or write `allow unused`"
             yield Diagnostic("C041", message, check.span, hint=hint)

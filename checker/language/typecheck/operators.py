@@ -63,9 +63,9 @@ def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> E
 
 def _fail_misplaced(op: str, scope: Scope, span: Span) -> NoReturn:
     if op in _TEMPORAL and scope.mode != "property":
-        scope.report.fail("N018", f"`{op}` can only stand in a property", span)
-    message = f"`{op}` stands inside of an expression that is no formula"
-    hint = "around it there may be `not and or =>`, `forall` and `exists`"
+        scope.report.fail("N018", f"`{op}` is allowed only in properties", span)
+    message = f"`{op}` is nested in an expression that is not a formula"
+    hint = "only `not`, `and`, `or`, `=>`, `forall` and `exists` may enclose it"
     scope.report.fail("N019", message, span, hint=hint)
 
 
@@ -158,7 +158,7 @@ def add_to(op: str, base: Expr, right: ast.Expr, scope: Scope, span: Span) -> Ex
 def _not_a_member(op: str, value: Expr, whole: Type, item: Type, scope: Scope) -> None:
     if isinstance(value.type, Set) and isinstance(whole, Set) and fits(value.type, whole):
         word = "union" if op == "+" else "minus"
-        hint = f"`{op}` is for one member; for sets write `{word}`"
+        hint = f"`{op}` tests one member; for sets write `{word}`"
         message = "this is a set, not one member"
         scope.report.fail("N003", message, value.span, show(item), hint)
     mismatch(value, scope, item)

@@ -95,7 +95,7 @@ def hiding(asked: Iterable[typed.PropertyDef]) -> Iterator[Diagnostic]:
             f"`{definition.name}` of {owner} hides the library's property of that name"
             f" (`{origin.hides}`, {where}), which has another formula"
         )
-        hint = "rename it; without it the library's is checked"
+        hint = "rename it, or remove it to check the library's"
         yield Diagnostic("C053", message, definition.span, hint=hint, severity="warning")
 
 

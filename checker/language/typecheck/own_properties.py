@@ -20,7 +20,7 @@ def own_properties(
     written: dict[str, ast_items.PropertyDecl] = {}
     for decl in decls:
         if decl.name.text in written:
-            message = f"two properties are called `{decl.name.text}`"
+            message = f"duplicate property `{decl.name.text}`"
             home.report.add("N004", message, decl.name.span)
         else:
             written[decl.name.text] = decl
@@ -50,7 +50,7 @@ class _Properties(Struct):
         if name.text in self.being_typed:
             chain = [*self.being_typed[self.being_typed.index(name.text) :], name.text]
             shown = " names ".join(f"`{each}`" for each in chain)
-            self.home.report.fail("N015", f"properties in a circle: {shown}", name.span)
+            self.home.report.fail("N015", f"cyclic properties: {shown}", name.span)
         found = self.build(self.written[name.text])
         if found is None:
             raise Hole

@@ -66,10 +66,10 @@ def _parts(items: tuple[ast.Expr, ...], type_: Type, span: Span, scope: Scope) -
     if type_ == UNKNOWN:
         return (UNKNOWN,) * len(items)
     if not isinstance(type_, typed.Tuple):
-        message = f"this is {show(type_)}, which has no parts"
+        message = f"this is {show(type_)}, not a tuple"
         scope.report.fail("N003", message, span, f"a tuple of {len(items)}")
     if len(type_.items) != len(items):
-        message = f"{len(items)} parts where there are {len(type_.items)}"
+        message = f"the pattern has {len(items)} components, and the tuple {len(type_.items)}"
         scope.report.fail("N006", message, span, show(type_))
     return type_.items
 
@@ -123,10 +123,10 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
     if taken in ("a set of processes", "a type"):
         hint = "choose another name"
         if taken == "a set of processes":
-            hint = f"bind a name and ask for its role: `p … when p in {name.text}`"
+            hint = f"bind a name and test its role: `p … when p in {name.text}`"
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
     if taken == "a message" and type_ != MESSAGE:
-        message = f"`{name.text}` is a message, and here stands `{show(type_)}`"
+        message = f"`{name.text}` is a message, and the value here is `{show(type_)}`"
         scope.report.fail("N003", message, name.span, show(type_))
     return not taken
 

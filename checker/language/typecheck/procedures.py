@@ -43,8 +43,8 @@ def _errors(procedure: ast_items.Procedure, role: str, home: Home) -> bool:
     }
     for stmt in ast.statements_in(procedure.body):
         if isinstance(stmt, ast.Yield):
-            message = "`yield` stands in a procedure, where it can't split the handler"
-            hint = "put it at the top level of the handler, between two calls"
+            message = "`yield` can't split the handler inside a procedure"
+            hint = "move it to the top level of the handler, between two calls"
             home.report.add("N028", message, stmt.span, hint=hint)
     try:
         _body(procedure, types, Scope(home, "code", role, inside=(name,)))
@@ -66,8 +66,8 @@ def call(stmt: ast.Call, procedure: ast_items.Procedure, scope: Scope) -> typed.
         if any(o and _place(o) < _place(procedure) for o in others):
             raise Hole  # reported where the first of them is called
         chain = " calls ".join(f"`{each}`" for each in (*circle, name))
-        hint = "repeat with `for` or `while some`: a procedure is written out where it is called"
-        scope.report.fail("N033", f"procedures in a circle: {chain}", stmt.target.span, hint=hint)
+        hint = "use `for` or `while some`: procedures are expanded where they are called"
+        scope.report.fail("N033", f"cyclic procedures: {chain}", stmt.target.span, hint=hint)
     if len(stmt.args) != len(params):
         wanted = f"{name}({', '.join(p.name.text for p in params)})"
         message = f"`{name}` takes {count(len(params), 'argument')}, not {len(stmt.args)}"
@@ -137,6 +137,6 @@ def never_started(role: ast_items.Role, home: Home) -> None:
         if isinstance(each.event, ast_items.OnTimeout) and each.event.timer is not None:
             name = each.event.timer
             if name.text not in started:
-                hint = f"write `start {name.text}` where it is to begin"
+                hint = f"write `start {name.text}`"
                 message = f"the timer `{name.text}` is never started"
                 home.report.add("N027", message, name.span, hint=hint)

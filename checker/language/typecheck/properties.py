@@ -13,7 +13,7 @@ from checker.records import fields, is_record
 
 _TEMPORAL = ("always", "eventually", "initially", "~>")
 _BOOLEAN = ("not", "and", "or", "=>")
-_FIRST = "outside of every temporal operator it would be asked of the first state only"
+_FIRST = "outside every temporal operator it would refer only to the first state"
 
 
 def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
@@ -25,7 +25,7 @@ def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef |
             hint = (
                 "write `always …`, `eventually …` or `… ~> …`, or `initially …` of the first state"
             )
-            scope.report.fail("N019", "this does not say when it holds", bare.span, hint=hint)
+            scope.report.fail("N019", "this formula has no temporal operator", bare.span, hint=hint)
         formula = _formula(decl.formula, scope, False)
     except Hole:
         return None
@@ -37,8 +37,8 @@ def invariant_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef 
     wrong."""
     scope = Scope(home, "property")
     if temporal(decl.formula):
-        hint = "leave out `always`, or call it a `property`"
-        message = "an invariant is about single states, and means that it is always so"
+        hint = "leave out `always`, or write `property`"
+        message = "an invariant is a state predicate; `always` is implied"
         home.report.add("N030", message, _first_temporal(decl.formula).span, hint=hint)
         return None
     try:
@@ -78,7 +78,7 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
         built = safe(expr, scope, BOOL)
         changing = None if inside else _changing(built)
         if changing is not None:
-            hint = "put it behind `always`, `always (… => eventually …)`, or say `initially …`"
+            hint = "put it after `always`, `always (… => eventually …)`, or write `initially …`"
             message = f"this changes during a run; {_FIRST}"
             scope.report.fail("N019", message, changing.span, hint=hint)
         return built
@@ -100,31 +100,27 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
         case ast.Operator(op, args, span) if op in _BOOLEAN:
             return typed.Operation(BOOL, op, _formulas(args, scope, inside), span)
         case _:
-            message = "a temporal operator stands inside of an expression that is no formula"
-            hint = "around it there may be `not and or =>`, `forall` and `exists`"
+            message = "a temporal operator is nested in an expression that is not a formula"
+            hint = "only `not`, `and`, `or`, `=>`, `forall` and `exists` may enclose it"
             scope.report.fail("N019", message, expr.span, hint=hint)
 
 
-_ONCE = (
-    "`initially` is about the first state, so it stands in front of all other temporal operators"
-)
+_ONCE = "`initially` refers to the first state, so no temporal operator may enclose it"
 
 
 def _initially(arg: ast.Expr, scope: Scope, inside: bool, span: Span) -> typed.Expr:
     """Types ``initially arg``: a state predicate, asked of the first state of an execution."""
     if inside:
-        hint = "take it out: `(initially …) => always …`"
+        hint = "move it out: `(initially …) => always …`"
         scope.report.fail("N019", _ONCE, span, hint=hint)
     if temporal(arg) or _refers(arg, scope):
-        hint = "leave `initially` out: what stands before all operators is about the whole run"
-        scope.report.fail(
-            "N019", "this is about a run, not about its first state", arg.span, hint=hint
-        )
+        hint = "leave out `initially`: the formula already applies to the whole run"
+        scope.report.fail("N019", "this describes a run, not its first state", arg.span, hint=hint)
     built = safe(arg, scope, BOOL)
     for node in nodes(built):
         if isinstance(node, typed.Correct) and node.kind == "correct":
-            message = "who is correct does not show in the first state"
-            hint = "write it beside: `correct(p) and (initially …) => …`"
+            message = "which processes are correct is not determined in the first state"
+            hint = "move it out: `correct(p) and (initially …) => …`"
             scope.report.fail("N019", message, node.span, hint=hint)
     return typed.Temporal(BOOL, "initially", (built,), span)
 
@@ -196,10 +192,12 @@ def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
     """Reports what is not rigid in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:
-        message = "this changes during a run, and the quantifier stands before the operator"
-        hint = "put the quantifier behind `always`, or range over all values: `m in Msg`"
+        message = (
+            "this set changes during a run, and the quantifier is outside the temporal operator"
+        )
+        hint = "put the quantifier after `always`, or range over all values: `m in Msg`"
         if inside:
-            hint = "range over all values and ask in a premise: `forall m in Msg: m in … => …`"
+            hint = "range over all values and add a premise: `forall m in Msg: m in … => …`"
         scope.report.fail("N019", message, changing.span, hint=hint)
 
 

@@ -145,8 +145,8 @@ def _require_interface(
                     if found
                     else f"and `interface I {{ request {op.text}(…) … }}`"
                 )
-                hint = f"say what the protocol offers: `protocol {home.name} implements I`; {which}"
-                message = "a protocol without an interface gets no requests"
+                hint = f"name its interface: `protocol {home.name} implements I`; {which}"
+                message = "a protocol without an interface has no requests"
                 home.report.add("N022", message, op.span, hint=hint)
                 home.lost.add("implements")
                 return
@@ -224,10 +224,12 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: Declared) -> tuple[as
     if roles:
         for item in own:
             span = item.head if isinstance(item, ast_items.Handler) else item.span
-            hint = "put it into a role" + (
+            hint = "move it into a role" + (
                 ", or write `shared state`" if isinstance(item, ast_items.State) else ""
             )
-            home.report.add("N025", "in a protocol with roles this belongs to one", span, hint=hint)
+            home.report.add(
+                "N025", "in a protocol with roles this belongs in a role", span, hint=hint
+            )
         home.roles = tuple(r.name.text for r in kept) or ("",)
         return tuple(kept)
     choices = tuple(i for i in decl.items if isinstance(i, ast_items.InitChoice))

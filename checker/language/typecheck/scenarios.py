@@ -28,7 +28,7 @@ def scenarios_of(
     for item in items:
         name = item.name.text
         if name in made:
-            report.add("C009", f"there are two scenarios `{name}`", item.name.span)
+            report.add("C009", f"duplicate scenario `{name}`", item.name.span)
             continue
         claims = tuple(claim for c in item.claims if (claim := _claim(c, item, asked, report)))
         steps = tuple(typed_check.Happening(s.text, s.span) for s in item.steps)
@@ -44,16 +44,16 @@ def _claim(
     words = OF_RUNS if what == "it" else OF_PROPERTIES
     if what != "it" and what not in asked:
         near = _near(what, (*asked, "it"))
-        hint = near or "add it to `prove`: a scenario speaks of the check's own properties"
-        report.add("C019", f"the check does not ask for `{what}`", item.what.span, hint=hint)
+        hint = near or "add it to `prove`: a scenario claims only properties that the check proves"
+        report.add("C019", f"this check has no property `{what}`", item.what.span, hint=hint)
         return None
     if word not in words:
         expected = ", ".join(f"`{what} {each}`" for each in words)
-        message = f"`then {what} {word}` is no claim"
+        message = f"`then {what} {word}` is not a valid claim"
         report.add("C019", message, item.word.span, expected, _near(word, words))
         return None
     if what == "it" and scenario.again and word != "continues":
-        message = f"a run that goes on forever neither {word} nor stops"
+        message = f"an infinite run never {word}"
         report.add("C019", message, item.word.span, hint="leave it out")
         return None
     return typed_check.Claim(what, word, item.span)

@@ -32,7 +32,7 @@ def type_of_first(name: ast.Name, value: ast.Expr, word: str, scope: Scope) -> T
         return UNKNOWN
     if _negative(value):
         hint = f"for example `{word} x : -1..3 = -1`"
-        message = f"the range of `{name.text}` is not known"
+        message = f"the range of `{name.text}` can't be inferred"
         scope.report.add("N005", message, name.span, hint=hint)
         return UNKNOWN
     return _natural(type_, value.span)
@@ -83,8 +83,8 @@ def _read_before(expr: typed.Expr | None, later: set[str], home: Home) -> None:
     """Reports state that is read before it is chosen."""
     for state in states_in(expr):
         if state.name in later:
-            message = f"`{state.name}` is read here and chosen only later"
-            hint = "put its `init choose` first"
+            message = f"`{state.name}` is read here but chosen later"
+            hint = "move its `init choose` before this one"
             home.report.add("N023", message, state.span, hint=hint)
 
 

@@ -92,8 +92,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
         case ast.Yield():
             return (stmt,), scope
         case ast.Return():
-            message = "`return` gives the result of an object's operation; a handler has none"
-            hint = "a protocol returns by an indication: `read_return(v)`"
+            message = "only operations of objects have `return`"
+            hint = "a protocol returns with an indication: `read_return(v)`"
             scope.report.fail("N060", message, stmt.span, hint=hint)
         case _:
             assert_never(stmt)
@@ -163,7 +163,7 @@ def _target(place: ast.Expr, scope: Scope) -> Expr:
     while isinstance(inner, typed.Part | typed.Entry):
         inner = inner.base
     if isinstance(inner, typed.Operation) and inner.op == "slice":
-        hint = "assign one entry, or the whole: `q := take(q, k) ++ r`"
+        hint = "assign one entry, or the whole sequence: `q := take(q, k) ++ r`"
         scope.report.fail("N009", "a part of a seq can't be assigned", place.span, hint=hint)
     if not isinstance(inner, typed.StateRef | typed.Local):
         scope.report.fail("N009", "this can't be assigned", place.span, "a state variable")
@@ -215,11 +215,8 @@ def _perform(stmt: ast.Perform, scope: Scope) -> Stmt:
     if known is None:
         scope.home.acts = value.type
     elif not fits(value.type, known):
-        message = (
-            f"this is {_type_name(value.type)}, "
-            f"and what was performed before is {_type_name(known)}"
-        )
-        hint = "perform tuples or records of one type, so that acts can be told apart"
+        message = f"this is {_type_name(value.type)}, and other actions are {_type_name(known)}"
+        hint = "perform tuples or records of one type"
         scope.report.fail("N003", message, value.span, show(known), hint)
     return typed.Perform(value, stmt.idempotent, stmt.span)
 
@@ -320,7 +317,7 @@ def _indication(op: str, span: Span, scope: Scope) -> Operator:
     if "implements" in scope.home.lost or op in scope.home.lost:
         raise Hole
     if interface is None:
-        hint = "say what the protocol offers: `protocol P implements I`"
+        hint = "name its interface: `protocol P implements I`"
         if op in scope.home.messages:
             hint = f"write `send {op}(…) to …`"
         message = f"`{op}(…)` would be an indication, and the protocol has no interface"
@@ -357,7 +354,7 @@ def require_instance(layer: typed.Layer, indexed: bool, span: Span, scope: Scope
         hint = f"leave the index out, or declare `uses {name}[Nat] : …`"
         scope.report.fail("N029", f"`{name}` is one layer, not a family", span, hint=hint)
     if not indexed and layer.index is not None:
-        message = f"`{name}` is a family of layers, and this does not say which"
+        message = f"`{name}` is a family of layers, and the index is missing"
         scope.report.fail("N029", message, span, f"`{name}[…]`")
 
 
@@ -399,9 +396,9 @@ def _wrap(built: Expr, scope: Scope) -> None:
     """Reports that a layer below carries only this protocol's own messages."""
     shown = show(built.type)
     inner = built.name if isinstance(built, typed.Local) else "…"
-    hint = f"declare `message DATA({inner if inner != '…' else 'm'}: {shown})` and wrap it in that"
+    hint = f"declare `message DATA({inner if inner != '…' else 'm'}: {shown})` and wrap it"
     for own in scope.home.messages.values():
         if len(own.fields) == 1 and fits(built.type, own.fields[0][1]):
             hint = f"wrap it: `{own.name}({inner})`"
-    message = f"a layer below carries this protocol's messages, and this is `{shown}`"
+    message = f"the layer carries this protocol's messages, and this is `{shown}`"
     scope.report.fail("N020", message, built.span, "a message of the protocol", hint)

@@ -140,7 +140,7 @@ def _enum(type_: ast.EnumType, home: Home, alias: str) -> typed.Type:
     labels: list[str] = []
     for label in type_.labels:
         if label.text in labels:
-            home.report.add("N004", f"the label `{label.text}` is there twice", label.span)
+            home.report.add("N004", f"duplicate label `{label.text}`", label.span)
         else:
             labels.append(label.text)
     enum = Enum(alias, tuple(labels))
@@ -152,7 +152,7 @@ def field_names(fields: tuple[ast.Field, ...], home: Home) -> tuple[str, ...]:
     seen: list[str] = []
     for field in fields:
         if field.name.text in seen:
-            home.report.add("N004", f"two fields are called `{field.name.text}`", field.name.span)
+            home.report.add("N004", f"duplicate field `{field.name.text}`", field.name.span)
         seen.append(field.name.text)
     return tuple(seen)
 
@@ -174,7 +174,7 @@ def _key(key: ast.Type, home: Home) -> typed.Type:
     """Resolves the key of a map: a type whose values can be enumerated."""
     resolved = resolve(key, home)
     if not _listable(resolved):
-        message = f"{show(resolved)} can't be the key of a map"
+        message = f"{show(resolved)} can't be the key type of a map"
         hint = "keys are bool, enum, Proc, Msg, ranges with both ends, and tuples of these"
         home.report.add("N007", message, key.span, hint=hint)
     return resolved

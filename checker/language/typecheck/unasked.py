@@ -38,7 +38,7 @@ def _left_out(check: typed.Check, alike: list[typed.Check]) -> Iterator[typed.Un
         return
     yield typed.Unasked("a process that crashes", "faults crash <= 1")
     if _sends(check):
-        yield typed.Unasked("a message that is lost", "links lossy")
+        yield typed.Unasked("a lost message", "links lossy")
     if any(state.stable for role in check.protocol.roles for state in role.states):
         yield typed.Unasked("a process that recovers", "faults crash <= 1, recover")
 

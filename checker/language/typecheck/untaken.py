@@ -29,7 +29,7 @@ def untaken_messages(
             told.add((message, where))
             whose = f" of `{where}`" if where else ""
             hint = f"write `upon receive {message}…`, or count it: `received({message}…)`"
-            said = f"`{message}` is sent, and no handler{whose} takes it"
+            said = f"`{message}` is sent, but no handler{whose} receives it"
             yield Diagnostic(CODE, said, span, hint=hint, severity="warning")
 
 

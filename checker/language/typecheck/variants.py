@@ -37,7 +37,7 @@ def expand(
     if decl.of.text in chain:
         if decl.of.text == min(chain) == chain[0]:  # reported once, of the first in the alphabet
             circle = " of ".join(f"`{name}`" for name in (*chain, chain[0]))
-            report.add("N015", f"variants in a circle: {circle}", decl.of.span)
+            report.add("N015", f"cyclic variants: {circle}", decl.of.span)
         return None
     original, base = find(decl.of), None
     if isinstance(original, ast_items.Variant):
@@ -174,7 +174,7 @@ class _Merging(Struct):
         if isinstance(item, ast_items.Handler) and item.name is None:
             item = replace(item, name=old.name)
         if relocate(item) == relocate(old):
-            message = f"`{_what(item)}` is written so in `{self.original}` already"
+            message = f"`{_what(item)}` is the same as in `{self.original}`"
             self._fail("N040", message, _head(item), hint="leave it out: it is inherited")
         self._change("replaces", old, role, old, item)
         return [item]
@@ -215,21 +215,19 @@ class _Merging(Struct):
         holder = next((r.name.text for r in old if _is_role(r) and _has(r.items, name)), None)
         hint = suggestion(name, (o.name.text for o in old if getattr(o, "name", None)))
         if holder is not None:
-            hint = f"it stands in a role: `role {holder} {{ without {name} }}`"
+            hint = f"it is in a role: `role {holder} {{ without {name} }}`"
         self._fail("N041", f"{where} has no `{name}`", item.name.span, hint)
 
     def _ambiguous(self, item: Any, fits: list[Any]) -> None:
         """Reports that ``item`` may mean any of ``fits``."""
         shown = " or ".join(f"`{_what(each)}` (line {each.span.line})" for each in fits[:3])
         if isinstance(item, ast_items.Handler):
-            hint = (
-                "give the one that is meant a name, `as x`, or remove it: `without upon … when …`"
-            )
+            hint = "name the intended one, `as x`, or remove it: `without upon … when …`"
         elif isinstance(item, ast_items.WithoutHandler):
-            hint = "write it as it stands there, with its arguments, `at` and `when`"
+            hint = "write it as declared there, with its arguments, `at` and `when`"
         else:
-            hint = "two things are called so; give one of them another name"
-        message = f"this can mean several items of `{self.original}`: {shown}"
+            hint = "two items have this name; rename one"
+        message = f"several items of `{self.original}` match: {shown}"
         self._fail("N042", message, _head(item), hint)
 
     def require_effect(self, decl: ast_items.Variant, old: Sequence[Any]) -> None:
@@ -244,7 +242,7 @@ class _Merging(Struct):
         if decl.requires is not None or any(not isinstance(item, inert) for item in new):
             return
         names = [o.name.text for o in _all(old) if getattr(o, "name", None)]
-        hint = "write an item of the original otherwise, or take one away: `without …`"
+        hint = "change an item of the original, or remove one: `without …`"
         if new:
             near = suggestion(new[0].name.text, names)
             hint = f"nothing in `{self.original}` is called `{new[0].name.text}`; {near}"

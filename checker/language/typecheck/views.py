@@ -37,8 +37,8 @@ def view_of(items: list[ast_clauses.View], home: Home) -> typed.View | None:
 def of_view(check: typed.Check) -> Iterator[Diagnostic]:
     """Yields the warning that a view deserves, where the check has one."""
     if check.view is not None:
-        message = "states in which the view is equal are taken for one, and one of them is explored"
-        hint = "a violation is one; what is not violated holds `within` the view"
+        message = "of the states with equal views only one is explored"
+        hint = "violations are real; other properties hold `within` the view"
         yield Diagnostic("C052", message, check.view.span, hint=hint, severity="warning")
 
 
@@ -46,8 +46,8 @@ def _term(expr: ast.Expr, home: Home) -> Iterator[typed.ViewTerm]:
     scope = Scope(home, "property")
     try:
         if temporal(expr):
-            message = "a view is of single states, and this is about runs"
-            scope.report.fail("C050", message, expr.span, hint="leave the temporal operator out")
+            message = "a view is a state expression, and this has a temporal operator"
+            scope.report.fail("C050", message, expr.span, hint="leave out the temporal operator")
         binders, inner = bind(each_process(expr, scope), scope)
         value = infer(expr, inner)
         _require_state(value, scope)
@@ -65,11 +65,11 @@ def _require_state(value: typed.Expr, scope: Scope) -> None:
     """Reports what is no state of the protocol."""
     for node in nodes(value):
         if isinstance(node, typed.StateRef) and node.ghost:
-            _fail(f"the ghost `{node.name}` is", node.span, scope)
+            _fail(f"the ghost `{node.name}`", node.span, scope)
         if isinstance(node, _OBSERVED):
-            _fail("what properties observe is", node.span, scope)
+            _fail("this observation", node.span, scope)
 
 
 def _fail(what: str, span: Span, scope: Scope) -> None:
-    message = f"a view is of what processes keep, and {what} compared without it"
-    scope.report.fail("C050", message, span, hint="leave it out: it always tells states apart")
+    message = f"a view compares process state, and {what} is always compared"
+    scope.report.fail("C050", message, span, hint="leave it out: it always distinguishes states")

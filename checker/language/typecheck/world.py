@@ -51,7 +51,7 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         elif item.role is not None or kind == "recover":
             continue
         elif kind in bounds:
-            home.report.add("C009", f"`{kind}` is there twice", item.span)
+            home.report.add("C009", f"duplicate `{kind}`", item.span)
         elif kind == "partition" and item.bound is None:
             bounds[kind] = None
         else:
@@ -62,7 +62,7 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
             so_far = bounds.get(limit.kind)
             bounds[limit.kind] = limit.bound if so_far is None else _sum(so_far, limit.bound)
     if recover is not None and "crash" not in bounds:
-        message = "nobody crashes here, so nobody can recover"
+        message = "no process crashes in this check, so none can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
     return Faults(
         bounds.get("crash"),
@@ -91,12 +91,12 @@ def _of_roles(
         assert role is not None
         if kind not in BY_ROLE:
             wanted = listing((f"`{each}`" for each in BY_ROLE), "or")
-            message = f"`{kind}` is of all processes, not of a role"
+            message = f"`{kind}` applies to all processes, not to a role"
             home.report.add("C032", message, item.span, f"{wanted} of a role")
         elif not _is_role(role, home):
             continue
         elif (kind, role.text) in made:
-            home.report.add("C009", f"`{kind}` of `{role.text}` is there twice", item.span)
+            home.report.add("C009", f"duplicate `{kind}` of `{role.text}`", item.span)
         elif (bound := _bound(item, home)) is not None:
             alone = kind not in of_all
             made[kind, role.text] = typed.RoleFault(kind, role.text, bound, alone, item.span)
@@ -108,10 +108,10 @@ def _recovering(items: list[ast_items.Fault], home: Home) -> tuple[str, ...]:
     roles: list[str] = []
     for number, item in enumerate(items):
         if item.bound is not None:
-            message = "the crashes have a bound, not the recoveries"
+            message = "only crashes have a bound"
             home.report.add("C010", message, item.span, "`recover`")
         if number and (item.role is None or not roles or item.role.text in roles):
-            home.report.add("C009", "`recover` is there twice", item.span)
+            home.report.add("C009", "duplicate `recover`", item.span)
         elif item.role is not None and _is_role(item.role, home):
             roles.append(item.role.text)
     return tuple(roles)
@@ -123,7 +123,7 @@ def _is_role(name: ast.Name, home: Home) -> bool:
     if name.text in known:
         return True
     hint = suggestion(name.text, known)
-    hint = hint or "this protocol has no roles; leave `of` out, for all processes"
+    hint = hint or "this protocol has no roles; leave out `of`"
     home.report.add("C005", f"no role is called `{name.text}`", name.span, hint=hint)
     return False
 
@@ -135,8 +135,7 @@ def _sum(one: typed.Expr, other: typed.Expr) -> typed.Expr:
 def _bound(item: ast_items.Fault, home: Home) -> typed.Expr | None:
     kind = item.kind.text
     if item.bound is None:
-        message = "how many may crash?" if kind == "crash" else "how many may be so?"
-        home.report.add("C010", message, item.span, f"`{kind} <= 1`")
+        home.report.add("C010", f"`{kind}` needs a bound", item.span, f"`{kind} <= 1`")
         return None
     return _number(item.bound, home)
 
@@ -164,15 +163,15 @@ def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, .
             hint = suggestion(name, LINK_KINDS)
             report.add("C004", f"no kind of link `{name}`", span, hint=hint)
         elif kind in kinds:
-            report.add("C009", f"`{name}` is there twice", span)
+            report.add("C009", f"duplicate `{name}`", span)
         elif kind.has_capacity != (item.capacity is not None):
             sized = [k.name for k in LINK_KINDS.values() if k.has_capacity]
-            message = f"only {' and '.join(f'`{s}`' for s in sized)} has a size"
+            message = f"only {' and '.join(f'`{s}`' for s in sized)} has a capacity"
             if kind.has_capacity:
-                sized, message = [name], "how many messages fit?"
+                sized, message = [name], "`bounded` needs a capacity"
             report.add("C010", message, item.span, f"`{sized[0]} 2`")
         elif item.capacity == 0:
-            report.add("C010", "a link that holds nothing carries nothing", item.span)
+            report.add("C010", "a link's capacity is at least 1", item.span)
         else:
             for other in kinds:
                 reason = contradiction(other, kind)
@@ -194,10 +193,10 @@ def rules_of(items: list[ast_items.LinkRule], home: Home) -> tuple[typed.LinkRul
             if not end.text or end.text not in home.roles:
                 wrong = True
                 hint = suggestion(end.text, [r for r in home.roles if r])
-                hint = hint or "this protocol has no roles; say `links …` for all links"
+                hint = hint or "this protocol has no roles; write `links …` for all links"
                 home.report.add("C005", f"no role is called `{end.text}`", end.span, hint=hint)
         if ends in made:
-            message = f"the links from `{ends[0]}` to `{ends[1]}` are described twice"
+            message = f"duplicate `links {ends[0]} -> {ends[1]}`"
             home.report.add("C009", message, item.span)
         kinds, capacity = links_of(list(item.kinds), home)
         if not wrong:
@@ -218,7 +217,7 @@ def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
             home.report.add("C004", f"no timing `{kind}`", span, hint=hint)
             continue
         if made is not None:
-            home.report.add("C009", "the timing is given twice", item.span)
+            home.report.add("C009", "duplicate `timing`", item.span)
             continue
         word = TIMINGS[kind]
         if item.word and item.word != word:
@@ -226,7 +225,7 @@ def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
             message = f"`{kind}` has no `{item.word}`"
             home.report.add("C010", message, item.span, wanted)
         elif kind == "clocks" and item.value is None:
-            message = "by how many ticks may two clocks differ?"
+            message = "`clocks` needs a drift in ticks"
             home.report.add("C010", message, item.span, "`clocks drift 1`")
         value = None if item.value is None else _number(item.value, home)
         drift = value if kind == "clocks" else None
@@ -245,15 +244,15 @@ def detector_of(items: list[ast_items.Detector], home: Home) -> typed.Detector |
         kind, span = item.kind.text, item.kind.span
         if kind not in CLASSES:
             hint = suggestion(kind, [*CLASSES, *(f"eventually {c}" for c in ("P", "S"))])
-            home.report.add("C004", f"no class of detectors `{kind}`", span, hint=hint)
+            home.report.add("C004", f"unknown detector class `{kind}`", span, hint=hint)
             continue
         if made is not None:
-            home.report.add("C009", "the detector is given twice", item.span)
+            home.report.add("C009", "duplicate `detector`", item.span)
             continue
         later = item.eventually or kind == "Omega"
         noise, of_roles, alone = _mistakes(item.noise or (), home)
         if noise is not None and not later:
-            message = f"`{kind}` does not settle, so nothing comes before that"
+            message = f"`{kind}` is never wrong, so it takes no `noise`"
             home.report.add("C010", message, item.span, f"`eventually {kind} noise 2`")
         made = typed.Detector(kind, later, noise, item.span, of_roles, alone)
     return made
@@ -272,10 +271,10 @@ def _mistakes(
             continue
         if item.role is None:
             if of_all is not None:
-                home.report.add("C009", "the noise of all roles is there twice", item.span)
+                home.report.add("C009", "duplicate `noise` of all roles", item.span)
             of_all = bound
         elif item.role.text in of_roles:
-            home.report.add("C009", f"noise of `{item.role.text}` is there twice", item.span)
+            home.report.add("C009", f"duplicate `noise` of `{item.role.text}`", item.span)
         else:
             of_roles[item.role.text] = typed.RoleNoise(item.role.text, bound)
     alone = of_all is None and bool(of_roles)

@@ -22,7 +22,7 @@ WORDS = {
     "partition": "a bound, such as 1, or any, or none",
     "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1` or none",
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
-    "given": "what stands for a layer, such as `cons as oracle`",
+    "given": "the implementation of a layer, such as `cons as oracle`",
     "crash_points": "inside or between_handlers",
 }
 """The clauses that can be set, and their values, in words."""

@@ -73,7 +73,7 @@ class _Hoisting:
                 case ir.For() | ir.While() if _chooses((stmt,)):
                     raise CannotHoist("a loop makes choices")
                 case ir.Assume() if behind:
-                    raise CannotHoist("a condition behind what chance has chosen")
+                    raise CannotHoist("a condition after a random choice")
                 case _:
                     made.append(stmt)
             behind = behind or _draws((stmt,))
@@ -93,7 +93,7 @@ class _Hoisting:
         if not behind:
             return (bound, ir.Assume(allowed))
         if not _never_empty(stmt):
-            raise CannotHoist("a choice that may be among nothing, behind what chance has chosen")
+            raise CannotHoist("a choice from a possibly empty set after a random choice")
         return (bound, ir.Assume(allowed))
 
     def _branches(self, condition: Expr, then: Block, otherwise: Block, behind: bool) -> Stmt:

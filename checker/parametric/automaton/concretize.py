@@ -73,7 +73,7 @@ def concretize(
     """
     prop = system.violated_part(question.property, lasso=question.at_end)
     if prop is None:
-        raise ConcretizationFailed(f"the finite system does not ask {question.property}")
+        raise ConcretizationFailed(f"the finite system does not check {question.property}")
     spent, first = 0, None
     for attempt in range(ATTEMPTS):
         walk = _Walk.begin(automaton, run, system)
@@ -157,7 +157,7 @@ class _Walk(Struct):
                 sent = [set[str]() for _ in at]
                 return cls(automaton, system, at, [state], nothing, fitting, texts, sent)
         raise ConcretizationFailed(
-            "no initial state of the finite system is the one with which the run begins"
+            "no initial state of the finite system matches the start of the run"
         )
 
     # ---- one step of one process ----------------------------------------------------------
@@ -308,7 +308,7 @@ class _Walk(Struct):
         for step in iter(self._after_enabled_message, None):
             self.states.append(step)
         if not interpreter.is_admissible_end(self.system, self.states[-1]):
-            raise ConcretizationFailed("somebody has to go on where the run should end")
+            raise ConcretizationFailed("a process must take a step where the run should end")
 
     def _crash(self, process: int) -> None:
         state = self.states[-1]

@@ -61,14 +61,14 @@ def require_run(
     """
     values = dict(run.values)
     if not holds(automaton.resilience if resilience is None else resilience, values):
-        raise NotARun("its numbers are not among those that are asked about")
+        raise NotARun("its sizes are outside the query")
     last = execute(automaton, run)
     if not satisfies(last, question.violated):
         raise NotARun(f"it does not violate {question.property}")
     if question.at_end:
         restless = next(unstable_locations(automaton, values, last), None)
         if restless is not None:
-            raise NotARun(f"who is in {automaton.locations[restless].name} has to go on")
+            raise NotARun(f"processes in {automaton.locations[restless].name} must move on")
     return last
 
 
@@ -97,11 +97,11 @@ def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
             raise NotARun(f"{name} is negative")
     for quotient in automaton.quotients:
         if values[quotient.name] != value(quotient.numerator, values) // quotient.divisor:
-            raise NotARun(f"{quotient.name} is not what it stands for")
+            raise NotARun(f"{quotient.name} has a wrong value")
     if not all(holds(constraint, values) for constraint in automaton.constraints):
-        raise NotARun("its numbers are not possible")
+        raise NotARun("its sizes are impossible")
     if len(run.begin) != len(automaton.locations):
-        raise NotARun("it does not say for each location how many begin there")
+        raise NotARun("it lacks the initial count of a location")
     there = [0] * len(automaton.groups)
     for number, location in zip(run.begin, automaton.locations, strict=True):
         if number < 0 or (number > 0 and not location.initial):
@@ -122,7 +122,9 @@ def _after(
     if burst.times <= 0 or before.where[rule.source] < burst.times:
         raise NotARun(f"{burst.times} processes can't leave {source.name}")
     if not can_take(automaton, values, before, burst.rule):
-        raise NotARun(f"nobody in {source.name} can have received what {rule.label} needs")
+        raise NotARun(
+            f"no process in {source.name} can have received the messages that {rule.label} needs"
+        )
     where = list(before.where)
     where[rule.source] -= burst.times
     where[rule.target] += burst.times
@@ -228,7 +230,7 @@ def _receipt_counts(
     for part in choices:
         ways *= len(part)
     if ways > TOO_MANY:
-        raise NotARun("there are too many receipts to look through")
+        raise NotARun("too many receptions to search")
     pairs = [list(product(told[kind], range(lies[kind] + 1))) for kind in kinds]
     for found in product(*pairs):
         heard = dict(zip(kinds, found, strict=True))

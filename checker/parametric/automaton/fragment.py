@@ -57,45 +57,47 @@ def survey(check: typed.Check, found: FragmentErrors) -> None:
 def _shape(check: typed.Check) -> Iterator[Leaves]:
     protocol = check.protocol
     for role in protocol.roles[1:]:
-        message = f"`{role.name}` is a role beside `{protocol.roles[0].name}`"
-        yield Leaves("T001", message, role.span, "one role, whose handlers tell cases apart")
+        message = f"`{role.name}` is a second role, in addition to `{protocol.roles[0].name}`"
+        yield Leaves(
+            "T001", message, role.span, "use one role, and distinguish cases in its handlers"
+        )
     for state in protocol.shared:
         if state.ghost:
             continue
-        message = f"`{state.name}` is shared: who has written it can't be counted"
-        yield Leaves("T001", message, state.span, "messages and `#received(M)`")
+        message = f"`{state.name}` is a shared variable: its writers can't be counted"
+        yield Leaves("T001", message, state.span, "use messages and `#received(M)`")
     for state in (*protocol.shared, *(s for role in protocol.roles for s in role.states)):
         if state.ghost:
             message = f"a property reads the ghost `{state.name}`"
-            yield Leaves("T001", message, state.span, "a `state` that says the same")
+            yield Leaves("T001", message, state.span, "use a `state` with the same value")
     for choice in protocol.choices:
-        message = f"`{choice.name}` is shared: what it starts as can't be counted"
-        yield Leaves("T001", message, choice.span, "`init choose` of a variable of the role")
+        message = f"`{choice.name}` is a shared variable: its initial values can't be counted"
+        yield Leaves("T001", message, choice.span, "use `init choose` with a variable of the role")
     for client in check.clients:
         if client.is_choice:
-            message = "what is requested is chosen when the run starts"
-            yield Leaves("T020", message, client.span, "a value that is written out")
+            message = "the request is chosen when the run starts"
+            yield Leaves("T020", message, client.span, "write one value")
     for budget in check.budgets:
-        message = f"how often `{budget.handler}` happens"
-        yield Leaves("T020", message, budget.span, "no `at most`")
+        message = f"a bound on how often `{budget.handler}` runs"
+        yield Leaves("T020", message, budget.span, "leave out `at most`")
     for layer in protocol.layers:
-        message = f"the layer `{layer.name}` has a state of its own"
-        yield Leaves("T001", message, layer.span, "`send M to all` instead of a layer below")
+        message = f"the layer `{layer.name}` has state"
+        yield Leaves("T001", message, layer.span, "use `send M to all` instead of a layer")
 
 
 def _links(check: typed.Check) -> Iterator[Leaves]:
     for rule in check.link_rules:
-        message = "links that differ from pair to pair"
-        yield Leaves("T002", message, rule.span, "the same links for all")
+        message = "links that differ between pairs of processes"
+        yield Leaves("T002", message, rule.span, "use the same links for all pairs")
     for kind in check.links:
         reason = why_outside(kind)
         if reason:
-            hint = "`links perfect`, or `links authenticated` for Byzantine faults"
+            hint = "use `links perfect`, or `links authenticated` for Byzantine faults"
             yield Leaves("T002", f"on `{kind.name}` links {reason}", check.span, hint)
     anonymous = not any(kind.authenticates for kind in check.links)
     if check.byzantine is not None and anonymous and not _zero(check):
-        message = "links that do not tell who has sent a message: one liar counts as many"
-        yield Leaves("T002", message, check.byzantine.span, "`links authenticated`")
+        message = "links without sender authentication: one Byzantine process counts as many"
+        yield Leaves("T002", message, check.byzantine.span, "use `links authenticated`")
 
 
 def why_outside(kind: LinkKind) -> str:
@@ -104,11 +106,13 @@ def why_outside(kind: LinkKind) -> str:
     if kind.delivery is Delivery.FAIR_LOSS:
         return "a message that is sent once can be lost"
     if kind.delivery is Delivery.NO_PROMISE:
-        return "messages can be lost forever" if kind.loses else "nothing is promised to arrive"
+        return (
+            "messages can be lost forever" if kind.loses else "no message is guaranteed to arrive"
+        )
     if kind.has_capacity:
         return "a full link stops its sender"
     if not kind.traits <= _READ_OFF:
-        return "messages are not known to arrive as they were sent"
+        return "messages may not arrive as they were sent"
     return ""
 
 
@@ -119,36 +123,38 @@ def _zero(check: typed.Check) -> bool:
 def _faults(check: typed.Check) -> Iterator[Leaves]:
     if check.recover:
         span = check.crash.span if check.crash is not None else check.span
-        yield Leaves("T003", "processes that come back", span, "`faults crash <= f`")
+        yield Leaves("T003", "processes that recover", span, "use `faults crash <= f`")
     for clause in check.role_faults:
-        message, hint = "a bound of the faults of one role", f"`faults {clause.kind} <= f`"
+        message, hint = "a fault bound for one role", f"use `faults {clause.kind} <= f`"
         yield Leaves("T003", message, clause.span, hint)
     if check.omission is not None:
         message = "processes that omit to send or to receive"
-        yield Leaves("T003", message, check.omission.span, "`crash` or `byzantine`")
+        yield Leaves("T003", message, check.omission.span, "use `crash` or `byzantine`")
     if check.splits:
         span = check.partitions.span if check.partitions is not None else check.span
-        yield Leaves("T003", "a network that may split", span, "no `partition`")
+        yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
 
 
 def _time(check: typed.Check) -> Iterator[Leaves]:
     if check.timing is not None and check.timing.kind != "asynchronous":
         message = f"`timing {check.timing.kind}`"
-        yield Leaves("T004", message, check.timing.span, "`timing asynchronous`, or none")
+        yield Leaves(
+            "T004", message, check.timing.span, "use `timing asynchronous`, or leave out `timing`"
+        )
     if check.detector is not None:
-        yield Leaves("T004", "a failure detector", check.detector.span, "no detector")
+        yield Leaves("T004", "a failure detector", check.detector.span, "leave out `detector`")
     for role in check.protocol.roles:
         for handler in role.handlers:
             if isinstance(handler.event, typed.OnTimeout):
-                message = f"`{handler.label}`: time does not pass here"
-                yield Leaves("T004", message, handler.span, "`upon condition …`")
+                message = f"`{handler.label}`: the proof has no time"
+                yield Leaves("T004", message, handler.span, "use `upon condition …`")
 
 
 _STATEMENTS: dict[type, tuple[str, str]] = {
-    typed.While: ("a `while` loop", "`if`, or a condition of its own"),
-    typed.Perform: ("an act on the outside world", "an indication to above"),
-    typed.Timer: ("a timer", "`upon condition …`"),
-    typed.Yield: ("`yield`", "a handler for each step"),
+    typed.While: ("a `while` loop", "use `if`, or a handler `upon condition …`"),
+    typed.Perform: ("an external action", "use an indication"),
+    typed.Timer: ("a timer", "use `upon condition …`"),
+    typed.Yield: ("`yield`", "write a handler for each step"),
 }
 
 

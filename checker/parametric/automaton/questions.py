@@ -74,8 +74,8 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
     shapes = tuple(_shapes(definition.formula, (), None))
     later = {shape.later for shape in shapes}
     if len(later) > 1:
-        message = "it says both what is always so and what is eventually so"
-        raise Leaves("T013", message, definition.formula.span, "a property for each of them")
+        message = "it combines safety and liveness"
+        raise Leaves("T013", message, definition.formula.span, "write a property for each")
     views = Views(settings, automaton, names_read(definition.formula))
     counting = CounterAbstraction(views)
     if later == {True}:
@@ -156,8 +156,8 @@ def _and(left: typed.Expr | None, right: typed.Expr) -> typed.Expr:
 
 
 def _odd(expr: typed.Expr) -> Leaves:
-    message = "this combination of temporal operators can't be counted"
-    hint = "`always F`, `eventually F` or `F ~> G` under `forall`"
+    message = "this combination of temporal operators is unsupported"
+    hint = "use `always F`, `eventually F` or `F ~> G` under `forall`"
     return Leaves("T013", message, expr.span, hint)
 
 

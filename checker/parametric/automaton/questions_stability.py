@@ -34,7 +34,7 @@ class Steadiness:
         for binder in binders:
             if names_read((binder.domain, binder.where)):
                 message = "its values change during a run"
-                raise Leaves("T013", message, binder.domain.span, "`forall` over a fixed set")
+                raise Leaves("T013", message, binder.domain.span, "use `forall` over a fixed set")
         for part in (premise, goal):
             if part is not None:
                 self._steady(part, binders, True)
@@ -79,8 +79,8 @@ class Steadiness:
 
 
 def _restless(expr: typed.Expr) -> Leaves:
-    message = "what this says of some processes may become false again"
-    return Leaves("T014", message, expr.span, "variables that are set once, or histories")
+    message = "this may become false again for some processes"
+    return Leaves("T014", message, expr.span, "use histories, or variables that are set once")
 
 
 def _now(expr: typed.Expr) -> bool:

@@ -336,10 +336,10 @@ def over_processes(binder: typed.Binder) -> bool:
 
 def _not_countable(expr: typed.Expr) -> Leaves:
     if isinstance(expr, typed.Consistent):
-        message = "what clients call and see returned is compared at one size only"
-        return Leaves("T013", message, expr.span, hint="a check of one size: `n = 3`")
+        message = "consistency conditions are checked for one size only"
+        return Leaves("T013", message, expr.span, hint="set the size in the check: `n = 3`")
     message = "this part of the property can't be counted"
-    return Leaves("T013", message, expr.span, "state variables, histories, `correct(p)`")
+    return Leaves("T013", message, expr.span, "use state variables, histories and `correct(p)`")
 
 
 def _with_names(type_: typed.Type, value: object) -> object:

@@ -91,7 +91,7 @@ def svg_of(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
     for number, kind in enumerate(automaton.kinds):
         forged = words.forged_count(number)
         if forged:
-            canvas.line(f"{kind.name}: and as many forged ones as {forged}", "quiet")
+            canvas.line(f"{kind.name}: plus {forged} forged ones", "quiet")
     for group in range(len(automaton.groups)):
         canvas.y += LINE * 1.5
         _band(automaton, group, names, words, canvas)
@@ -116,7 +116,7 @@ def svg_of(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
 
 def _condition(automaton: Automaton, words: Words) -> str:
     condition = words.condition(automaton.resilience)
-    return "whatever they are" if condition == "true" else f"with {condition}"
+    return "without conditions" if condition == "true" else f"with {condition}"
 
 
 def _tip(number: int) -> str:

@@ -25,7 +25,7 @@ def draw_text(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
     words = Words(automaton)
     lines = [_counts_line(automaton), ""]
     lines += _numbers(automaton, words)
-    lines += ["", "locations (> where a run may begin)"]
+    lines += ["", "locations (> initial)"]
     lines += _locations(automaton)
     lines += ["", "steps"]
     names = step_names(automaton)
@@ -58,7 +58,7 @@ def _numbers(automaton: Automaton, words: Words) -> Iterator[str]:
         yield from _hanging_indent(title, group_in_words(group, words))
     for number, kind in enumerate(automaton.kinds):
         forged = words.forged_count(number)
-        text = kind.name if not forged else f"{kind.name} (and as many forged ones as {forged})"
+        text = kind.name if not forged else f"{kind.name} (plus {forged} forged ones)"
         if kind.sender is not None and not kind.name.endswith(f" from {kind.sender}"):
             text += f" from {kind.sender} only"
         yield from _hanging_indent("  messages" if number == 0 else "", text)

@@ -89,7 +89,9 @@ def orders(binder: typed.Binder, scene: Scene) -> Iterable[tuple[object, ...]]:
             return (tuple(sorted(values)),)  # type: ignore[type-var]
     if math.factorial(len(values)) > MOST_ORDERS:
         message = f"a loop over {len(values)} values, in any order, can't be counted"
-        raise Leaves("T006", message, binder.domain.span, "a loop over a sequence, or over numbers")
+        raise Leaves(
+            "T006", message, binder.domain.span, "use a loop over a sequence or over numbers"
+        )
     return permutations(values)
 
 

@@ -99,8 +99,8 @@ def _explore_chart(steps: Steps, found: FragmentErrors) -> Chart:
 
 def _too_many(steps: Steps, number: int, found: FragmentErrors) -> None:
     role = steps.role
-    message = f"a process has {number:,} places or more to be in; at most {LARGEST:,} can be asked"
-    hint = "fewer variables, payloads or guards in one process"
+    message = f"the automaton has {number:,} locations or more; the limit is {LARGEST:,}"
+    hint = "use fewer variables, payloads or guards"
     found.add(Leaves("T012", message, role.span, hint))
 
 
@@ -230,8 +230,8 @@ class _Drawn(Struct):
                 decls = self.settings.check.protocol.messages
                 span = next(d.span for d in decls if d.name == count.message)
                 two = listing(sorted(_name(made) for made in counted & spot.sent))
-                message = f"one process may send {two}, and `{count.name}` counts both once"
-                found.add(Leaves("T007", message, span, "a count for each of them"))
+                message = f"one process may send {two}, and `{count.name}` counts it only once"
+                found.add(Leaves("T007", message, span, "count each message separately"))
                 return
 
     def _kinds_of(self, made: Made, group: int) -> frozenset[int]:

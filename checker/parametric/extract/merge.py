@@ -245,7 +245,7 @@ def _cycle(
     if not handlers:
         return
     labels = sorted({f"`{handler.label}`" for handler in handlers})
-    message = f"a process can come back to where it was, by {', '.join(labels)}"
-    hint = "a variable that is set once and for all, or one round at a time"
+    message = f"a process can return to an earlier location, by {', '.join(labels)}"
+    hint = "use a variable that is set only once, or model one round"
     last_one = max(handlers, key=lambda handler: (handler.span.line, handler.span.column))
     found.add(Leaves("T011", message, last_one.span, hint))

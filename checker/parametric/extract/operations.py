@@ -55,7 +55,7 @@ def _arithmetic(expr: typed.Operation, left: object, right: object, scene: Scene
 
 
 def _one(expr: typed.Operation, left: Linear, right: Linear, scene: Scene) -> Linear:
-    hint = "sums, and products with a number"
+    hint = "use sums, and products with a number"
     match expr.op:
         case "+":
             return plus(left, right)
@@ -67,8 +67,13 @@ def _one(expr: typed.Operation, left: Linear, right: Linear, scene: Scene) -> Li
             return times(left, right.constant)
         case "div" | "mod" if not right.terms and right.constant > 0:
             if any(name.startswith("#") for name, _ in left.terms):
-                message = "a count can't be divided: multiply the other side"
-                raise Leaves("T008", message, expr.span, "`2 * #received(M) > n` for a half")
+                message = "a count can't be divided"
+                raise Leaves(
+                    "T008",
+                    message,
+                    expr.span,
+                    "multiply the other side: `2 * #received(M) > n` for a half",
+                )
             quotient = scene.scale.quotient_term(left, right.constant)
             if expr.op == "div":
                 return quotient
@@ -88,8 +93,8 @@ def equal_values(left: object, right: object, span: object) -> object:
         case ((Who() as one), (Who() as other)):
             if {one, other} == {ME, PEER} or one == other == PEER:
                 where = span if isinstance(span, Span) else None
-                message = "which of the processes without a name it is can't be told"
-                raise Leaves("T009", message, where, "a parameter of type `Proc`")
+                message = "unnamed processes can't be distinguished"
+                raise Leaves("T009", message, where, "use a parameter of type `Proc`")
             return one == other
         case ((int() | Linear() | Cases()), (int() | Linear() | Cases())):
             pairs = itertools.product(ways_of(left), ways_of(right))
@@ -174,8 +179,8 @@ def _either_way(expr: typed.Operation, scene: Scene) -> object:
     if isinstance(then, int | Linear | Cases):
         first = tuple((both(yes, c), a) for c, a in ways_of(then))
         return _number((*first, *((both(no, c), a) for c, a in ways_of(otherwise))))
-    message = "a value that depends on what was received can't be kept"
-    raise Leaves("T007", message, expr.span, "`if` as a statement")
+    message = "a value that depends on received messages can't be stored"
+    raise Leaves("T007", message, expr.span, "use an `if` statement")
 
 
 def _inside(expr: typed.Operation, scene: Scene) -> object:
@@ -183,8 +188,8 @@ def _inside(expr: typed.Operation, scene: Scene) -> object:
     match of:
         case typed.Received():
             if not isinstance(item, Who) or item in (ME, PEER):
-                message = "which processes it has received this from can't be asked"
-                raise Leaves("T009", message, expr.span, "`#received(M) >= k`")
+                message = "the set of senders can't be used, only its size"
+                raise Leaves("T009", message, expr.span, "use `#received(M) >= k`")
             count = scene.scale.count_term(count_of(of, item.name, scene))
             return comparison(">=", count, Linear((), 1))
         case typed.Range(_, lo, hi, _):
@@ -223,8 +228,10 @@ def _pattern(pattern: typed.Pattern, scene: Scene) -> object:
         case typed.Equals(_, value):
             found = evaluate(value, scene)
             if isinstance(found, Linear | Cases) or is_condition(found):
-                message = "which messages are counted depends on the number of processes"
-                raise Leaves("T007", message, value.span, "a value that is the same for every n")
+                message = "the counted messages depend on the number of processes"
+                raise Leaves(
+                    "T007", message, value.span, "use a value that is the same for every n"
+                )
             return found
         case typed.Parts(_, items):
             return tuple(_pattern(item, scene) for item in items)
@@ -281,8 +288,8 @@ def _function(expr: typed.Operation, values: list[object]) -> object:
         case "index", (tuple() as items), item if item in items:
             return items.index(item)
         case (("take" | "drop" | "slice" | "index"), *_):
-            message = "this part or item of a sequence may not be there"
-            raise Leaves("T016", message, span, "ask first whether it is there")
+            message = "this part or item of the sequence may not exist"
+            raise Leaves("T016", message, span, "test first whether it exists")
         case "sum", (frozenset() | tuple()) as items:
             return sum(i for i in items if isinstance(i, int))
         case (("min" | "max"), (frozenset() | tuple()) as items) if items:
@@ -291,6 +298,8 @@ def _function(expr: typed.Operation, values: list[object]) -> object:
         case "count", (tuple() as items), item:
             return items.count(item)
         case (("get" | "head" | "last" | "tail" | "min" | "max"), (None | () | frozenset())):
-            raise Leaves("T016", f"`{expr.op}` of nothing", span, "ask first whether it is there")
+            raise Leaves(
+                "T016", f"`{expr.op}` of an empty operand", span, "test first whether it exists"
+            )
         case _:
             raise no_count(expr)

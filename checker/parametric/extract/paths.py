@@ -134,7 +134,7 @@ class Walker(Struct, frozen=True):
             case typed.Ghost():
                 raise Leaves("T001", "a property reads a ghost", stmt.span)
             case typed.While() | typed.Var() | typed.Perform() | typed.Timer() | typed.Yield():
-                raise Leaves("T006", "this statement can't be counted", stmt.span)
+                raise Leaves("T006", "this statement is unsupported", stmt.span)
             case _:
                 assert_never(stmt)
 
@@ -180,19 +180,19 @@ class Walker(Struct, frozen=True):
                 new = (*whole[:position], value, *whole[position + 1 :])
                 return self._assign(base, new, span, path)
             case _:
-                message = "entries of maps and sequences can't be counted"
-                raise Leaves("T005", message, target.span, "a variable for each entry")
+                message = "entries of maps and sequences are unsupported"
+                raise Leaves("T005", message, target.span, "use a variable for each entry")
 
     def _storable(self, name: str, value: object, span: Span) -> object:
         """Returns ``value`` as it is stored in ``name``."""
         if isinstance(value, Linear | Cases) or is_condition(value):
-            message = f"`{name}` would keep a value that depends on the number of processes"
+            message = f"`{name}` would store a value that depends on the number of processes"
             raise Leaves("T005", message, span, "compare it in a guard instead")
         nameless(value, span)
         scene = Scene(self.scale, self.self)
         if value not in members(self.types[name], scene, span):
             message = f"`{name}` may leave its range: {value}"
-            raise Leaves("T016", message, span, "a larger range, or a guard before")
+            raise Leaves("T016", message, span, "use a larger range, or guard the assignment")
         return value
 
     def _sending(self, stmt: typed.Send, scene: Scene) -> Sending:
@@ -200,8 +200,8 @@ class Walker(Struct, frozen=True):
         assert isinstance(made, Made)
         for field in made.fields:
             if isinstance(field, Linear | Cases) or is_condition(field):
-                message = "what is sent depends on the number of processes"
-                raise Leaves("T005", message, stmt.message.span, "a value from a fixed range")
+                message = "the message depends on the number of processes"
+                raise Leaves("T005", message, stmt.message.span, "use a value from a fixed range")
             nameless(field, stmt.message.span)
         return Sending(made, self._to_self(stmt.receivers, scene))
 
@@ -220,18 +220,18 @@ class Walker(Struct, frozen=True):
                     return False
             case _:
                 pass
-        message = "a message for some processes only"
-        raise Leaves("T010", message, receivers.span, "`to all`, or `to Proc minus {self}`")
+        message = "a message to only some processes"
+        raise Leaves("T010", message, receivers.span, "use `to all` or `to Proc minus {self}`")
 
     def _telling(self, stmt: typed.Call, scene: Scene) -> Telling:
         if stmt.layer is not None:
-            raise Leaves("T001", "a request to a layer below", stmt.span, "`send M to all`")
+            raise Leaves("T001", "a request to a layer", stmt.span, "use `send M to all`")
         args = tuple(evaluate(arg, scene) for arg in stmt.args)
         if stmt.op in self.keeps:
             for arg, expr in zip(args, stmt.args, strict=True):
                 if isinstance(arg, Linear | Cases) or is_condition(arg):
-                    message = "what is indicated depends on the number of processes"
-                    raise Leaves("T005", message, expr.span, "a value from a fixed range")
+                    message = "the indication depends on the number of processes"
+                    raise Leaves("T005", message, expr.span, "use a value from a fixed range")
                 nameless(arg, expr.span)
         return Telling("indication", stmt.op, args[0] if len(args) == 1 else args)
 
@@ -252,8 +252,8 @@ def _all_others(name: str, binder: typed.Binder) -> bool:
 def nameless(value: object, span: Span) -> None:
     """Rejects (T009) storing a process that has no name."""
     if value in (ME, PEER) or value is EVERYTHING:
-        message = "a process without a name can't be kept: they are all alike"
-        raise Leaves("T009", message, span, "a parameter of type `Proc`, for one with a name")
+        message = "an unnamed process can't be stored: all of them are alike"
+        raise Leaves("T009", message, span, "use a parameter of type `Proc` to name a process")
     if isinstance(value, tuple | frozenset):
         for part in value:
             nameless(part, span)

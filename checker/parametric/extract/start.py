@@ -18,7 +18,7 @@ def check_states(role: typed.Role, scale: Scale, found: FragmentErrors) -> None:
         try:
             members(decl.type, Scene(scale), decl.span)
         except Leaves as leaves:
-            name, hint = decl.name, "`bool`, `enum { … }`, or a range with numbers at both ends"
+            name, hint = decl.name, "use `bool`, `enum { … }` or a range with numbers at both ends"
             message = f"`{name}` has no fixed set of values: {leaves.diagnostic.message}"
             found.add(Leaves("T005", message, decl.span, hint))
 
@@ -62,8 +62,8 @@ def _initial_choices(
 def _certain(holds: object, choice: typed.InitChoice) -> bool:
     if isinstance(holds, bool):
         return holds
-    message = f"what `{choice.name}` starts as depends on the number of processes"
-    raise Leaves("T005", message, choice.span, "a choice that is the same for every n")
+    message = f"the initial value of `{choice.name}` depends on the number of processes"
+    raise Leaves("T005", message, choice.span, "use a choice that is the same for every n")
 
 
 def senders(handler: typed.Handler, event: typed.OnReceive, scale: Scale) -> tuple[str | None, ...]:

@@ -169,7 +169,7 @@ def members(type_: typed.Type, scene: Scene, span: object = None) -> tuple[objec
     found = tuple(itertools.islice(_members(type_, scene), LARGEST + 1))
     if len(found) > LARGEST:
         where = span if isinstance(span, Span) else None
-        raise Leaves("T005", f"more than {LARGEST} values to try", where, "a smaller type")
+        raise Leaves("T005", f"more than {LARGEST} values", where, "use a smaller type")
     return found
 
 
@@ -195,7 +195,7 @@ def _members(type_: typed.Type, scene: Scene) -> Iterator[object]:
             sizes = range(len(inner) + 1)
             yield from (frozenset(c) for size in sizes for c in itertools.combinations(inner, size))
         case _:
-            raise Leaves("T005", "values of this type can't all be tried", None)
+            raise Leaves("T005", "values of this type can't be enumerated", None)
 
 
 def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]:
@@ -203,7 +203,7 @@ def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]
     high = evaluate(hi, scene)
     if not isinstance(low, int) or not isinstance(high, int):
         message = "this range depends on the number of processes"
-        raise Leaves("T005", message, hi.span, "a range with numbers at both ends")
+        raise Leaves("T005", message, hi.span, "use a range with numbers at both ends")
     return low, high + 1
 
 
@@ -259,8 +259,10 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
         case typed.Comprehension():
             return frozenset(collect_items(expr, expr.binders, scene))
         case typed.Again(definition=definition):
-            message = f"`{definition.name}` calls itself, which is written out for known sizes only"
-            raise Leaves("T007", message, expr.span.caller, "a count without it")
+            message = (
+                f"`{definition.name}` calls itself, and recursion is expanded only for known sizes"
+            )
+            raise Leaves("T007", message, expr.span.caller, "count without it")
         case _:
             if scene.read is not None:
                 return scene.read(expr, scene)
@@ -269,7 +271,7 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
 
 def _parameter(expr: typed.Param, scene: Scene) -> object:
     if expr.name not in scene.scale.values:
-        hint = f"`{expr.name} = …`, or name it in `for all`"
+        hint = f"add `{expr.name} = …`, or name it in `for all`"
         raise Leaves("T015", f"the check gives no value to `{expr.name}`", expr.span, hint)
     return scene.scale.values[expr.name]
 
@@ -283,5 +285,5 @@ def _state(expr: typed.StateRef, scene: Scene) -> object:
 
 
 def no_count(expr: typed.Expr) -> Leaves:
-    message = "what this says of other processes can't be counted"
-    return Leaves("T007", message, expr.span, "`#received(M) >= k`, with a linear term for k")
+    message = "this condition on other processes can't be counted"
+    return Leaves("T007", message, expr.span, "use `#received(M) >= k`, with a linear term for k")

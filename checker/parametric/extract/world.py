@@ -171,7 +171,7 @@ def _values(made: Settings, scene: Scene) -> None:
     for parameter in check.protocol.parameters:
         if parameter.name not in values:
             if parameter.default is None:
-                hint = f"`{parameter.name} = …`, or name it in `for all`"
+                hint = f"add `{parameter.name} = …`, or name it in `for all`"
                 message = f"the check gives no value to `{parameter.name}`"
                 raise Leaves("T015", message, check.span, hint)
             values[parameter.name] = _value(parameter.default, scene)
@@ -203,7 +203,9 @@ def _value(expr: typed.Expr, scene: Scene) -> object:
 def _number(expr: typed.Expr, scene: Scene) -> int | Linear:
     found = evaluate(expr, scene)
     if isinstance(found, Cases) or is_condition(found) or not isinstance(found, int | Linear):
-        raise Leaves("T015", "this is no linear term", expr.span, "sums, and products with numbers")
+        raise Leaves(
+            "T015", "this is not a linear term", expr.span, "use sums, and products with numbers"
+        )
     return found
 
 

@@ -67,7 +67,7 @@ class ParametricChecker:
         known |= {quotient.name for quotient in automaton.quotients}
         for name in fixed:
             if name not in known:
-                raise ValueError(f"{name} is no parameter of {automaton.name}")
+                raise ValueError(f"{name} is not a parameter of {automaton.name}")
         self.automaton = automaton
         self.asking = SolverQueries(seconds)
         self.refining = Refining(automaton)
@@ -175,7 +175,7 @@ class ParametricChecker:
         try:
             require_run(self.automaton, run, question, self.assumed)
         except NotARun as failure:
-            reason = f"what z3 found is no run of the automaton: {failure}"
+            reason = f"z3's solution is not a run of the automaton: {failure}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         return Decision(question, Outcome.VIOLATED, run=run)
 
@@ -188,7 +188,7 @@ class ParametricChecker:
             reason = f"the proof could not be checked a second time: {second.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         if second is not None:
-            reason = "two forms of the same question disagree"
+            reason = "two encodings of the same query disagree"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         return Decision(question, Outcome.PROVED, certificate=how)
 
@@ -202,24 +202,24 @@ class ParametricChecker:
         wanted = self._violation(runs, question.violated, question.at_end)
         second = self.asking.ask(solver, *wanted, limit=PLAIN)
         if not isinstance(second, Unanswered):
-            return second, "asked again in a plain form"
+            return second, "solved again in a plain encoding"
         runs = accelerate(self.automaton, guards, tracked)
         wanted = self._violation(runs, question.violated, question.at_end)
         solver = self.asking.solver([*runs.assertions, *wanted], seed=7)
-        return self.asking.ask(solver), "asked again of a solver that knew nothing"
+        return self.asking.ask(solver), "solved again from scratch"
 
     def _vacuous(self, question: Question) -> Decision | None:
         start = self.possible()
         if isinstance(start, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=start.reason)
         if not start:
-            reason = "no numbers satisfy what is required of them"
+            reason = "no sizes satisfy the condition"
             return Decision(question, Outcome.VACUOUS, reason=reason)
         if question.premise is None:
             return None
         found, _ = self._find(question.premise, at_end=False)
         if isinstance(found, Unanswered):
-            reason = f"whether its premise ever holds is open: {found.reason}"
+            reason = f"whether its premise ever holds is unknown: {found.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         if found is None:
             reason = "its premise never holds"

@@ -38,8 +38,8 @@ def calls_of(world: World) -> tuple[Call, ...]:
     for process, before, client in requests_of(world):
         answer = names.get(client.op)
         if answer is not None and client.is_choice:
-            message = "what is called is chosen when the run starts, and has to be known before it"
-            raise refuse("C042", message, client.span, "a check for each input")
+            message = "the calls are chosen when the run starts, but must be fixed before it"
+            raise refuse("C042", message, client.span, "write a check for each input")
         if answer is not None:
             fields = calls.fields_of(world, ("", "request", client.op))
             args = tuple(written(client, i, type_, env) for i, (_, type_) in enumerate(fields))

@@ -338,14 +338,22 @@ def _writes(of: SequentialObject, kind: str) -> dict[int, State]:
             if len(set(pairs)) == 1:
                 found[number] = pairs[0][0]
                 continue
-        message = f"`{call.op}` neither reads nor writes, so `{of.of.name}` is no register"
-        hint = f"`{kind}` is about registers; `linearizable` is about any object"
+        message = f"`{call.op}` neither reads nor writes, so `{of.of.name}` is not a register"
+        hint = (
+            f"use `linearizable`, which is defined for any object; `{kind}` is defined for"
+            " registers"
+        )
         raise refuse("C042", message, of.asked_at, hint)
     writers = {of.calls[number].process for number in found}
     if len(writers) > 1:
         names = " and ".join(f"`{of.world.sizes.processes[p]}`" for p in sorted(writers))
         message = f"{names} write, and `{kind}` is defined for registers with one writer"
-        raise refuse("C042", message, of.asked_at, "`linearizable` is defined for any number")
+        raise refuse(
+            "C042",
+            message,
+            of.asked_at,
+            "use `linearizable`, which is defined for any number of writers",
+        )
     return found
 
 

@@ -200,6 +200,6 @@ def _columns(automaton: Automaton, calls: tuple[Call, ...]) -> dict[Event, int]:
 
 
 def _too_many(asked: typed.Consistent, calls: tuple[Call, ...]) -> Exception:
-    message = f"{len(calls)} operations can be ordered in too many ways to decide this"
-    hint = "let the clients call fewer, or with fewer arguments that differ"
+    message = f"{len(calls)} operations have too many possible orders"
+    hint = "reduce the number of calls, or of different arguments"
     return refuse("C211", message, asked.span, hint)

@@ -51,8 +51,8 @@ class SequentialObject:
         except RunFault as fault:
             raise self._wrong(fault) from None
         if others:
-            message = f"`{self.of.name}` may start in several ways"
-            raise refuse("C210", message, self.of.span, "a sequential object has one first state")
+            message = f"`{self.of.name}` has several initial states"
+            raise refuse("C210", message, self.of.span, "a sequential object has one initial state")
         return self._bare(first)
 
     def outcomes(self, state: State, call: int) -> tuple[Outcome, ...]:
@@ -89,14 +89,16 @@ class SequentialObject:
                 span, file=at.file, line=at.line, column=at.column, end_line=at.line,
                 end_column=at.column + 1,
             )  # fmt: skip
-        message = f"the object `{self.of.name}` goes wrong here: {fault.message}"
-        return refuse("C210", message, span, "an operation that can't be applied: `require …`")
+        message = f"run-time error in the object `{self.of.name}`: {fault.message}"
+        return refuse(
+            "C210", message, span, "guard an operation that can't be applied with `require …`"
+        )
 
     def grow(self, name: str) -> None:
         """Enlarges a guessed capacity of the object and starts over."""
         self.capacities[name] = 2 * self.capacities.get(name, 4)
         if self.capacities[name] > 4 << GROWTHS:
-            message = f"a value of `{self.of.name}` has no bound"
+            message = f"a value of `{self.of.name}` is unbounded"
             raise refuse("C210", message, self.of.span, "give its type a bound")
         self._instantiate()
 

@@ -38,7 +38,7 @@ COLUMN = {
         "Steps that change dead parts only lead to the same node of N, so runs of N are shorter.",
         STUTTER,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "the length of a shortest run is asked for",
+        "it needs the length of a shortest run",
     ),
     Ask.END: TableEntry(
         Use.PROVEN,
@@ -106,14 +106,14 @@ COLUMN = {
         "N has one node for all states that differ in dead parts only.",
         LIVE,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         LIVE,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
@@ -121,7 +121,7 @@ COLUMN = {
         " by valence, and N has others.",
         LIVE,
         "valence/test_all_states.py::test_no_reduction_is_used",
-        "each state is asked about",
+        "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.PROVEN,

@@ -18,7 +18,7 @@ MILNER = "Milner 1971"
 FINKEL = "Finkel and Schnoebelen 2001"
 TORRALBA = "Torralba 2017"
 
-WHOLE_RUNS = "`{name}` is about whole runs, and what is never taken counts there"
+WHOLE_RUNS = "`{name}` is a liveness property; dominance is proven for safety only"
 
 
 def analyse(system: TransitionSystem) -> Found:
@@ -50,7 +50,7 @@ COLUMN = {
         "What is put into monotone sets goes first even where a shortest run would do without it.",
         FINKEL,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "the length of a shortest run is asked for",
+        "it needs the length of a shortest run",
     ),
     Ask.END: _not_about_whole_runs(
         "A run that ends in s has a counterpart from t that may go on: where there is more to"
@@ -90,14 +90,14 @@ COLUMN = {
         "N has not all states.",
         FINKEL,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         FINKEL,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
@@ -105,14 +105,14 @@ COLUMN = {
         " passed by have a valence of their own.",
         FINKEL,
         "valence/test_all_states.py::test_no_reduction_is_used",
-        "each state is asked about",
+        "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.NO,
         "What is put into sets goes first: a depth of N says nothing of that depth of G.",
         FINKEL,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "a limit of depth is given",
+        "a depth limit is set",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,

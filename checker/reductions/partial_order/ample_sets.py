@@ -86,7 +86,7 @@ def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple
     known = [effects(system, action) for action in system.actions]
     unclear = [e.action.name for e in known if not e.clear]
     if unclear:
-        return (), (f"it is not known what `{unclear[0]}` does",)
+        return (), (f"the effect of `{unclear[0]}` is unknown",)
     search = _Search(system, known)
     found: list[AmpleAction] = []
     reasons: list[str] = []
@@ -163,14 +163,18 @@ class _Search:
         if self.live and mine.action.promised == FALSE:
             return FALSE, ""
         if self.live and (rival := self._staying(mine.action)) is not None:
-            return FALSE, f"`{rival}` may meet the constraint of {name} and change nothing"
+            return (
+                FALSE,
+                f"`{rival}` may satisfy the fairness constraint of {name} without changing"
+                " the state",
+            )
         if not mine.single:
             return FALSE, f"{name} has a choice"
         if not self.may_progress(mine):
             return FALSE, f"{name} may be part of a cycle"
         for access in mine.accesses:
             if access.writes and any(may_change(look, access) for look in self.seen):
-                return FALSE, f"{name} changes what an invariant looks at"
+                return FALSE, f"{name} changes what an invariant reads"
         parts: list[Expr] = []
         if self.live:
             parts = conjuncts(mine.action.promised)
@@ -182,7 +186,7 @@ class _Search:
         ]
         for other in sorted(others, key=lambda one: one.cost):
             if self.left <= 0:
-                return FALSE, f"it takes long to see when {name} commutes with the others"
+                return FALSE, f"it takes too long to decide when {name} commutes with the others"
             before = future.left
             clashes = self._clashes(mine, other, future)
             self.left -= before - future.left
@@ -192,9 +196,9 @@ class _Search:
             parts.append(negation(clashes))
         when = conj(*dict.fromkeys(parts))
         if free_in(when) - {param for param, _ in mine.binders}:
-            return FALSE, f"it is not known what {name} does"
+            return FALSE, f"the effect of {name} is unknown"
         if size(when) > LARGEST:
-            return FALSE, f"it takes long to see when {name} commutes with the others"
+            return FALSE, f"it takes too long to decide when {name} commutes with the others"
         return when, ""
 
     def _staying(self, action: ir.Action) -> str | None:

@@ -45,7 +45,7 @@ COLUMN = {
         "An eager step goes before others even where a shortest run would do without it.",
         GODEFROID,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "the length of a shortest run is asked for",
+        "it needs the length of a shortest run",
     ),
     Ask.END: TableEntry(
         Use.PROVEN,
@@ -73,7 +73,7 @@ COLUMN = {
         " kept up to stuttering together with their fairness; that is not proven here.",
         PELED,
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is followed from where runs start",
+        "`{name}` is monitored from the initial states",
     ),
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,
@@ -108,14 +108,14 @@ COLUMN = {
         "N has not all states.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
@@ -123,7 +123,7 @@ COLUMN = {
         " them; states between two steps that commute are left out, and were to be counted.",
         GODEFROID,
         "valence/test_all_states.py::test_no_reduction_is_used",
-        "each state is asked about",
+        "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.NO,
@@ -131,7 +131,7 @@ COLUMN = {
         " says nothing of that depth of G.",
         GODEFROID,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
-        "a limit of depth is given",
+        "a depth limit is set",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,

@@ -151,7 +151,7 @@ class _Group:
             if renaming.value(const.type, const.value) != const.value:
                 return self._why(const, images)
         if any(renaming.state(self.types, state) not in self._states for state in self.initial):
-            return "they do not all start alike"
+            return "their initial states differ"
         return None
 
     def _why(self, one: Fixed | Still, images: Permutation) -> str:

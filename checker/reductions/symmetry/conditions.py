@@ -144,7 +144,7 @@ class Conditions:
         verb = "is" if len(all_) == 1 else "are"
         said = f"{names} {verb} named {where}"
         if not named:
-            said = f"a value {where} tells {names} apart"
+            said = f"a value {where} distinguishes {names}"
         why = here.with_place(said)
         self.fixed[type_, value] = Fixed(type_, value, why)
 
@@ -272,7 +272,7 @@ class Conditions:
             case ir.For(name, domain, body):
                 inner = self._bind(name, domain, here)
                 if not commutes(stmt):
-                    self._in_order(domain, "a loop goes over them one after the other", here)
+                    self._in_order(domain, "a loop iterates over them in order", here)
                 self._block(body, inner.without(changed), changed)
             case ir.While(condition, body, _, place):
                 self._expr(condition, here.at(place))
@@ -340,11 +340,11 @@ class Conditions:
             case ir.Quant(_, name, domain, body):
                 inner = self._bind(name, domain, here)
                 if expr.type == t.BOOL and can_fault(body, inner.known):
-                    self._in_order(domain, "they are looked at until a run-time error", here)
+                    self._in_order(domain, "they are evaluated until a run-time error", here)
                 self._expr(body, inner)
             case ir.Comprehension(type_, name, domain, where, item):
                 if isinstance(type_, t.SeqT):
-                    self._in_order(domain, "a sequence is made of them one after the other", here)
+                    self._in_order(domain, "a sequence is built from them in order", here)
                 inner = self._bind(name, domain, here)
                 self._expr(where, inner)
                 self._expr(item, self._assume(where, inner).knowing(known_from(where, True)))

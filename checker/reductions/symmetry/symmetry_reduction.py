@@ -69,7 +69,7 @@ COLUMN = {
         " with it.",
         EMERSON,
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
-        "`{name}` is followed from where runs start",
+        "`{name}` is monitored from the initial states",
     ),
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,
@@ -105,14 +105,14 @@ COLUMN = {
         "N has orbits, and their number is another one.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
-        "the number of states is asked for",
+        "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
@@ -120,7 +120,7 @@ COLUMN = {
         " it: neither is the same in a whole orbit. Both would have to be renamed with states.",
         IP,
         "valence/test_all_states.py::test_no_reduction_is_used",
-        "each state is asked about",
+        "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.PROVEN,

@@ -200,7 +200,7 @@ def test_what_is_no_run_is_not_executed() -> None:
     with pytest.raises(NotARun, match="can have received"):
         execute(automaton, lonely)
     unfinished = replace(run, segments=())
-    with pytest.raises(NotARun, match="has to go on"):
+    with pytest.raises(NotARun, match="must move on"):
         require_run(automaton, unfinished, Question("all", somebody(IDLE), True), ONE_SHORT)
 
 

@@ -231,5 +231,5 @@ def test_a_store_out_of_range_is_an_error_and_no_step() -> None:
 def test_what_has_too_many_values_is_refused_by_name() -> None:
     wide = SetT(TupleT((IntT(0, 999), IntT(0, 999))))
     variable = ir.Variable("seen", wide, frozenset(), ir.VariableKind.SHARED)
-    with pytest.raises(Unsupported, match="`seen`: it has a place for each of 1,000,000 values"):
+    with pytest.raises(Unsupported, match="`seen`: it has an entry for each of 1,000,000 values"):
         Encoding(ir.TransitionSystem("wide", (), (variable,), (), (), (), (), ()))

@@ -70,14 +70,14 @@ class NativeChance(ChanceGraph):
             with budgets.raising_when_exhausted():
                 self._build()
         except (Undecided, TooFine, MemoryError) as error:
-            self.missing = str(error) or "there is no memory left"
+            self.missing = str(error) or "out of memory"
         except KeyboardInterrupt as error:
             self.missing = stop_reason(error)
         self.seconds = time.monotonic() - started
 
     def _build(self) -> None:
         search = self._search
-        search.tell("chance: the graph of steps")
+        search.tell("probabilities: state graph")
         self._numbers = Numbers(search.whole())
         self._states = States(search, self._numbers, build_graph(search, self._numbers))
         graph = self._states.graph
@@ -225,7 +225,7 @@ class NativeChance(ChanceGraph):
         for part in parts:
             count *= len(part)
         if count > RULES:
-            why = f"the adversary has more than {RULES:,} ways behind its coins"
+            why = f"the adversary has more than {RULES:,} strategies after its coins"
             raise ImproperChance(why, self._by.hoisted[action].choices[depth].place)
         total = sum(weights)
         return [

@@ -71,8 +71,8 @@ class Checkpoint:
             there = _others(run.place)
         if RUN in there:
             run._go()
-            message = f"a run is kept in {location} already"
-            hint = f"`--resume {location}` goes on with it"
+            message = f"{location} already has a saved run"
+            hint = f"resume it with `--resume {location}`"
             raise SpecError((Diagnostic("E010", message, hint=hint),))
         return run
 
@@ -82,8 +82,8 @@ class Checkpoint:
         run = cls(location, identity, keep=keep)
         with run._using():
             if run.place.read(RUN) is None:
-                message = f"no run is kept in {location}"
-                hint = "`--checkpoint DIR` begins one"
+                message = f"{location} has no saved run"
+                hint = "start one with `--checkpoint DIR`"
                 raise SpecError((Diagnostic("E012", message, hint=hint),))
             run._enter()
             said = run.place.read(RUN) or b""
@@ -114,7 +114,7 @@ class Checkpoint:
                 self._image = image.digest, words
                 self.place.write(RUN, seal(self._document()))
             elif self._image != (image.digest, words):
-                raise self._changed_error(["the tool itself, although its version is the same"])
+                raise self._changed_error(["the tool itself, with the same version"])
             folder.claim()
             if folder.latest() is None:
                 begin(folder, system, image)
@@ -169,8 +169,8 @@ class Checkpoint:
         """Takes over what :data:`RUN` records as this run's own."""
         document = unseal(said)
         if document is None or document.get("format") != FORMAT:
-            message = f"{RUN} in {self.given} is damaged, or of a format this version does not read"
-            hint = "the version that began the run may read it; or begin again in another folder"
+            message = f"{RUN} in {self.given} is damaged, or its format is unknown to this version"
+            hint = "use the version that started the run, or start again in another folder"
             raise SpecError((Diagnostic("E012", message, hint=hint),))
         self.capacities = dict(document["capacities"] or {})
         self._image = document["digest"], document["words"]
@@ -180,9 +180,9 @@ class Checkpoint:
             raise self._changed_error(changes)
 
     def _changed_error(self, what: list[str]) -> SpecError:
-        message = f"since the run in {self.given} was begun, this has changed: "
+        message = f"inputs of the run in {self.given} have changed: "
         message += "; ".join(what)
-        hint = "undo that, or begin another run with `--checkpoint`"
+        hint = "undo the change, or start another run with `--checkpoint`"
         return SpecError((Diagnostic("E013", message, hint=hint),))
 
     def _mend(self) -> None:
@@ -193,9 +193,9 @@ class Checkpoint:
         if wrong:
             names = ", ".join(wrong[:NAMED]) + (", …" if len(wrong) > NAMED else "")
             at = folder.committed_depth
-            where = f"level {at}" if at >= 0 else "the beginning"
+            where = f"level {at}" if at >= 0 else "the start"
             self.mended = (
-                f"damaged or missing in {self.given}: {names}; the run went on from {where}"
+                f"damaged or missing in {self.given}: {names}; the run resumed from {where}"
             )
 
     def _clear(self) -> None:
@@ -212,8 +212,8 @@ class Checkpoint:
         try:
             self._claim = FolderLock(self.place)
         except FolderLocked as who:
-            message = f"another run works in {self.given}: {who}"
-            hint = "wait until it has ended, or take another folder"
+            message = f"another run is using {self.given}: {who}"
+            hint = "wait until it has ended, or use another folder"
             raise SpecError((Diagnostic("E015", message, hint=hint),)) from None
 
     def _go(self) -> None:
@@ -245,7 +245,7 @@ def reporting_disk_errors(location: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = "make room, or name another folder; what was committed before is as it was"
+        hint = "free disk space or use another folder; earlier commits are intact"
         if not isinstance(error.strerror, str) or error.filename is None:
             raise
         where = (
@@ -262,6 +262,6 @@ def _others(place: Storage) -> set[str]:
 
 def _require_empty(location: str, there: set[str]) -> None:
     if there:
-        message = f"{location} has other things in it, such as {min(there)}"
-        hint = "name a folder that is empty, or none yet"
+        message = f"{location} is not empty (contains {min(there)})"
+        hint = "use an empty or new folder"
         raise SpecError((Diagnostic("E011", message, hint=hint),))

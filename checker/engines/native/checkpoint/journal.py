@@ -133,7 +133,7 @@ class Journal:
             why = f"{error.strerror or error}"
             why = why[:1].lower() + why[1:]
             where = self.folder.location
-            raise CannotKeep(f"the run can't be kept in {where}: {why}") from error
+            raise CannotKeep(f"the run can't be saved in {where}: {why}") from error
         now = time.monotonic()
         self._next = now + max(self.every, SHARE * (now - started))
 

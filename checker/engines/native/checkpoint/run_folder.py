@@ -161,7 +161,7 @@ class RunFolder:
             where = self.place.path(part.name)
             if isinstance(error, OSError) and not self.place.local:  # it may be the network
                 raise OSError(errno.EIO, " ".join(f"{error}".split()), where) from error
-            raise Damaged(errno.EIO, "is not what was written there", where) from error
+            raise Damaged(errno.EIO, "has changed since it was written", where) from error
 
     def _schema(self) -> pyarrow.Schema:
         import pyarrow as pa
@@ -176,7 +176,7 @@ class RunFolder:
         ``parts``: all of the levels after the last commit, up to and with this one.
         """
         if self._writer is not None and not self.is_mine:
-            raise OSError(errno.ESTALE, "another run goes on from here", self.location)
+            raise OSError(errno.ESTALE, "another run resumed from here", self.location)
         after = self.committed_depth
         assert found.depth > after, "a commit is about levels that none was about before"
         assert all(after < part.level <= found.depth for part in parts)

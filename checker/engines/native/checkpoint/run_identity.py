@@ -42,13 +42,13 @@ class Identity(Struct, frozen=True):
             found.append(f"{name}, from {before or 'no setting'} to {after or 'no setting'}")
         for option in ("fine_steps", "coverage"):
             if getattr(self, option) != getattr(now, option):
-                how = "given now" if getattr(now, option) else "given before and not now"
+                how = "given only now" if getattr(now, option) else "given before but not now"
                 found.append(f"--{option.replace('_', '-')}, {how}")
         if self.reduce != now.reduce:
             found.append(f"--reduce, from {self.reduce} to {now.reduce}")
         if list(self.asked) != list(now.asked):
             before, after = (listing(one.asked) or "nothing" for one in (self, now))
-            found.append(f"the properties asked, from {before} to {after}")
+            found.append(f"the properties checked, from {before} to {after}")
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -156,10 +156,10 @@ def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
     needed = 8 * most + 40 * numbers.count
     limit = search.limits.memory
     if limit is not None and store.used_bytes + needed > limit:
-        why = f"the graph of steps does not fit into the memory limit of {limit:,} bytes"
+        why = f"the state graph exceeds the memory limit of {limit:,} bytes"
         raise Undecided(why)
     if needed > available_memory():
-        raise Undecided("there is no memory for the graph of steps")
+        raise Undecided("not enough memory for the state graph")
     alone = 8 * most * len(store.workers) > available_memory()
     rooms = 1 if alone else len(store.workers)
     search.kernel.stop.clear()

@@ -157,7 +157,7 @@ class _Decision:
             self.found.fair = True
             return False
         try:
-            search.tell("liveness: whether the state graph has a cycle")
+            search.tell("liveness: looking for cycles")
             search.require_states()
             store = search.cycles().store if search.cycles else search.load()
             if has_cycle(search.kernel, store, search.limits, search.check_time):
@@ -172,7 +172,7 @@ class _Decision:
     def _has_graph(self, load: Callable[[], GraphStates], needed: list[Numbered]) -> bool:
         """Whether the graph of what ``load`` gives was built; ``needed``: by these properties."""
         try:
-            self.search.tell("liveness: the graph of steps")
+            self.search.tell("liveness: state graph")
             self._prepare(load())
         except (Undecided, MemoryError) as error:
             self._give_up(needed, error)
@@ -200,7 +200,7 @@ class _Decision:
                 self.found.violations[prop.name] = path
 
     def _give_up(self, props: list[Numbered], error: BaseException) -> None:
-        why = str(error) or "there is no memory left"
+        why = str(error) or "out of memory"
         if isinstance(error, KeyboardInterrupt):
             why = stop_reason(error)
         for _, prop in props:
@@ -209,14 +209,14 @@ class _Decision:
     def _prepare(self, ground: GraphStates) -> None:
         """Builds the graph and its core."""
         if self.justice > MAX_JUSTICE:
-            raise Undecided("there are too many expressions of justice")
+            raise Undecided("there are too many justice constraints")
         self.store, numbers = ground.store, Numbers(ground)
         graph = build_graph(self.search, numbers)
         self.found.edges = graph.edges
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
         self.states = States(self.search, numbers, graph)
         if self.search.found.maybe_cyclic:
-            self.search.tell("liveness: which cycles are fair")
+            self.search.tell("liveness: fair cycles")
             self.core = core_of(self.states)
         self.found.fair = self.ends > 0 or self.core is not None
 

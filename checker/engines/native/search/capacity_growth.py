@@ -109,7 +109,7 @@ def _restore(left: Levels, search: Search) -> None:
     if store.memory is not None:
         old.spill()
         if old.used_bytes + left.states * (8 + store.width) > store.memory:
-            raise OutOfMemory("there is no room for both searches")
+            raise OutOfMemory("there is not enough memory for both searches")
     store.reserve(left.states)
     for depth in range(found.depth + 1):
         if depth:

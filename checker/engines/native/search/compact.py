@@ -9,10 +9,10 @@ from checker.records import replace
 from checker.reductions.reduction_plan import ReductionPlan, Unused
 from checker.results.phrases import at_most
 
-NO_GRAPH = "compact mode keeps no states to make a graph of"
+NO_GRAPH = "compact mode stores no states to build a graph from"
 """The reason why liveness is undecided where the system may have cycles."""
 
-NO_ROUND = "it is proven only where the state graph has no cycle, which compact mode can't tell"
+NO_ROUND = "it is proven only for acyclic state graphs, and compact mode can't detect cycles"
 
 COMPARED = 92
 """The mean number of slots that a new state is compared with, at most.
@@ -42,9 +42,10 @@ def omission_probability(states: int, bits: int) -> float:
 def omission_text(probability: float, bits: int) -> str:
     """The report's text on a search with slots that hold so many bits of a fingerprint."""
     return (
-        f"compact mode tells states apart by {bits} bits of a fingerprint and by where it is kept:"
-        f" with a probability of at most {at_most(probability)} some state was omitted, where"
-        " fingerprints are like random numbers"
+        f"compact mode distinguishes states by {bits} bits of a fingerprint and by its"
+        " table position:"
+        f" with a probability of at most {at_most(probability)} some state was omitted, if"
+        " fingerprints behave like random numbers"
     )
 
 

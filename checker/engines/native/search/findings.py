@@ -17,7 +17,7 @@ Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
 
 
-TOO_NESTED = "an action makes more nested choices than the native engine takes"
+TOO_NESTED = "an action has more nested choices than the native engine supports"
 
 SELDOM, AGAIN = 4096, 4
 """Below such a balance of states in which one step is enough, only every fourth level is tried."""

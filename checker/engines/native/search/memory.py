@@ -247,7 +247,7 @@ def _private(size: int) -> mmap.mmap:
     try:
         return mmap.mmap(-1, size, **_FLAGS)
     except (OSError, OverflowError, ValueError) as error:
-        raise MemoryError(f"no {size:,} bytes of memory") from error
+        raise MemoryError(f"can't allocate {size:,} bytes") from error
 
 
 def _reserve(size: int, most: int) -> mmap.mmap | None:

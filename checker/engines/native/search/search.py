@@ -118,7 +118,7 @@ class Search:
         except CannotKeep as error:
             self.stopped = str(error)
         except (OutOfMemory, MemoryError) as error:
-            self.stopped = str(error) or "there is no memory left"
+            self.stopped = str(error) or "out of memory"
             if self.journal is not None:
                 self.journal.no_memory(self)
         finally:

@@ -220,7 +220,7 @@ class Store:
                 return  # rows have gone to the disk, and the table is large enough
             if self.memory is not None and self.memory < self.used_bytes + available_memory():
                 raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
-            raise OutOfMemory("there is no memory left for a larger table")
+            raise OutOfMemory("not enough memory for a larger table")
         try:
             rows = int(slots * LOAD) * self.width
             for crew in self.workers:
@@ -228,7 +228,7 @@ class Store:
             self._renew(slots)
         except MemoryError as error:
             self._addresses()
-            raise OutOfMemory("there is no memory left for a larger table") from error
+            raise OutOfMemory("not enough memory for a larger table") from error
         except BaseException:
             self._renew(slots)  # an interruption: there has to be a whole table in any case
             raise

@@ -50,7 +50,7 @@ def parallel_map(
         for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool as error:
-        raise OSError("a process was ended from outside; perhaps memory was short") from error
+        raise OSError("a process was killed from outside, perhaps for lack of memory") from error
     except BaseException:
         held.close()  # processes that still work stop now
         raise

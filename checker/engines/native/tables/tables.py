@@ -83,14 +83,14 @@ def prepare(out: str) -> None:
         if place.local and os.path.exists(place.location) and not os.path.isdir(place.location):
             raise NotADirectoryError(None, "it is a file", place.location)
         if place.files():
-            hint = "name a folder that is empty, or none yet"
+            hint = "use an empty or new folder"
             raise SpecError((Diagnostic("E035", f"{out} is not empty", hint=hint),))
         place.create()
         place.write(CONTENTS, b"")
         place.delete(CONTENTS)
     except OSError as error:
-        message = f"no tables can be written to {out}: {error.strerror or error}"
-        raise SpecError((Diagnostic("E036", message, hint="name another folder"),)) from None
+        message = f"can't write tables to {out}: {error.strerror or error}"
+        raise SpecError((Diagnostic("E036", message, hint="use another folder"),)) from None
 
 
 def write_tables(
@@ -161,7 +161,7 @@ def _require_all(place: Storage, pieces: int) -> None:
     """Raises ``OSError`` unless the files of all pieces are in this folder."""
     there = sum(name.startswith(f"{STATES}/") for name in place.files())
     if there != pieces:
-        said = f"{there} of {pieces} files are here: executors must write to the same folder"
+        said = f"only {there} of {pieces} files are here: executors must write to the same folder"
         raise OSError(errno.EIO, said, place.location)
 
 

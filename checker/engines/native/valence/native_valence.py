@@ -43,8 +43,8 @@ def searched_system(problem: ValenceProblem) -> Attributed:
     layout = problem.layout
     if layout.bits > WIDEST:
         raise Unsupported(
-            f"{layout.values} values and {layout.processes} processes are {layout.bits} bits for"
-            f" each state, and {WIDEST} are the most"
+            f"{layout.values} values and {layout.processes} processes need {layout.bits} bits for"
+            f" each state, and the limit is {WIDEST}"
         )
     letters = Property(
         DECIDED, PropertyKind.LIVENESS, FALSE, TRUE, "", propositions=problem.decided
@@ -69,7 +69,7 @@ class NativeValence(ValenceGraph):
             with budgets.raising_when_exhausted(), self._budget.enforced():
                 self._build()
         except (Undecided, MemoryError) as error:
-            self.missing = str(error) or "there is no memory left"
+            self.missing = str(error) or "out of memory"
         except KeyboardInterrupt as error:
             self.missing = stop_reason(error)
 
@@ -77,7 +77,7 @@ class NativeValence(ValenceGraph):
 
     def _build(self) -> None:
         search, started = self._search, time.monotonic()
-        search.tell("valence: the graph of steps")
+        search.tell("valence: state graph")
         self._numbers = Numbers(search.whole())
         self._states = States(search, self._numbers, build_graph(search, self._numbers))
         self._levels = levels_of(self._numbers, search.depth)
@@ -156,12 +156,12 @@ class NativeValence(ValenceGraph):
 
     def undecided_run(self, *, bivalent: bool) -> Path | None:
         """Looks for an end, then for a fair cycle."""
-        self._search.tell("valence: executions that never decide")
+        self._search.tell("valence: runs that never decide")
         try:
             with self._budget.enforced():
                 return self._undecided_run(bivalent)
         except (Undecided, MemoryError) as error:
-            raise ValenceUnknown(str(error) or "there is no memory left") from error
+            raise ValenceUnknown(str(error) or "out of memory") from error
 
     def _undecided_run(self, bivalent: bool) -> Path | None:
         if self._runs is None:
