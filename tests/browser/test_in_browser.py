@@ -10,6 +10,7 @@ import pytest
 
 from checker.records import replace
 from checker.render.html import page_of
+from checker.results.events import Handled
 from checker.results.trace import Failure, Trace
 from checker.words.events import sentence
 from checker.words.steps import headline
@@ -125,7 +126,7 @@ def test_the_address_is_followed_and_kept(open_page: Open) -> None:
 def test_what_stands_in_a_trace_is_text_and_nothing_else(open_page: Open) -> None:
     evil = "</script><script>document.title='x'</script><img src=http://127.0.0.1:9/ onerror=a()>"
     trace = broken()
-    step = replace(trace.steps[1], headline=evil)
+    step = replace(trace.steps[1], kind="step", events=(Handled(evil, process="p1"),))
     steps = (trace.steps[0], step, *trace.steps[2:])
     told = replace(trace, definition=evil, sentence=evil, property_name=evil, steps=steps)
     page = open_page(told, told, fragment="#step=1").page

@@ -91,7 +91,7 @@ def test_whatever_is_changed_is_shown_or_refused(document: dict[str, Any]) -> No
     [
         (("steps", 1, "kind"), "zz", "steps[1].kind: invalid enum value 'zz'"),
         (("steps", 1, "events", 0, "kind"), "zz", "steps[1].events[0].kind: invalid"),
-        (("steps", 1, "events", 0, "kind"), "receive", "peers"),
+        (("steps", 1, "events", 0, "kind"), "receive", "missing required field `message`"),
         (("fates", 0, "process"), "p9", "'p9' is no process"),
         (("fates", 0, "faulty"), "zz", "fates[0].faulty: invalid enum value 'zz'"),
         (("explanation", "context"), [99], "there is no step 99"),

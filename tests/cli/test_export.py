@@ -18,7 +18,7 @@ Out = pytest.CaptureFixture[str]
 STARTS = {
     "csv": "step,process,kind",
     "itf": '{\n  "#meta"',
-    "json": '{\n  "format": 4',
+    "json": '{\n  "format": 5',
     "mermaid": "sequenceDiagram",
     "shiviz": "(?<event>",
     "svg": "<svg",
