@@ -54,7 +54,7 @@ def test_memory() -> None:
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "available_memory", lambda: 1 << 20)
     answer = native.explore(two_phase(8), Limits(), threads=1)
-    assert "no memory" in partial(answer)
+    assert "not enough memory" in partial(answer)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

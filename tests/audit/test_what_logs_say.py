@@ -119,7 +119,7 @@ def test_attributes_of_opentelemetry_are_read(rows: list[dict[str, Any]], tmp_pa
     ("row", "said"),
     [
         ({"resourceSpans": 3}, "`resourceSpans` is not a list"),
-        ({"attributes": [{"key": "a", "value": {}}, {"key": "a", "value": {}}]}, "there twice"),
+        ({"attributes": [{"key": "a", "value": {}}] * 2}, "duplicate attribute"),
         ({"attributes": [{"key": 1}]}, "`key` with one `value`"),
     ],
 )

@@ -98,7 +98,7 @@ def test_a_step_has_the_distributions_that_its_text_says(
     ],
 )
 def test_what_a_coin_shows_is_not_taken_back(body: str) -> None:
-    with pytest.raises(ImproperChance, match=r"taken back"):
+    with pytest.raises(ImproperChance, match=r"removes an outcome"):
         outcomes(body)
 
 

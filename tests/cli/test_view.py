@@ -106,7 +106,7 @@ def test_a_spec_that_has_changed_and_has_no_such_run(
     spec.write_text(SPEC.replace(before, after))
     assert main(["replay", str(trace)]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("error[E009]: t.json is no run of echo.bcast any more: ")
+    assert err.startswith("error[E009]: t.json is no longer a run of echo.bcast: ")
     assert says in err
     assert "echo.bcast has changed since" in err
     assert "`bivalence view t.json` shows it all the same" in err
@@ -181,7 +181,7 @@ def test_a_run_that_another_version_wrote(trace: Path, spec: Path, capsys: Out) 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
         (b"", "E006"),
         (b"{", "E006"),
         (b"[]", "E006"),
@@ -304,4 +304,4 @@ def test_processes_are_chosen(
     assert main(["view", str(file), "--processes", "p2,p9"]) == 2
     assert "there is no p9 in this run: p1, p2, p3" in capsys.readouterr().err
     assert main(["view", str(file), "--processes", "p2,,p3"]) == 2
-    assert "with commas between them" in capsys.readouterr().err
+    assert "separate processes by commas" in capsys.readouterr().err

@@ -279,7 +279,7 @@ def test_a_graph_without_room_leaves_the_rest_as_it_is(monkeypatch: pytest.Monke
     assert answer.exhaustive
     assert answer.distinct_states == 3
     assert answer.undecided.keys() == {"p"}
-    assert "no memory" in answer.undecided["p"]
+    assert "not enough memory" in answer.undecided["p"]
 
 
 def test_the_memory_limit_counts_the_graph_too() -> None:
@@ -289,7 +289,7 @@ def test_the_memory_limit_counts_the_graph_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "undecided"), [("the graph of steps", {"p", "q"}), ("p", {"p", "q"}), ("q", {"q"})]
+    ("phase", "undecided"), [("state graph", {"p", "q"}), ("p", {"p", "q"}), ("q", {"q"})]
 )
 def test_an_interruption_leaves_what_is_known(phase: str, undecided: set[str]) -> None:
     """What the search has found is told, and so are the properties that were decided before."""
