@@ -147,7 +147,7 @@ def test_a_note_is_told_once_with_its_checks(capsys: Out, monkeypatch: pytest.Mo
     flood = specs() / "consensus/flood_set.bcast"
     assert main(["check", f"{flood}::two_rounds", f"{flood}::one_round", str(EAGER), "-q"]) == 0
     out = capsys.readouterr().out
-    note = "\n  note two_rounds, one_round: in lock step: what clients can ask they ask before"
+    note = "\n  note two_rounds, one_round: in lock step: clients make their requests before the"
     assert out.count("in lock step") == 1
     assert note in out and out.index(note) < out.index("\n  no_fault ")
 

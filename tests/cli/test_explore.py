@@ -54,7 +54,7 @@ def test_the_run_is_drawn(explore: Said) -> None:
 
 def test_back_and_forth(explore: Said) -> None:
     out = explore(EAGER, "1", "2", "u", "r", "u 2", "u", "jump 1", "jump 7", "undo x")
-    assert "back before: p1 crashes\n" in out
+    assert "undone: p1 crashes\n" in out
     assert out.count("step 2: p1 crashes\n") == 2
     assert "this is the start: there is nothing to undo\n" in out
     assert "the run has no step 7: it has steps 0 to 2\n" in out
@@ -132,7 +132,7 @@ def test_inner_steps_say_whose_they_are(explore: Said) -> None:
 
 def test_a_check_is_no_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", EAGER]) == 2
-    assert "a scenario of a check is called FILE::CHECK::SCENARIO" in capsys.readouterr().err
+    assert "name a scenario of a check as FILE::CHECK::SCENARIO" in capsys.readouterr().err
 
 
 def test_a_start_is_drawn_where_there_are_several(explore: Said) -> None:

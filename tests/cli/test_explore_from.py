@@ -47,7 +47,7 @@ def test_it_goes_on_from_a_step(explore: Said, trace: Path) -> None:
     assert "    1  p1 broadcasts a  (3 alternatives)\n" in out
     assert "    2  " not in out.partition("> redo")[0].partition("> alternatives")[2]
     assert "step 2: p1 receives COPY(DATA(p1, a)) from p1\n" in out
-    assert "back before: p1 broadcasts a\n" in out
+    assert "undone: p1 broadcasts a\n" in out
     assert headlines[2] in out
 
 
@@ -130,7 +130,7 @@ def test_settings_of_the_trace_are_those_of_the_session(
     file = tmp_path / "run.json"
     main(["check", f"{SPEC}::crash_one", *options, "--trace-out", str(file)])
     out = explore(f"{file}@1", "alternatives 1", f"save {tmp_path}/again")
-    assert "in place of step 1, " in out
+    assert "instead of step 1, " in out
     saved = (tmp_path / "again.scenario").read_text()
     assert ("fine steps" in saved) == ("--fine-steps" in options)
     assert ("set n = 4" in saved) == ("--set" in options)

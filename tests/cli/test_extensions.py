@@ -81,7 +81,7 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
 ) -> None:
     install(folder, monkeypatch, ENGINE + EXPORT, POINTS)
     assert check("--engine", "toy", name="all") == 3
-    assert "the toy engine does not know" in " ".join(capsys.readouterr().out.split())
+    assert "the toy engine does not support" in " ".join(capsys.readouterr().out.split())
     assert check("--engine", "toy", "--coverage") == 2
     assert "error[E007]" in capsys.readouterr().err
     assert check("--engine", "toy", "--max-states", "2") == 2
@@ -91,7 +91,7 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
     assert check("--engine", "toy", "--master", "local[2]") == 2
     assert "--master applies to --engine spark" in capsys.readouterr().err
     assert check("--engine", "toy", "--threads", "2") == 1
-    assert "the toy engine does not know `--threads`" in capsys.readouterr().out
+    assert "the toy engine does not support `--threads`" in capsys.readouterr().out
 
 
 def test_an_engine_that_does_not_end_is_ended(
@@ -169,12 +169,12 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         (ENGINE + "del Toy.name", "fails with AttributeError"),
         (ENGINE + "Toy.capabilities = 3", "does not declare its capabilities as a mapping"),
         (ENGINE + "Toy.capabilities = {'all': True}", "declares True of 'all'"),
-        (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is no SearchEngine"),
+        (ENGINE + "Toy.capabilities = {Feature.RUNS: YES}", "is not a SearchEngine"),
         (ENGINE + "Toy.explore = lambda self: 1", "fails with TypeError"),
         (ENGINE + "Toy.explore = lambda *_: 1 / 0", "fails with ZeroDivisionError"),
         (ENGINE + "Toy.explore = lambda *_: None", "returned a NoneType"),
         (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
-        (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "violates 'p', which is no"),
+        (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "a violation of 'p', which is not"),
         (
             ENGINE.replace("self.path(parent, state)", "None"),
             "reported a violation of small without a run",

@@ -37,7 +37,7 @@ def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
         "b.bcast",
         "  B: no checks",
         "",
-        "interfaces, which every spec sees:",
+        "interfaces, visible in every spec:",
         "  I: request ask(k: 0..1), indication say()",
     ]
 

@@ -53,10 +53,10 @@ def said(
         ("faults crash <= 1", "", "no fairness is assumed for a process that crashes"),
         (
             "faults crash <= 2, recover",
-            "may come back, with its `stable` state only; at most 2 crashes in all",
+            "may recover, with only its `stable` state; at most 2 crashes in all",
             "a correct process is eventually up forever",
         ),
-        ("faults omission <= 1", "", "a process of which messages are lost"),
+        ("faults omission <= 1", "", "a process whose messages are lost"),
         ("faults byzantine <= 1", "in anybody's name; where messages", "a Byzantine process"),
         (
             "faults byzantine <= 1  links authenticated",
@@ -68,7 +68,7 @@ def said(
         (
             "timing partial noise 2",
             "explored only with: a timeout comes too early at most 2 times",
-            "at most 2 times a timeout comes too early",
+            "a timeout comes too early at most 2 times",
         ),
         ("timing clocks drift 1", "no two clocks are more than 1 tick apart", "more than 1 tick"),
         (
@@ -154,7 +154,7 @@ def test_nobody_asks(tmp_path: Path) -> None:
 
 
 def test_of_fine_steps_it_is_said_what_stays_one_step(tmp_path: Path) -> None:
-    whole = "every copy of a multicast is a step of its own"
+    whole = "every copy of a multicast is a separate step"
     noted, _ = said(tmp_path, "faults crash <= 1", fine=True)
     assert whole in noted and "but for" not in noted
     noted, _ = said(tmp_path, "faults crash <= 1  links lossy, bounded 1", fine=True)
