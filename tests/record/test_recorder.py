@@ -160,7 +160,7 @@ def test_the_log_of_an_earlier_run_is_refused_unless_said_otherwise(tmp_path: Pa
     path = tmp_path / "p1.ndjson"
     Recorder(path, "p1").close()
     before = path.read_bytes()
-    with pytest.raises(FileExistsError, match="mode='w' begins a new one"):
+    with pytest.raises(FileExistsError, match="mode='w' replaces it"):
         Recorder(path, "p1")
     with pytest.raises(FileExistsError, match="is there already"):
         Recorder(path, "p1", mode="x")
