@@ -198,7 +198,7 @@ def test_names_of_other_logs_are_mapped(tmp_path: Path) -> None:
     [
         ("[columns", "no TOML"),
         ('[columns]\nprocesss = "p"', "no `processsˋ".replace("ˋ", "`")),
-        ('columns = "x"', "table of texts"),
+        ('columns = "x"', "table of strings"),
     ],
 )
 def test_a_bad_mapping_is_told(text: str, said: str, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_an_interface_that_logs_can_not_be_asked(tmp_path: Path) -> None:
         (APPENDED, "ReplicatedLog", "log_agreement", "the log has no column `offset`"),
         (APPENDED, "ReplicatedLog", "no_lost_writes", "the log has no column `offset`"),
         (LOG, "ReliableBroadcast", "payload_integrity", "the log has no column `payload_hash`"),
-        (LOG, "FailureDetector", "strong_accuracy", "only clocks say"),
+        (LOG, "FailureDetector", "strong_accuracy", "only clocks show"),
     ],
 )
 def test_what_can_not_be_asked_is_unknown_where_it_is_wanted(

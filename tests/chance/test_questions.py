@@ -194,7 +194,7 @@ def test_a_bound_is_a_sum_of_fractions(tmp_path: Path, written: str, value: str)
         ("at most - 1", "E065", "-1 is no such number"),
         ("at most 1 - 3/2", "E065", "-1/2 is no such number"),
         ("at most 1/0", "E065", "divides by zero"),
-        ("at most 0.5", "S001", "a chance is a fraction of two, such as `1/2`"),
+        ("at most 0.5", "S001", "write a probability as a fraction, such as `1/2`"),
         ("within 3 steps", "S001", "`at least` or `at most`"),
         ("within 0 - 1 steps at most 1", "E065", "-1 is not a number of steps"),
     ],

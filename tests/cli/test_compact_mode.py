@@ -47,6 +47,6 @@ def test_what_wants_states_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["check", f"{spec}::three", "--compact", *more]) == 2
     said = capsys.readouterr().err
-    assert "error[E007]: compact mode keeps no states" in said
+    assert "error[E007]: compact mode stores no states" in said
     assert f"leave out `--compact` or `{more[0]}`" in said
     assert not list(tmp_path.iterdir())

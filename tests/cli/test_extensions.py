@@ -174,7 +174,10 @@ def test_a_lie_of_an_engine_of_the_tool_is_a_bug(monkeypatch: Patch) -> None:
         (ENGINE + "Toy.explore = lambda *_: 1 / 0", "fails with ZeroDivisionError"),
         (ENGINE + "Toy.explore = lambda *_: None", "returned a NoneType"),
         (ENGINE.replace('"toy", len', '"native", len'), "returned an answer of 'native'"),
-        (ENGINE.replace("setdefault(prop.name,", "setdefault('p',"), "a violation of 'p', which is not"),
+        (
+            ENGINE.replace("setdefault(prop.name,", "setdefault('p',"),
+            "a violation of 'p', which is not",
+        ),
         (
             ENGINE.replace("self.path(parent, state)", "None"),
             "reported a violation of small without a run",

@@ -78,8 +78,11 @@ def test_a_page_is_opened_in_a_browser(
     [
         (["--compare", "other.json"], "--html FILE"),
         (["--without-faults"], "--html FILE"),
-        (["--html", "-", "--without-faults", "--compare", "other.json"], "only one run"),
-        (["--html", "-", "--compare", "other.bcast"], "say which check of it"),
+        (
+            ["--html", "-", "--without-faults", "--compare", "other.json"],
+            "only one of them is possible",
+        ),
+        (["--html", "-", "--compare", "other.bcast"], "name a check, as FILE::CHECK"),
         (["--html", "-", "--open"], "can't be opened"),
         (["--html", "/nowhere/at/all.html"], "there is no folder"),
         (["--html", "page.html", "--svg", "page.html"], "same file"),

@@ -93,9 +93,9 @@ def test_words_that_a_shell_has_made_of_braces(spec: str, capsys: Out) -> None:
     [
         (["--grid", "n=0"], 2, "impossible: the protocol has 0 processes"),
         (["--grid", "n=2", "--max-states", "2"], 3, "1 cell: 1 stopped"),
-        (["--grid", "n=2", "other.bcast"], 2, "one check at a time"),
+        (["--grid", "n=2", "other.bcast"], 2, "sweep takes one check"),
         (["--grid", "m=2"], 2, "there is no parameter `m`"),
-        (["--grid", "n=2", "--out", "-"], 2, "Parquet goes to a file"),
+        (["--grid", "n=2", "--out", "-"], 2, "Parquet can't be written to stdout"),
         (["--grid", "n=2", "--out", "x", "--json", "x"], 2, "the same file"),
         (["--grid", "n=2", "--out", "no/x"], 2, "there is no folder no"),
         (["--grid", "n=2", "--traces", "counter.bcast"], 2, "counter.bcast: "),

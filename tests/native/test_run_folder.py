@@ -161,7 +161,7 @@ def test_who_has_claimed_the_folder_last_commits_alone(folder: RunFolder) -> Non
     again.claim()
     assert again.latest() == Findings(depth=1)
     for old in (left, folder):
-        with pytest.raises(OSError, match="another run goes on") as caught:
+        with pytest.raises(OSError, match="another run resumed") as caught:
             old.commit(Findings(depth=2), [put(old, 2)])
         assert caught.value.filename == folder.location
     again.clean()

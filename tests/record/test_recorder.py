@@ -162,7 +162,7 @@ def test_the_log_of_an_earlier_run_is_refused_unless_said_otherwise(tmp_path: Pa
     before = path.read_bytes()
     with pytest.raises(FileExistsError, match="mode='w' replaces it"):
         Recorder(path, "p1")
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         Recorder(path, "p1", mode="x")
     assert path.read_bytes() == before
     Recorder(path, "p1", mode="a").close()
