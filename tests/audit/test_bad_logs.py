@@ -44,7 +44,7 @@ ROW = '{"process": "p1", "pos": 0, "kind": "broadcast", "msg": "a"}'
         ('{"process": "p1", "kind": "deliver", "msg": "a"}', "E081", "no `pos`"),
         ('{"pos": 1, "kind": "deliver", "msg": "a"}', "E081", "no `process`"),
         ('{"process": "p1", "pos": 1, "kind": "deliver"}', "E081", "no `msg`"),
-        ('{"process": "p1", "pos": -3, "kind": "deliver", "msg": "a"}', "E082", "goes back"),
+        ('{"process": "p1", "pos": -3, "kind": "deliver", "msg": "a"}', "E082", "decrease"),
         ('{"process": "p1", "pos": 0, "kind": "deliver", "msg": "a"}', "E083", "0 twice"),
         ('{"process": "p1", "pos": "x", "kind": "deliver", "msg": "a"}', "E088", "`pos` is 'x'"),
         ('{"process": "p1", "pos": 1.5, "kind": "deliver", "msg": "a"}', "E088", "`pos` is 1.5"),
@@ -54,8 +54,8 @@ ROW = '{"process": "p1", "pos": 0, "kind": "broadcast", "msg": "a"}'
             "E088",
             "`status` is 'late'",
         ),
-        ('{"process": "p1", "pos": 1, ', "E080", "no JSON"),
-        ("17", "E080", "no JSON object"),
+        ('{"process": "p1", "pos": 1, ', "E080", "not JSON"),
+        ("17", "E080", "not a JSON object"),
         ("[" * 200_000, "E080", "nested too deep"),
         ('{"x": ' + "[" * 200_000 + "]" * 200_000 + "}", "E080", "nested too deep"),
     ],
@@ -115,7 +115,7 @@ def test_a_file_that_is_given_twice_is_told(tmp_path: Path) -> None:
     (tmp_path / "link.ndjson").symlink_to(file)
     for others in ((file,), (f"{tmp_path}/./log.ndjson",), (str(tmp_path / "link.ndjson"),)):
         found = problem(file, *others)
-        assert found.code == "E083" and "given twice" in found.message
+        assert found.code == "E083" and "duplicate log" in found.message
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_names_of_other_logs_are_mapped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[columns", "no TOML"),
+        ("[columns", "not TOML"),
         ('[columns]\nprocesss = "p"', "no `processsˋ".replace("ˋ", "`")),
         ('columns = "x"', "table of strings"),
     ],

@@ -143,9 +143,9 @@ def test_a_gallery_has_a_page_for_each_protocol_and_property(tmp_path: Path, cap
     assert (folder / "talk" / "quiet.bcast.txt").read_text(encoding="utf-8") == SPEC
     assert "quiet.bcast::two" in index
     told = capsys.readouterr()
-    assert "1 run, 2 checks left out" in told.out
-    assert "left out: quiet.bcast::two: agreement holds: in every fair run" in told.err
-    assert "left out: wrong.bcast: this `{` is never closed (S003, line 1)" in told.err
+    assert "1 run, 2 checks skipped" in told.out
+    assert "skipped: quiet.bcast::two: agreement holds: in every fair run" in told.err
+    assert "skipped: wrong.bcast: this `{` is never closed (S003, line 1)" in told.err
     assert main(["gallery", str(folder), str(tmp_path / "talk"), "--every"]) == 0
     assert len(list((folder / "talk").glob("*.html"))) == 2
     balanced(index)

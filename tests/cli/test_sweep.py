@@ -140,7 +140,7 @@ def test_a_full_disk_costs_no_result(
         assert main(["sweep", spec, "--grid", "n=1..2", *output, *REFERENCE]) not in (0, 1)
         told = capsys.readouterr()
         assert "2 cells: 2 done" in told.out
-        assert told.err.count("going on") == 1 and "No space left" in told.err.splitlines()[-1]
+        assert told.err.count("continuing") == 1 and "No space left" in told.err.splitlines()[-1]
     assert not Path("o").exists()
 
 

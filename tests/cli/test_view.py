@@ -106,7 +106,7 @@ def test_a_spec_that_has_changed_and_has_no_such_run(
     spec.write_text(SPEC.replace(before, after))
     assert main(["replay", str(trace)]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("error[E009]: t.json is no run of echo.bcast any more: ")
+    assert err.startswith("error[E009]: t.json is no longer a run of echo.bcast: ")
     assert says in err
     assert "echo.bcast has changed since" in err
     assert "show it with `bivalence view t.json`" in err

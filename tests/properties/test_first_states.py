@@ -102,7 +102,7 @@ MISTAKES = [
     _mistake(
         "forall p in Proc: (initially «correct(p)») => eventually p.y == 0",
         "N019",
-        "who is correct",
+        "which processes are correct",
         "correct(p) and",
     ),
     _mistake("always forall p in Proc: «small» and p.x > 0", "N002", "`small`", ""),

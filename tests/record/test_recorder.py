@@ -174,7 +174,7 @@ def test_the_log_of_an_earlier_run_is_refused_unless_said_otherwise(tmp_path: Pa
     ]
     Recorder(path, "p1", mode="w").close()
     assert [(row["pos"], row["kind"]) for row in rows(path)] == [(1, "start"), (2, "end")]
-    with pytest.raises(ValueError, match="no mode"):
+    with pytest.raises(ValueError, match="unknown mode"):
         Recorder(path, "p1", mode="r")
 
 
