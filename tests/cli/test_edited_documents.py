@@ -100,7 +100,7 @@ def test_whatever_is_changed_is_shown_or_refused(document: dict[str, Any]) -> No
         (("loop",), 99, "no loop: 99"),
         (("steps", 0, "number"), 10**30, "has the number"),
         (("steps", 0, "number"), 1.0, "expected an integer"),
-        (("variables", 0, "kind"), 3, "expected a text"),
+        (("variables", 0, "kind"), 3, "expected a string"),
     ],
 )
 def test_what_is_wrong_is_said(
