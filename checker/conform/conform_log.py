@@ -98,7 +98,7 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
         parameters={},
         engine=resolved_name(asked.options.engine),
         word=Word.UNKNOWN,
-        sentence=f"unknown: {why} before the search began",
+        sentence=f"{why} before the search began",
         logs=log.files,
         run=log.run,
         read=log.read,
@@ -157,7 +157,7 @@ class _Conforming:
             said = f"all {count(observation.lines, 'line')} are explained by a run of this check"
             return self._made(observation, Word.HOLDS, said, run)
         if self.stopped is not None:
-            said = f"unknown: {self.stopped}; so far {self.found.explained:,} lines are explained"
+            said = f"{self.stopped}; so far {self.found.explained:,} lines are explained"
             return self._made(observation, Word.UNKNOWN, said)
         return self._violated(observation)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.cli.main import main
-from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.check_line import (
     GREEN,
@@ -18,7 +18,7 @@ from checker.render.terminal.check_line import (
     total_text,
 )
 from checker.resources import specs
-from checker.results.events import At
+from checker.results.trace import At
 from checker.results.verdict import Expected, Report, RestsOn, ScenarioVerdict, Support, Word
 from tests.cli.fake import held
 from tests.results.test_documents import made
@@ -147,7 +147,7 @@ def test_a_note_is_told_once_with_its_checks(capsys: Out, monkeypatch: pytest.Mo
     flood = specs() / "consensus/flood_set.bcast"
     assert main(["check", f"{flood}::two_rounds", f"{flood}::one_round", str(EAGER), "-q"]) == 0
     out = capsys.readouterr().out
-    note = "\n  note two_rounds, one_round: in lock step: clients make their requests before"
+    note = "\n  note two_rounds, one_round: in lock step: clients make their requests before the"
     assert out.count("in lock step") == 1
     assert note in out and out.index(note) < out.index("\n  no_fault ")
 

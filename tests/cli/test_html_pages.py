@@ -78,7 +78,10 @@ def test_a_page_is_opened_in_a_browser(
     [
         (["--compare", "other.json"], "--html FILE"),
         (["--without-faults"], "--html FILE"),
-        (["--html", "-", "--without-faults", "--compare", "other.json"], "only one of them is possible"),
+        (
+            ["--html", "-", "--without-faults", "--compare", "other.json"],
+            "only one of them is possible",
+        ),
         (["--html", "-", "--compare", "other.bcast"], "name a check, as FILE::CHECK"),
         (["--html", "-", "--open"], "can't be opened"),
         (["--html", "/nowhere/at/all.html"], "there is no folder"),
@@ -141,8 +144,8 @@ def test_a_gallery_has_a_page_for_each_protocol_and_property(tmp_path: Path, cap
     assert "quiet.bcast::two" in index
     told = capsys.readouterr()
     assert "1 run, 2 checks skipped" in told.out
-    assert "left out: quiet.bcast::two: agreement holds: in every fair run" in told.err
-    assert "left out: wrong.bcast: this `{` is never closed (S003, line 1)" in told.err
+    assert "skipped: quiet.bcast::two: agreement holds: in every fair run" in told.err
+    assert "skipped: wrong.bcast: this `{` is never closed (S003, line 1)" in told.err
     assert main(["gallery", str(folder), str(tmp_path / "talk"), "--every"]) == 0
     assert len(list((folder / "talk").glob("*.html"))) == 2
     balanced(index)

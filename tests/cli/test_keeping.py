@@ -45,7 +45,7 @@ def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -
     begin = ["check", SPEC, "--set", "n=5", "--reduce", "none", "--checkpoint", str(folder)]
     assert main([*begin, "--coverage", "--max-depth", "5"]) == 3
     (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("resume with: ")]
-    command = shlex.split(line.removeprefix("go on with: "))
+    command = shlex.split(line.removeprefix("resume with: "))
     assert command[0] == "bivalence"
     assert main(command[1:]) == 0
     out = capsys.readouterr()

@@ -76,4 +76,4 @@ def test_a_trace_of_one_property_can_be_replayed_explained_and_stepped_through(
     assert "the interpreter accepts all 3 steps" in capsys.readouterr().out
     assert main(["explain", trace, "--budget", "2"]) == 1
     assert main(["view", trace, "--html", str(tmp_path / "run.html")]) == 0
-    assert "doesn't say what else" not in capsys.readouterr().err
+    assert "omits alternatives" not in capsys.readouterr().err

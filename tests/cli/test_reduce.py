@@ -227,7 +227,7 @@ def test_a_run_is_gone_on_with_as_it_was_begun(
     folder = tmp_path / "run"
     stopped(folder, "--reduce", "symmetry")
     (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("resume with: ")]
-    command = shlex.split(line.removeprefix("go on with: "))
+    command = shlex.split(line.removeprefix("resume with: "))
     assert "--reduce symmetry" in " ".join(command)
     assert main([*command[1:], *engine]) == 0
     assert f"searched {ORBITS} distinct states" in capsys.readouterr().out

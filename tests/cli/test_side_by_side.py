@@ -83,8 +83,8 @@ def test_a_gallery_is_the_same_with_many_processes(folder: Path, capsys: Out) ->
         target = folder / f"pages{jobs}"
         assert main(["gallery", str(target), *shown, "--budget", "60", "--jobs", jobs]) == 0
         out = capsys.readouterr()
-        assert "2 runs, 1 check left out" in out.out
-        assert "left out: bad.bcast: " in out.err
+        assert "2 runs, 1 check skipped" in out.out
+        assert "skipped: bad.bcast: " in out.err
         found.append(pages(target))
     assert found[0] == found[1]
     assert main(["gallery", str(folder / "q"), *shown, "-q"]) == 0

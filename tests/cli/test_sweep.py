@@ -95,7 +95,7 @@ def test_words_that_a_shell_has_made_of_braces(spec: str, capsys: Out) -> None:
         (["--grid", "n=2", "--max-states", "2"], 3, "1 cell: 1 stopped"),
         (["--grid", "n=2", "other.bcast"], 2, "sweep takes one check"),
         (["--grid", "m=2"], 2, "there is no parameter `m`"),
-        (["--grid", "n=2", "--out", "-"], 2, "Parquet goes to a file"),
+        (["--grid", "n=2", "--out", "-"], 2, "Parquet can't be written to stdout"),
         (["--grid", "n=2", "--out", "x", "--json", "x"], 2, "the same file"),
         (["--grid", "n=2", "--out", "no/x"], 2, "there is no folder no"),
         (["--grid", "n=2", "--traces", "counter.bcast"], 2, "counter.bcast: "),
@@ -140,7 +140,7 @@ def test_a_full_disk_costs_no_result(
         assert main(["sweep", spec, "--grid", "n=1..2", *output, *REFERENCE]) not in (0, 1)
         told = capsys.readouterr()
         assert "2 cells: 2 done" in told.out
-        assert told.err.count("going on") == 1 and "No space left" in told.err.splitlines()[-1]
+        assert told.err.count("continuing") == 1 and "No space left" in told.err.splitlines()[-1]
     assert not Path("o").exists()
 
 

@@ -37,17 +37,17 @@ def wrong(folder: Path, text: str) -> Diagnostic:
 @pytest.mark.parametrize(
     ("text", "code", "row", "said"),
     [
-        (line(1) + "{oops}\n" + line(2), "E077", 2, "no JSON"),
-        (line(1) + "[1]\n", "E077", 2, "no JSON object"),
+        (line(1) + "{oops}\n" + line(2), "E077", 2, "not JSON"),
+        (line(1) + "[1]\n", "E077", 2, "not a JSON object"),
         (line(1) + line(2, kind="recieve"), "E077", 2, "unknown kind of line `recieve`"),
         ('{"process":"p1","kind":"end"}\n', "E071", 1, "no `pos`"),
         ('{"pos":1,"kind":"end"}\n', "E071", 1, "no `process`"),
-        ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "no position"),
-        (line(1) + line(2) + line(2), "E072", 3, "p1 goes back"),
+        ('{"process":"p1","pos":"1","kind":"end"}\n', "E071", 1, "is not a position"),
+        (line(1) + line(2) + line(2), "E072", 3, "the positions of p1 decrease"),
         ("[" * 200_000 + "\n", "E077", 1, "nested too deeply"),
-        (line(1) + line(2).replace("2", "9" * 5_000), "E077", 2, "no JSON"),
+        (line(1) + line(2).replace("2", "9" * 5_000), "E077", 2, "too long"),
         (line(1) + line(2**63), "E071", 2, "too large"),
-        (line(1) + line(2).replace("2", "1\N{ARABIC-INDIC DIGIT TWO}"), "E077", 2, "no JSON"),
+        (line(1) + line(2).replace("2", "1\N{ARABIC-INDIC DIGIT TWO}"), "E077", 2, "not JSON"),
         (line(5) + line(4), "E072", 2, "4 after 5"),
     ],
 )

@@ -84,6 +84,6 @@ def test_arguments_that_are_left_out_are_written_as_an_ellipsis(
     spec.write_text(STEPS, "utf-8")
     assert main(["check", str(spec), "-q"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "left out write `…`: `p2 receives DATA … from p1`" in shown
+    assert "write `…` for omitted arguments: `p2 receives DATA … from p1`" in shown
     spec.write_text(STEPS.replace("DATA from", "DATA … from"), "utf-8")
     assert main(["check", str(spec), "-q"]) == 0

@@ -53,7 +53,7 @@ def test_a_name_is_looked_up_through_attributes(tmp_path: Path, monkeypatch: Pat
 
 def test_what_is_not_there() -> None:
     code, message = refused("nothing")
-    assert (code, message) == ("E008", "there is no thing 'nothing'")
+    assert (code, message) == ("E008", "unknown thing 'nothing'")
 
 
 @pytest.mark.parametrize(

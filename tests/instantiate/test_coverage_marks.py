@@ -113,8 +113,8 @@ def test_a_full_link_is_told_where_it_is_filled(links: str, fine: bool, tmp_path
 @pytest.mark.parametrize(
     ("faults", "said"),
     [
-        ("crash <= 3", "crash <= 3 of 2 processes"),
-        ("byzantine <= 3", "byzantine <= 3 of 2 processes"),
+        ("crash <= 3", "crash <= 3 is impossible with 2 processes"),
+        ("byzantine <= 3", "byzantine <= 3 is impossible with 2 processes"),
         ("omission <= 0 - 1", "omission <= -1"),
         ("crash <= 0 - 1, recover", "crash <= -1"),
     ],

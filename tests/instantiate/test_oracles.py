@@ -556,8 +556,8 @@ KINDS = [
     ("Consensus", "propose(0)", "decide(_)", "`StrongConsensus`"),
     ("MessageConsensus", "propose(A)", "decide(_)", "`StrongConsensus`"),
     ("ReliableBroadcast", "broadcast(A)", "deliver(_, _)", "`ByzantineReliableBroadcast`"),
-    ("Queue", "submit(A)", "deliver(_)", "none of this kind comes with the tool"),
-    ("AtomicCommit", "propose(0)", "decide(_)", "none of this kind comes with the tool"),
+    ("Queue", "submit(A)", "deliver(_)", "the library has none for this layer"),
+    ("AtomicCommit", "propose(0)", "decide(_)", "the library has none for this layer"),
 ]
 
 

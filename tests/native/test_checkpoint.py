@@ -140,13 +140,13 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, resume: bool) -> 
         (replace(IDENTITY, check="b"), "the check, from a to b"),
         (
             replace(IDENTITY, sources={"a.bcast": "12", "b.bcast": "35"}),
-            "this has changed: the text of b.bcast",
+            "have changed: the text of b.bcast",
         ),
         (replace(IDENTITY, sources={"a.bcast": "12"}), "the text of b.bcast"),
         (replace(IDENTITY, settings={"n": "4"}), "n, from 3 to 4"),
         (replace(IDENTITY, settings={}), "n, from 3 to no setting"),
         (replace(IDENTITY, fine_steps=True), "--fine-steps, given only now"),
-        (replace(IDENTITY, coverage=True), "--coverage, given now"),
+        (replace(IDENTITY, coverage=True), "--coverage, given only now"),
         (replace(IDENTITY, asked=("low",)), "the properties checked, from nothing to low"),
     ],
 )

@@ -161,7 +161,7 @@ def test_who_has_claimed_the_folder_last_commits_alone(folder: RunFolder) -> Non
     again.claim()
     assert again.latest() == Findings(depth=1)
     for old in (left, folder):
-        with pytest.raises(OSError, match="another run goes on") as caught:
+        with pytest.raises(OSError, match="another run resumed") as caught:
             old.commit(Findings(depth=2), [put(old, 2)])
         assert caught.value.filename == folder.location
     again.clean()
@@ -220,7 +220,7 @@ def test_a_disk_without_room_leaves_the_commits_before(folder: RunFolder) -> Non
 
 def test_rows_of_another_width_are_refused(folder: RunFolder) -> None:
     part = put(folder, 0)
-    with pytest.raises(OSError, match="not what was written"):
+    with pytest.raises(OSError, match="has changed since it was written"):
         whole(RunFolder(folder.location, WORDS + 1), part)
 
 
@@ -264,5 +264,5 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[data.index(bytes(range(8, 24))) + 3] ^= 1
     path.write_bytes(data)
-    with pytest.raises(OSError, match="not what was written"):
+    with pytest.raises(OSError, match="has changed since it was written"):
         list(folder.read(part))

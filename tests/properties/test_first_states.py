@@ -87,20 +87,22 @@ MISTAKES = [
     _mistake(
         "always forall p in Proc: «initially p.x == 1 => p.y <= 1»",
         "N019",
-        "`initially` is about the first state",
+        "`initially` refers to the first state",
         "(initially …) => always …",
     ),
     _mistake(
         "eventually «initially forall p in Proc: p.x == 1»",
         "N019",
-        "`initially` is about the first state",
+        "`initially` refers to the first state",
         "move it out",
     ),
-    _mistake("initially «eventually forall p in Proc: p.x == 1»", "N019", "about a run", "leave"),
+    _mistake(
+        "initially «eventually forall p in Proc: p.x == 1»", "N019", "describes a run", "leave"
+    ),
     _mistake(
         "forall p in Proc: (initially «correct(p)») => eventually p.y == 0",
         "N019",
-        "who is correct",
+        "which processes are correct",
         "correct(p) and",
     ),
     _mistake("always forall p in Proc: «small» and p.x > 0", "N002", "`small`", ""),

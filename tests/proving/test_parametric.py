@@ -80,7 +80,7 @@ def test_a_run_that_the_protocol_has_not_refutes_nothing(automaton: list[Automat
     report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
     verdict = report.verdicts[0]
     assert verdict.word is Word.UNKNOWN and verdict.trace is None
-    assert "runs that the protocol has not" in verdict.reason
+    assert "runs that the protocol lacks" in verdict.reason
     assert report.exit_code == 3
 
 

@@ -254,4 +254,4 @@ def test_executors_with_another_python(alone: Trial) -> None:
         pytest.skip("there is one Python here")
     said = refused(alone, "--conf", f"spark.pyspark.python={python}")
     assert said.startswith("error[E026]: the executors run Python 3.")
-    assert f"and this is Python 3.{sys.version_info[1]}" in said
+    assert f"and this machine Python 3.{sys.version_info[1]}" in said

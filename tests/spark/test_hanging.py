@@ -113,7 +113,7 @@ def test_a_time_limit_binds_whatever_tasks_do(
     assert time.monotonic() - before < PATIENCE
     assert found.stopped == limits.no_more_time
     assert not found.exhaustive
-    assert any("what is known is what was committed" in remark for remark in found.remarks)
+    assert any("results are those committed" in remark for remark in found.remarks)
     assert stopped(folder.place)
     eventually(lambda: not is_there(stopped(folder.place)), "what was cancelled goes on")
     again = RunFolder(folder.location, folder.words)

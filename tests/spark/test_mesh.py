@@ -348,7 +348,7 @@ OTHERS = {
 def test_only_whom_one_calls_takes_the_call(called: Handshake) -> None:
     """So nobody in between can have a task's proof for one task and show it to another."""
     caller = Handshake.among(TOKEN, 1, "room")
-    with pytest.raises(UnknownPeer, match="does not take this run's token"):
+    with pytest.raises(UnknownPeer, match="rejects this run's token"):
         conversation(caller, called, 0)
 
 
