@@ -22,7 +22,8 @@ SOON = 20.0
 """Seconds in which something ends whose time is one second."""
 
 AGAIN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""What is raised just where Python ignores it is raised again, but it is told of, too."""
+"""An exception that is raised while an object is made leaves it half made, and its finaliser says
+so."""
 
 LONG_HANDLER = """\
 protocol P {
