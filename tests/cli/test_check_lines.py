@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.cli.main import main
+from checker.records import replace
 from checker.render.terminal.canvas import as_text
 from checker.render.terminal.check_line import (
     GREEN,
@@ -18,7 +18,7 @@ from checker.render.terminal.check_line import (
     total_text,
 )
 from checker.resources import specs
-from checker.results.trace import At
+from checker.results.events import At
 from checker.results.verdict import Expected, Report, RestsOn, ScenarioVerdict, Support, Word
 from tests.cli.fake import held
 from tests.results.test_documents import made
