@@ -229,6 +229,8 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
         case FaultKind.LOSS:
             one, many = "loss", "losses"
             which = f"of {texts[2]} from {texts[0]} to {texts[1]}"
+        case FaultKind.PAUSE:
+            one, many, which = "pause", "pauses", f"of {texts[0]}"
         case FaultKind.SPLIT:
             one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
         case FaultKind.BYZANTINE:

@@ -41,6 +41,7 @@ def narrative_sentences(
             _liars(trace),
             _losses(trace),
             _suspicions(trace),
+            _pauses(trace),
             _world(trace),
             _for_ever(trace),
         )
@@ -323,6 +324,16 @@ def _suspicions(trace: Trace) -> Iterator[str]:
         yield f"{parts[0]}, which had not crashed."
     elif parts:
         yield f"{'; '.join(parts)}; none of these had crashed then."
+
+
+def _pauses(trace: Trace) -> Iterator[str]:
+    """Yields who paused, and when it did its next step."""
+    for step, event in _events(trace, ev.Paused):
+        who = event.process
+        later = (s.number for s in trace.steps if s.number > step.number and s.process == who)
+        back = next(later, None)
+        went_on = "and has not gone on" if back is None else f"and went on at step {back}"
+        yield f"{who} paused at step {step.number}, {went_on}."
 
 
 def _world(trace: Trace) -> Iterator[str]:

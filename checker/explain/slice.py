@@ -19,7 +19,14 @@ from checker.results.trace import Trace
 from checker.results.truth import Fact, facts, whole_word, word_of
 
 FAULTS = (
-    ev.Crashed | ev.Recovered | ev.Lost | ev.Forged | ev.World | ev.OracleIndicated | ev.TimedOut
+    ev.Crashed
+    | ev.Recovered
+    | ev.Paused
+    | ev.Lost
+    | ev.Forged
+    | ev.World
+    | ev.OracleIndicated
+    | ev.TimedOut
 )
 """Kinds of events that others may be the consequence of without any message between them."""
 

@@ -11,7 +11,14 @@ from checker.instantiate.bounds import asked_of_states, within_bounds
 from checker.instantiate.effects import between_handlers, start_order
 from checker.instantiate.effects import coarse as effects_coarse
 from checker.instantiate.effects import fine as effects_fine
-from checker.instantiate.faults import byzantine, crash_points, crashes, stable_storage
+from checker.instantiate.faults import (
+    byzantine,
+    crash_points,
+    crashes,
+    pause_points,
+    pauses,
+    stable_storage,
+)
 from checker.instantiate.network import links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
@@ -74,10 +81,11 @@ def instantiate(
     start_numbers()
     sizes = compute(check, overrides)
     check = ghosts.without_unread(unfold(check, sizes.values))
+    fine = fine and not check.pausing  # a pause falls between the effects that would be steps
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
-    if fine and ghosts.has_any(check):
-        made.effects.update(_ghost_code(check, sizes, capacities or {}, ask))
+    if made.queues and ghosts.has_any(check):
+        made.effects.update(_ghost_code(check, sizes, capacities or {}, fine, ask))
     properties = _declare(made, ask)
     _draft(made)
     system = effects_fine.lower_effects(made) if fine else effects_coarse.lower_effects(made)
@@ -101,11 +109,11 @@ def instantiate(
 
 
 def _ghost_code(
-    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], ask: Ask
+    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool, ask: Ask
 ) -> dict[str, EffectDef]:
     """Returns the effects that ghost code becomes, which are known when all is drafted, and queued
     where effects are steps."""
-    first = stack.start(check, sizes, capacities, True)
+    first = stack.start(check, sizes, capacities, fine)
     _declare(first, ask)
     _draft(first)
     return {code.name: code for code in first.ghost_code}
@@ -132,6 +140,8 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     properties = ask(made, (*made.check.prove, *asked_of_states(made.check)))
     made.bounds = tuple(p for p in properties if p.is_bound)
     crashes.declare(made)
+    pauses.declare(made)
+    pause_points.declare(made)
     if made.fine:
         effects_fine.declare(made)
         properties = between_handlers.properties_between_handlers(made, properties)
@@ -152,7 +162,10 @@ def _draft(made: World) -> None:
     oracles.draft(made)
     crashes.recoveries(made)
     yields.go_on(made)
+    pause_points.resume(made)
+    starts = list(made.starts)
     crashes.crashes(made)
     if made.check.crash_points in ("inside", "everywhere"):
         crash_points.add(made)
+    pause_points.add(made, starts)
     made.init.extend(start_order.starts(made))

@@ -219,6 +219,17 @@ class World(Struct):
         return self.check.splits and (bound is None or self.bound(bound) > 0)
 
     @property
+    def may_pause(self) -> bool:
+        """Tells whether a process may pause."""
+        bound = self.check.pauses
+        return self.check.pausing and (bound is None or self.bound(bound) > 0)
+
+    @property
+    def queues(self) -> bool:
+        """Tells whether the effects of a handler may wait in a queue of its process."""
+        return self.fine or self.may_pause
+
+    @property
     def crash_bound(self) -> int:
         return self.bound(self.check.crash)
 
@@ -282,8 +293,8 @@ class World(Struct):
         return negation(ir.Apply(BOOL, ir.Op.EQ, (member(one, side), member(other, side))))
 
     def idle(self, process: Expr) -> Expr:
-        """Returns whether ``process`` has no pending effects (fine steps only)."""
-        if not self.fine or PENDING not in self.variables:
+        """Returns whether ``process`` has no pending effects: it is not inside a handler."""
+        if PENDING not in self.variables:
             return TRUE
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
@@ -355,7 +366,7 @@ class World(Struct):
 def is_effect(world: World, emit: ir.Emit) -> bool:
     """Tells whether a crash can fall beside ``emit``: not beside what belongs to something else."""
     kind = world.effects[emit.effect].kind
-    return kind not in (ir.EffectKind.ASSIGN, ir.EffectKind.GHOST)
+    return kind not in (ir.EffectKind.ASSIGN, ir.EffectKind.TIMER, ir.EffectKind.GHOST)
 
 
 _ZERO = ir.Const(IntT(0, 0), 0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from checker.model.ir import CRASHING, Action, ActionKind
+from checker.model.ir import CRASHING, PAUSING, Action, ActionKind
 
 FAULTS = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
-"""The kinds of actions that are faults; a crash inside a handler is one as well."""
+"""The kinds of actions that are faults; a crash or a pause inside a handler is one as well."""
 
 
 def is_fault(action: Action) -> bool:
     """Returns whether a step of ``action`` is a fault of the environment."""
-    return action.kind in FAULTS or action.name.endswith(CRASHING)
+    return action.kind in FAULTS or action.name.endswith((CRASHING, PAUSING))
 
 
 def fault_kind(action: Action) -> str:

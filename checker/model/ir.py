@@ -684,6 +684,7 @@ class EffectKind(StrEnum):
     SEND = "send"  # args: receivers (a set of processes), message
     STORE = "store"  # args: the value: a write to stable storage, or to shared state
     ASSIGN = "assign"  # args: the value: no effect, but read by properties after a crash
+    TIMER = "timer"  # no effect either: a timer is started or cancelled
     GHOST = "ghost"  # no effect either: ghost code, which belongs to the effect before it
     VISIBLE = "visible"  # a delivery to the application: visible to properties
 
@@ -750,6 +751,9 @@ without events."""
 
 CRASHING = ", crashing inside"
 """Suffix of the name of the variant of an action whose process crashes inside it."""
+
+PAUSING = ", pausing inside"
+"""Suffix of the name of the variant of an action whose process pauses inside it."""
 
 TRUE = Const(BOOL, True)
 FALSE = Const(BOOL, False)

@@ -17,6 +17,8 @@ class MarkKind(StrEnum):
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
     PERFORM = "perform"  # args: process, its act on the environment
     RECOVER = "recover"  # args: process
+    PAUSE = "pause"  # args: the process that is paused from now on
+    RESUME = "resume"  # args: the process that goes on after a pause
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
     TIMEOUT = "timeout"  # args: process; text: the timer's name

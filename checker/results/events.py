@@ -166,6 +166,14 @@ class Recovered(_Event, frozen=True, tag="recover"):
     """A process recovers."""
 
 
+class Paused(_Event, frozen=True, tag="pause"):
+    """The process stops, for as long as it takes: inside a handler, or while a timer waits."""
+
+
+class Resumed(_Event, frozen=True, tag="resume"):
+    """The process, which has paused inside a handler, goes on."""
+
+
 class Lost(_Event, frozen=True, tag="lose"):
     """A message of ``process`` is lost; ``by``: the process that omits it, empty for the link."""
 
@@ -271,6 +279,8 @@ Event = (
     | Drawn
     | Crashed
     | Recovered
+    | Paused
+    | Resumed
     | Lost
     | Forged
     | OracleIndicated

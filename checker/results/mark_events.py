@@ -38,7 +38,7 @@ def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str
         info = system.marks[event.mark]
         if info.kind is MarkKind.FORGE:
             return show(info.types[1], event.args[1])
-        nobodys = info.kind in SILENT or info.kind in WORLD or not event.args
+        nobodys = info.kind in (*SILENT, *WORLD, MarkKind.PAUSE) or not event.args
         nobodys = nobodys or (
             info.kind in (MarkKind.CHOICE, MarkKind.COIN) and len(event.args) == 1
         )
@@ -92,6 +92,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Crashed(**who)
         case MarkKind.RECOVER:
             return ev.Recovered(**who)
+        case MarkKind.PAUSE:
+            return ev.Paused(**who)
+        case MarkKind.RESUME:
+            return ev.Resumed(**who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
         case MarkKind.STORE:

@@ -57,7 +57,7 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         whose = [
             f"at most {_bound(clause.bound, sizes)} of {clause.role}"
             for clause in check.role_faults
-            if clause.kind == kind
+            if clause.kind == kind and clause.bound is not None
         ]
         of_roles = f" ({'; '.join(whose)})" if whose else ""
         if expr is check.crash and check.recover:
@@ -68,10 +68,26 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             yield f"at most {bound} {verb[bound != '1']}{of_roles}"
         if expr is check.crash and check.crash_points == "between_handlers":
             yield "crashes between handlers only"
+    if check.pausing:
+        yield _pauses(check, sizes)
     if check.splits:
         often = "" if check.partitions is None else _bound(check.partitions, sizes)
         if often != "0":
             yield f"at most {often} partition{'s' * (often != '1')}" if often else "partitions"
+
+
+def _pauses(check: typed.Check, sizes: Sizes | None) -> str:
+    """Returns ``at most 2 pauses (at most 1 of client)``."""
+    often = "" if check.pauses is None else f"at most {_bound(check.pauses, sizes)} "
+    whose = [
+        f"of {clause.role}"
+        if clause.bound is None
+        else f"at most {_bound(clause.bound, sizes)} of {clause.role}"
+        for clause in check.role_faults
+        if clause.kind == "pause"
+    ]
+    of_roles = f" ({'; '.join(whose)})" if whose else ""
+    return f"{often}pause{'s' * (often != 'at most 1 ')}{of_roles}"
 
 
 def _links(check: typed.Check) -> Iterator[str]:

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
-from checker.model.ir import CRASHING, ActionKind, TransitionSystem
+from checker.model.ir import CRASHING, PAUSING, ActionKind, TransitionSystem
 from checker.results.crash_truncation import cut_short
 from checker.results.events import Crashed, Event, Handled, OracleIndicated, Recovered, Requested
 from checker.results.mark_events import acting, trace_events
@@ -202,7 +202,11 @@ def _several(given: str) -> bool:
 def _crash(
     system: TransitionSystem, state: State, transition: Transition, events: tuple[Event, ...]
 ) -> str:
-    """Describes where a crash falls inside the handler: ``, and crashes after sending a to p2``."""
+    """Describes where a crash or a pause falls inside the handler: ``, and crashes after sending a
+    to p2``."""
+    if transition.action.name.endswith(PAUSING):
+        before = [clause for event in events if (clause := doing(event))]
+        return f", and pauses after {before[-1]}" if before else ", and pauses"
     if not any(isinstance(event, Crashed) for event in events):
         return ""
     if not transition.action.name.endswith(CRASHING):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from checker.diagnostics.english import listing
+from checker.instantiate.faults.pauses import LATE, PAUSES
 from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
 from checker.instantiate.protocol.handler_budgets import BUDGET
@@ -240,6 +241,12 @@ class _Telling(Struct, frozen=True):
         stable = bool(self.scope.state[STABLE])
         return "the system is synchronous by now" if stable else "the system is not synchronous yet"
 
+    def pauses(self, expr: Expr) -> str:
+        return f"the pauses are used up (at most {_times(self.bound(expr), 'pause', 'pauses')})"
+
+    def late(self, expr: Expr) -> str:
+        return f"{self.who(expr)} has an expired timer to handle, and does not pause"
+
     def early(self, expr: Expr) -> str:
         return f"the early timeouts are used up (at most {self.bound(expr)})"
 
@@ -311,6 +318,8 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     STABLE: _Telling.stable,
     NOISE: _Telling.early,
     CLOCK: _Telling.clock,
+    LATE: _Telling.late,
+    PAUSES: _Telling.pauses,
     DOOMED: _Telling.doomed,
     BUDGET: _Telling.taken,
 }

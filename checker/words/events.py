@@ -43,6 +43,10 @@ def sentence(event: ev.Event) -> str:
             return f"{who} crashes"
         case ev.Recovered():
             return f"{who} comes back up"
+        case ev.Paused():
+            return f"{who} pauses"
+        case ev.Resumed():
+            return f"{who} goes on after its pause"
         case ev.Lost(message, receiver, by):
             does = f"{by} omits" if by else "the link loses"
             return f"{does} {message} from {who} to {receiver}"

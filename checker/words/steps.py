@@ -18,6 +18,7 @@ LEADING: dict[ActionKind, tuple[Any, ...]] = {
     ActionKind.LOSE: (ev.Lost,),
     ActionKind.CRASH: (ev.Crashed,),
     ActionKind.EFFECT: (
+        ev.Resumed,
         ev.CopyLeft,
         ev.Sent,
         ev.Indicated,
@@ -56,7 +57,9 @@ def headline(step: Step) -> str:
         return f"the start: {listing(shared)}" if shared else "the start"
     lead = leading(step.kind, step.events)
     said = sentence(lead) if lead is not None else going_on(step.process, step.inner) or step.action
-    return f"{said}, and crashes" if crashes_inside(step) else said
+    if crashes_inside(step):
+        return f"{said}, and crashes"
+    return f"{said}, and pauses" if pauses_inside(step) else said
 
 
 def going_on(process: str, inner: str) -> str:
@@ -68,6 +71,11 @@ def going_on(process: str, inner: str) -> str:
 def crashes_inside(step: Step) -> bool:
     """Returns whether a process crashes inside the handler that runs in ``step``."""
     return step.kind != ActionKind.CRASH and any(isinstance(e, ev.Crashed) for e in step.events)
+
+
+def pauses_inside(step: Step) -> bool:
+    """Returns whether a process pauses inside the handler that runs in ``step``."""
+    return step.kind != ActionKind.WORLD and any(isinstance(e, ev.Paused) for e in step.events)
 
 
 def is_led_by(step: Step, event: ev.Event) -> bool:

@@ -94,7 +94,8 @@ def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
     return mine, ir.Target(mine.type, PENDING, True, (ir.Key(process, world.proc),))
 
 
-def _enqueue(world: World, emit: ir.Emit) -> Block:
+def put_off(world: World, emit: ir.Emit) -> Block:
+    """Returns what appends ``emit`` to the queue of its process, with its present arguments."""
     effect = world.effects[emit.effect]
     process, *given = emit.args
     mine, target = _queue(world, process)
@@ -107,18 +108,29 @@ def _enqueue(world: World, emit: ir.Emit) -> Block:
     made = ir.Make(mine.type.item, index, fields)
     append = ir.Assign(target, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
     if effect.kind is EffectKind.SEND:
-        ends = ("from", "to", "message")
-        args = (process, *fields[:2])
-        shown = mark(world, MarkKind.SEND, "send", ends, *args, place=emit.place)
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
-        return (shown, ir.If(some, (append,)))
+        return (ir.If(some, (append,)),)
+    return (append,)
+
+
+def _enqueue(world: World, emit: ir.Emit) -> Block:
+    effect = world.effects[emit.effect]
+    process, *given = emit.args
+    mine, _ = _queue(world, process)
+    assert isinstance(mine.type, SeqT)
+    append = put_off(world, emit)
+    if effect.kind is EffectKind.SEND:
+        ends = ("from", "to", "message")
+        types = (t for _, t in effect.params[1:])
+        args = (process, *(build.coerce(a, t) for a, t in zip(given, types, strict=True)))
+        return (mark(world, MarkKind.SEND, "send", ends, *args, place=emit.place), *append)
     if effect.kind in OF_OTHERS:
         held = ir.Local(mine.type.item, fresh("_effect"))
         before = ir.Members(mine, held.type)
         own = build.negation(_is_any(world, held, OF_OTHERS))
         waits = ir.Quant(ir.Quantifier.EXISTS, held.name, before, own, BOOL)
-        return (ir.If(waits, (append,), carry_out(world, emit)),)
-    return (append,)
+        return (ir.If(waits, append, carry_out(world, emit)),)
+    return append
 
 
 def _play(world: World, effect: ir.EffectDef) -> Draft:

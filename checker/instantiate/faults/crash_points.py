@@ -202,7 +202,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         world,
         done=ir.Local(BOOL, fresh("_done")),
         some=ir.Local(BOOL, fresh("_some")),
-        left=_Left(world, process, body),
+        left=Left(world, process, body),
         after=_assigns(world, body),
         request=any(e.effect.startswith(REQUEST) for e in emits(body)),
         over=ir.Local(BOOL, fresh("_over")) if _observes(world, body) else None,
@@ -234,7 +234,7 @@ class _Cut(Struct, frozen=True):
     world: World
     done: ir.Local
     some: ir.Local
-    left: _Left
+    left: Left
     after: bool
     request: bool
     over: ir.Local | None
@@ -337,8 +337,9 @@ def _set(flag: ir.Local) -> ir.Stmt:
     return ir.Assign(ir.Target(BOOL, flag.name, False), TRUE)
 
 
-class _Left:
-    """Keeps what a crash leaves, at each point of a handler, of the variables that it assigns.
+class Left:
+    """Keeps what a crash or a pause leaves, at each point of a handler, of the variables that it
+    assigns.
 
     Where effects are steps, auxiliary variables do that, but for shared ones (see
     :mod:`checker.instantiate.faults.stable_storage`).

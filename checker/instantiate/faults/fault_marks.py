@@ -25,6 +25,7 @@ class FaultKind(StrEnum):
 
     CRASH = "crash"  # args: process; it is down, or foreseen to be
     LOSS = "loss"  # args: sender, receiver, message, and the omitting process, if any
+    PAUSE = "pause"  # args: process
     SPLIT = "split"  # args: the side of the network that is cut off
     BYZANTINE = "byzantine"  # args: process; fixed initially
 
@@ -43,6 +44,8 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
             return FaultKind.CRASH
         case MarkKind.LOSE:
             return FaultKind.LOSS
+        case MarkKind.PAUSE:
+            return FaultKind.PAUSE
         case MarkKind.PARTITION:
             return FaultKind.SPLIT
         case MarkKind.FORESEE:

@@ -18,19 +18,19 @@ def may_fail(world: World, kind: str, faulty: Expr, process: Expr) -> Expr:
     """Returns whether one more process may be faulty, and it may be ``process``; ``faulty``: those
     that are."""
     limits = []
-    for clause in _clauses(world, kind):
+    for clause in clauses(world, kind):
         room = build.below(_number(world, clause, faulty), build.integer(_bound(world, clause)))
         limits.append(disj(negation(member(process, _role(world, clause))), room))
-    return conj(_is_affected(world, kind, process), *limits)
+    return conj(is_affected(world, kind, process), *limits)
 
 
 def all_within(world: World, kind: str, faulty: Expr) -> Expr:
     """Returns whether all of ``faulty`` may be faulty together."""
     limits = [
         build.at_most(_number(world, clause, faulty), build.integer(_bound(world, clause)))
-        for clause in _clauses(world, kind)
+        for clause in clauses(world, kind)
     ]
-    if not _is_partial(world, kind):
+    if not is_partial(world, kind):
         return conj(*limits)
     inside = ir.Apply(BOOL, Op.SUBSET, (faulty, _affected(world, kind)))
     return conj(inside, *limits)
@@ -38,7 +38,7 @@ def all_within(world: World, kind: str, faulty: Expr) -> Expr:
 
 def declare_crash_counts(world: World) -> None:
     """Declares the number of crashes of each role that has a bound, where processes recover."""
-    for clause in _clauses(world, "crash") if world.recovers else ():
+    for clause in clauses(world, "crash") if world.recovers else ():
         count = IntT(0, _bound(world, clause))
         world.add(_count(clause), count, 0, VariableKind.WORLD, f"crashes of {clause.role}")
 
@@ -48,16 +48,16 @@ def may_crash(world: World, victim: Expr) -> Expr:
     if not world.recovers:
         return may_fail(world, "crash", world.crashed(), victim)
     limits = []
-    for clause in _clauses(world, "crash"):
+    for clause in clauses(world, "crash"):
         room = build.below(world.read(_count(clause)), build.integer(_bound(world, clause)))
         limits.append(disj(negation(member(victim, _role(world, clause))), room))
-    return conj(_is_affected(world, "crash", victim), *limits)
+    return conj(is_affected(world, "crash", victim), *limits)
 
 
 def count_crash(world: World, victim: Expr) -> Block:
     """Returns the statements that count a crash of ``victim``, where processes recover."""
     found: list[ir.Stmt] = []
-    for clause in _clauses(world, "crash") if world.recovers else ():
+    for clause in clauses(world, "crash") if world.recovers else ():
         count, bound = world.read(_count(clause)), _bound(world, clause)
         more = ir.Apply(IntT(1, bound + 1), Op.ADD, (count, build.integer(1)))
         note = ir.Assign(ir.Target(count.type, _count(clause), True), more)
@@ -74,23 +74,22 @@ def may_recover(world: World, process: Expr) -> Expr:
     return member(process, ir.Const(SetT(world.proc), members))
 
 
-def _clauses(world: World, kind: str) -> list[typed.RoleFault]:
+def clauses(world: World, kind: str) -> list[typed.RoleFault]:
     return [clause for clause in world.check.role_faults if clause.kind == kind]
 
 
-def _is_partial(world: World, kind: str) -> bool:
+def is_partial(world: World, kind: str) -> bool:
     """Tells whether only members of some roles can be faulty in this way."""
-    clauses = _clauses(world, kind)
-    return bool(clauses) and clauses[0].alone
+    return any(clause.alone for clause in clauses(world, kind))
 
 
-def _is_affected(world: World, kind: str, process: Expr) -> Expr:
-    return member(process, _affected(world, kind)) if _is_partial(world, kind) else TRUE
+def is_affected(world: World, kind: str, process: Expr) -> Expr:
+    return member(process, _affected(world, kind)) if is_partial(world, kind) else TRUE
 
 
 def _affected(world: World, kind: str) -> Expr:
     """Returns the members of all roles that clauses are about."""
-    roles = (world.processes(clause.role) for clause in _clauses(world, kind))
+    roles = (world.processes(clause.role) for clause in clauses(world, kind))
     return ir.Const(SetT(world.proc), frozenset[int]().union(*roles))
 
 
@@ -103,6 +102,7 @@ def _number(world: World, clause: typed.RoleFault, faulty: Expr) -> Expr:
 
 
 def _bound(world: World, clause: typed.RoleFault) -> int:
+    assert clause.bound is not None
     return world.bound(clause.bound)
 
 

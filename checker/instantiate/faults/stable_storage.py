@@ -29,7 +29,7 @@ def declare(world: World) -> None:
 
     Without recovery a stable write matters only where a property reads the variable.
     """
-    if world.crash_bound == 0:
+    if world.crash_bound == 0 and not world.may_pause:
         return
     if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
         params = (("_self", world.proc),)

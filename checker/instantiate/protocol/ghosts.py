@@ -173,7 +173,7 @@ def effect(stmt: typed.Ghost, code: Block, env: Env) -> ir.Emit:
     assert env.self is not None
     name = f"{GHOST}{len(world.ghost_code)}"
     params: tuple[tuple[str, Expr], ...] = ()
-    if world.fine:
+    if world.queues:
         code, params = _closure(world, code, env.self)
     types = tuple((param, value.type) for param, value in params)
     made = EffectDef(name, EffectKind.GHOST, (("_self", world.proc), *types), code)

@@ -392,7 +392,11 @@ def _sane(
             raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
     for clause in check.role_faults:
         _sane_in_role(check, clause, values, roles)
-    for word, expr in (("crash", check.crash), ("partition", check.partitions)):
+    for word, expr in (
+        ("crash", check.crash),
+        ("partition", check.partitions),
+        ("pause", check.pauses),
+    ):
         if expr is not None and evaluate_size(expr, values) < 0:
             message = f"{word} <= {evaluate_size(expr, values)} is impossible"
             raise refuse("E003", message, expr.span, "the bound is 0 or more")
@@ -406,9 +410,11 @@ def _sane_in_role(
 ) -> None:
     """Raises :class:`SpecError` where a role can't have so many faulty members; of a process that
     comes back each crash counts."""
+    if clause.bound is None:
+        return
     bound = evaluate_size(clause.bound, values)
     size = next(role.size for role in roles if role.name == clause.role)
-    counts_crashes = check.recover and clause.kind == "crash"
+    counts_crashes = clause.kind == "pause" or (check.recover and clause.kind == "crash")
     if bound < 0 or (bound > size and not counts_crashes):
         message = f"{clause.kind} <= {bound} is impossible with {size} of role `{clause.role}`"
         most = "0 or more" if counts_crashes else f"between 0 and {size}"

@@ -236,11 +236,16 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
     world, self = env.world, env.self
     body = lower_block(stmt.body, env, root)
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
-    if world.crash_bound == 0 or not any(is_effect(world, emit) for emit in emits(body)):
+    if ATOMIC not in world.effects or not any(_is_cut_off(world, emit) for emit in emits(body)):
         return body
     assert self is not None
     border = ir.Emit(ATOMIC, (self,), world.place(stmt.span))
     return (border, *body, border) if world.seen else (border, *body)
+
+
+def _is_cut_off(world: World, emit: ir.Emit) -> bool:
+    """Tells whether a crash or a pause could separate ``emit`` from what is before it."""
+    return is_effect(world, emit) or world.effects[emit.effect].kind is ir.EffectKind.TIMER
 
 
 def _note_assignment(target: Target, env: Env, span: Span) -> Block:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.diagnostics import SpecError
+from checker.instantiate.faults import pauses
 from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
@@ -202,8 +203,31 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
         value = ir.Apply(mine.type, Op.SOME, (duration,), world.place(stmt.span))
     else:
         value = ir.Const(mine.type, None)
+    place = world.place(stmt.span)
+    if world.may_pause:
+        return (ir.Emit(_effect(stmt.kind, timer), (self, build.coerce(value, mine.type)), place),)
     shown = mark(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", ("self",), self)
-    return (shown, ir.Assign(target, value, world.place(stmt.span)))
+    return (shown, ir.Assign(target, value, place))
+
+
+def _effect(does: str, timer: TimerOf) -> str:
+    return f"timer.{does} {timer.title}"
+
+
+def declare_effects(world: World) -> None:
+    """Declares an effect for what starts and what cancels each timer, where processes pause."""
+    for timer in timers(world):
+        if timer.name is None:
+            continue
+        self = ir.Local(world.proc, "_self")
+        mine, target = _mine(world, timer, self)
+        value = ir.Local(mine.type, "_value")
+        for does in ("start", "cancel"):
+            shown = mark(world, MarkKind.TIMER, f"{does} {timer.title}", ("self",), self)
+            params = ((self.name, world.proc), (value.name, mine.type))
+            body = (shown, ir.Assign(target, value))
+            name = _effect(does, timer)
+            world.effects[name] = ir.EffectDef(name, ir.EffectKind.TIMER, params, body)
 
 
 # ---- timeouts ---------------------------------------------------------------------------------
@@ -366,7 +390,9 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
     drift = clocks.type.value.hi
     if drift == 0:
-        _round(world, found, nothing_over(world), ())
+        process = ir.Local(world.proc, fresh("_p"))
+        guard, pausing = pauses.all_tick(world, _waits(world, found, process), process)
+        _round(world, found, guard, pausing)
         return
     domain = _domain(world, members)
     self, other = ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("_q"))
@@ -390,9 +416,8 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     waits = some(
         conj(negation(equal(other, self)), build.at_most(build.integer(drift), difference))
     )
-    over = disj(*(_over(world, t, self) for t in found))
-    where = conj(counts(self), negation(conj(world.alive(self), over)))
-    where = conj(where, negation(waits))
+    free, pausing = pauses.one_ticks(world, self, _waits(world, found, self))
+    where = conj(counts(self), free, negation(waits))
     positive = build.below(build.integer(0), theirs)
     back = ir.For(other.name, domain, (ir.If(positive, (shift(other, Op.SUB),)),))
     others = ir.If(conj(negation(equal(other, self)), positive), (shift(other, Op.SUB),))
@@ -400,6 +425,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     less = tuple(s for t in found for s in _one_less(world, t, self))
     body = (
         mark(world, MarkKind.TICK, "", ("process",), self),
+        *pausing,
         *((ir.If(world.alive(self), less),) if world.recovers else less),
         ir.If(
             build.below(ahead, build.integer(drift)),
@@ -412,6 +438,12 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     fairness = Fairness("clock", (self,), text="the clock of {0} goes on, unless it crashes")
     action = Action("clock", ActionKind.WORLD, params, TRUE, body, TRUE, None, fairness)
     world.drafts.append(Draft(action, None))
+
+
+def _waits(world: World, found: list[TimerOf], process: Expr) -> Expr:
+    """Returns whether ``process`` is up and has an expired timer to handle."""
+    over = disj(*(_over(world, t, process) for t in found))
+    return conj(world.alive(process), world.honest(process), over)
 
 
 def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:

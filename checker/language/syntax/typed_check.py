@@ -66,12 +66,13 @@ class LinkRule(Struct, frozen=True):
 
 
 class RoleFault(Struct, frozen=True):
-    """``faults kind <= bound of role``; ``alone``: no clause without a role is about this kind, so
-    that nobody of a role without a clause is faulty in this way."""
+    """``faults kind <= bound of role`` (``None``: any number of times); ``alone``: no clause
+    without a role is about this kind, so that nobody of a role without a clause is faulty in this
+    way."""
 
     kind: str
     role: str
-    bound: Expr
+    bound: Expr | None
     alone: bool
     span: Span
 
@@ -208,8 +209,9 @@ class Check(Struct, frozen=True):
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
     processes may recover (then the bound is of crashes, not of processes); ``omission``,
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
-    ``partitions``: how often (``None``: any number of times); ``links``: the kinds as written,
-    the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
+    ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
+    pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
+    said; ``links``: the kinds as written, the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
     check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
     or generated, as ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere``
     (also those that no property tells apart) or ``between_handlers``; ``allow_unused``: handlers
@@ -245,6 +247,9 @@ class Check(Struct, frozen=True):
     byzantine: Expr | None = None
     partitions: Expr | None = None
     splits: bool = False
+    pauses: Expr | None = None
+    pausing: bool = False
+    pause_span: Span | None = None
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None

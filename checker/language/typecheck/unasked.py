@@ -50,7 +50,8 @@ def is_honest(check: typed.Check) -> bool:
         check.detector is not None and check.detector.eventually
     )
     faulty = _bound(check.byzantine) or bool(check.role_faults) or _may_crash(check)
-    return not (check.every or noisy or faulty or _may_lose(check) or check.splits)
+    may = check.splits or check.pausing
+    return not (check.every or noisy or faulty or _may_lose(check) or may)
 
 
 def _bound(bound: typed.Expr | None) -> bool:

@@ -7,6 +7,7 @@ from functools import reduce
 
 from msgspec import Struct
 
+from checker.diagnostics import Span
 from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
 from checker.language.syntax import ast, ast_items, typed
@@ -14,7 +15,7 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition")
+FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause")
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
@@ -22,7 +23,8 @@ CLASSES = ("P", "S", "Omega")
 
 class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
-    network may partition (``partition``: how often, ``None``: any number of times)."""
+    network may partition (``partition``: how often, ``None``: any number of times).  Processes may
+    pause where there is a ``pause_span`` (``pause``: how often, as ``partition``)."""
 
     crash: typed.Expr | None = None
     recover: bool = False
@@ -30,6 +32,8 @@ class Faults(Struct, frozen=True):
     byzantine: typed.Expr | None = None
     partition: typed.Expr | None = None
     splits: bool = False
+    pause: typed.Expr | None = None
+    pause_span: Span | None = None
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
 
@@ -52,15 +56,16 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
             continue
         elif kind in bounds:
             home.report.add("C009", f"duplicate `{kind}`", item.span)
-        elif kind == "partition" and item.bound is None:
+        elif kind in UNBOUNDED and item.bound is None:
             bounds[kind] = None
         else:
             bounds[kind] = _bound(item, home)
     limits = _of_roles(of_roles, bounds.keys(), home)
-    for limit in limits:
-        if limit.alone:
-            so_far = bounds.get(limit.kind)
-            bounds[limit.kind] = limit.bound if so_far is None else _sum(so_far, limit.bound)
+    for kind in BY_ROLE:
+        alone = [limit.bound for limit in limits if limit.alone and limit.kind == kind]
+        if alone:
+            of_each = [bound for bound in alone if bound is not None]
+            bounds[kind] = reduce(_sum, of_each) if len(of_each) == len(alone) else None
     if recover is not None and "crash" not in bounds:
         message = "no process crashes in this check, so none can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
@@ -71,12 +76,16 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         bounds.get("byzantine"),
         bounds.get("partition"),
         "partition" in bounds,
+        bounds.get("pause"),
+        next((item.span for item in items if item.kind.text == "pause"), None),
         limits,
         recovering,
     )
 
 
-BY_ROLE = ("crash", "omission", "byzantine")
+UNBOUNDED = ("partition", "pause")
+"""The faults that may happen any number of times, so that they need no bound."""
+BY_ROLE = ("crash", "omission", "byzantine", "pause")
 """The faults that processes have, so that a role can have a bound of its own."""
 
 
@@ -97,9 +106,12 @@ def _of_roles(
             continue
         elif (kind, role.text) in made:
             home.report.add("C009", f"duplicate `{kind}` of `{role.text}`", item.span)
-        elif (bound := _bound(item, home)) is not None:
-            alone = kind not in of_all
-            made[kind, role.text] = typed.RoleFault(kind, role.text, bound, alone, item.span)
+        else:
+            free = kind in UNBOUNDED and item.bound is None
+            bound = None if free else _bound(item, home)
+            if free or bound is not None:
+                alone = kind not in of_all
+                made[kind, role.text] = typed.RoleFault(kind, role.text, bound, alone, item.span)
     return tuple(made.values())
 
 

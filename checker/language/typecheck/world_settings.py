@@ -10,9 +10,10 @@ from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast_items
 from checker.language.syntax.relocate import relocate
+from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
 
-BOUNDS = ("crash", "omission", "byzantine", "partition")
+BOUNDS = ("crash", "omission", "byzantine", "partition", "pause")
 WORDS = {
     "links": "kinds of links, such as fifo, fair_loss+fifo or `bounded 2`",
     "crash": "a bound, such as 1, or none",
@@ -20,6 +21,7 @@ WORDS = {
     "omission": "a bound, such as 1, or none",
     "byzantine": "a bound, such as 1, or none",
     "partition": "a bound, such as 1, or any, or none",
+    "pause": "a bound, such as 1, or any, or none",
     "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1` or none",
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
     "given": "the implementation of a layer, such as `cons as oracle`",
@@ -85,8 +87,8 @@ def _text(word: str, value: str) -> str | None:
     if value == NONE:
         return ""
     if word in BOUNDS:
-        unbounded = word == "partition" and value == "any"
-        return "faults partition" if unbounded else f"faults {word} <= {value}"
+        unbounded = word in UNBOUNDED and value == "any"
+        return f"faults {word}" if unbounded else f"faults {word} <= {value}"
     return f"{word} {value}"
 
 

@@ -133,6 +133,8 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
     if check.splits:
         span = check.partitions.span if check.partitions is not None else check.span
         yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
+    if check.pause_span is not None:
+        yield Leaves("T003", "processes that pause", check.pause_span, "leave out `pause`")
 
 
 def _time(check: typed.Check) -> Iterator[Leaves]:

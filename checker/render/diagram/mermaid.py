@@ -138,6 +138,10 @@ class _Diagram:
                 return "crashes"
             case ev.Recovered():
                 return "comes back up"
+            case ev.Paused():
+                return "pauses"
+            case ev.Resumed():
+                return "goes on"
             case ev.Performed(act):
                 return f"performs {act}"
             case ev.Stored():

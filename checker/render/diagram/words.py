@@ -145,6 +145,10 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             text = opinion(event) or f"{call.name}({', '.join(call.values)})"
         case ev.Recovered():
             sign, text = "recover", "back up"
+        case ev.Paused():
+            text = "pauses"
+        case ev.Resumed():
+            text = "goes on"
         case ev.Handled(handler) if step.kind == "step" and event.process == step.process:
             if not is_led_by(step, event):
                 return []

@@ -172,6 +172,10 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
             return [LaneItem(who, m.CRASH, "crashes", FAULT)]
         case ev.Recovered():
             return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
+        case ev.Paused():
+            return [LaneItem(who, "", "pauses", FAULT)]
+        case ev.Resumed():
+            return [LaneItem(who, "", "goes on", ASKED)]
         case ev.ClockTicked(clock):
             return [LaneItem(clock, m.TIMER, "its clock ticks", QUIET)]
         case ev.OracleAsked(asker):

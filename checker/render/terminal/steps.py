@@ -129,7 +129,14 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             yield Text("draws", style="magenta"), Text(who + assignment(event))
         case ev.TimerChanged(does, timer):
             yield Text(f"{does}s", style="cyan"), Text(who + timer_text(timer))
-        case ev.TimedOut() | ev.OracleIndicated() | ev.Recovered() | ev.World():
+        case (
+            ev.TimedOut()
+            | ev.OracleIndicated()
+            | ev.Recovered()
+            | ev.Paused()
+            | ev.Resumed()
+            | ev.World()
+        ):
             yield Text("then", style="cyan"), Text(sentence(event))
         case _:
             assert_never(event)

@@ -1,0 +1,233 @@
+"""Models pauses inside a handler.
+
+A pause falls before an effect, a ``start`` or a ``cancel``.  What stands before it has happened, as
+a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does
+where effects are steps of their own, and is one step, which can be paused again.  The values in the
+queue are computed when the handler begins: until it ends, nobody else changes what its process
+reads, but for shared state, of which a handler that reads it late is refused.
+
+Two kinds of points are left out.  Behind the one there are only sends on links without a capacity:
+a message that leaves late is like one that arrives late.  The other is between a request to an
+oracle and the indications that the oracle makes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from checker.instantiate import fairness
+from checker.instantiate.effects import fine
+from checker.instantiate.effects.unhindered import unhindered_drafts
+from checker.instantiate.faults import pauses, stable_storage
+from checker.instantiate.faults.crash_points import Left, partial_sends_matter
+from checker.instantiate.oracles.oracles import SPEAKS
+from checker.instantiate.time import timing
+from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
+from checker.model import build, ir
+from checker.model.build import conj, disj, entry, equal, fresh, negation
+from checker.model.ir import (
+    CRASHING,
+    FALSE,
+    PAUSING,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    EffectKind,
+    Expr,
+    MarkKind,
+    Param,
+)
+from checker.model.transforms.rewrite import emits, replace_emits
+from checker.model.tree import rewritten
+from checker.model.types import BOOL, SeqT, VariantT
+from checker.records import replace
+
+GOING_ON = "go on"
+"""The name of the action by which a paused process goes on."""
+
+_NO_STOP = frozenset((EffectKind.ASSIGN, EffectKind.GHOST))
+"""The kinds of effects that belong to what is before them."""
+
+
+def declare(world: World) -> None:
+    """Declares the effects of timers, and the queue of what is still to come."""
+    if world.may_pause:
+        timing.declare_effects(world)
+        fine.declare(world)
+
+
+def resume(world: World) -> None:
+    """Drafts the step by which a paused process goes on with what was still to come."""
+    if not world.may_pause or PENDING not in world.variables:
+        return
+    self = ir.Local(world.proc, fresh("self"))
+    body = (mark(world, MarkKind.RESUME, "", ("process",), self), *_what_is_left(world, self))
+    where = conj(world.alive(self), negation(world.idle(self)))
+    params = (Param(self.name, ir.Universe(world.proc), where),)
+    constraint = fairness.effect(self)
+    promised = world.reliable(self)
+    action = Action(GOING_ON, ActionKind.EFFECT, params, TRUE, body, promised, fairness=constraint)
+    world.drafts.append(Draft(action, self))
+
+
+def _what_is_left(world: World, self: Expr) -> Block:
+    """Returns the effects in the queue of ``self``, each where it may be cut off again."""
+    queue = entry(world.read(PENDING), self)
+    assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, VariantT)
+    target = ir.Target(queue.type, PENDING, True, (ir.Key(self, world.proc),))
+    rest, held = ir.Local(queue.type, fresh("_rest")), ir.Local(queue.type.item, fresh("_effect"))
+    each: list[ir.Stmt] = []
+    for index, effect in enumerate(world.effects.values()):
+        args = tuple(
+            ir.CaseField(type_, held, index, place)
+            for place, (_, type_) in enumerate(effect.params[1:])
+        )
+        plain = ir.Emit(effect.name, (self, *args))
+        again: Block = (plain,)
+        if ATOMIC in world.effects:
+            glued = ir.CaseField(BOOL, held, index, len(args))
+            again = (ir.If(glued, (replace(plain, glued=True),), again),)
+        name = stable_storage.variable_of(effect.name)
+        if name is not None:
+            assign = ir.Assign(stable_storage.target(world, name, self), args[0])
+            again = stable_storage.on_its_own(world, name, self, (assign, *again))
+        each.append(ir.If(ir.IsCase(held, index), again))
+    return (
+        ir.Declare(rest.name, rest.type, queue),
+        ir.Assign(target, ir.Const(queue.type, ())),
+        ir.For(held.name, ir.Members(rest, held.type), tuple(each)),
+    )
+
+
+def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
+    """Adds to each draft that can be paused its pausing variant, also to ``starts``, the initial
+    actions of processes; keeps the fairness of a process that may pause without end."""
+    if not world.may_pause:
+        return
+    drafts = list(world.drafts)
+    for index, (process, body) in enumerate(starts):
+        if _may_stop(world, body):
+            world.starts[index] = (process, _start(world, index, body))
+    for draft in drafts:
+        crashes = draft.action.name.endswith(CRASHING)
+        if draft.process is not None and not crashes and _may_stop(world, draft.action.body):
+            world.drafts.append(_pausing_variant(world, draft, draft.process))
+    if PENDING in world.variables and not pauses.counts(world):
+        rest = unhindered_drafts(world, drafts, lambda self: _what_is_left(world, self))
+        world.drafts.extend(rest)
+    pauses.end_lateness(world, drafts)
+
+
+def _stops_before(world: World, emit: ir.Emit) -> bool:
+    """Tells whether a pause may fall right before ``emit``."""
+    of_request = emit.effect.startswith(REQUEST)
+    return not (emit.glued or of_request or world.effects[emit.effect].kind in _NO_STOP)
+
+
+def _may_stop(world: World, body: Block) -> bool:
+    return any(_stops_before(world, emit) for emit in emits(body))
+
+
+def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
+    """Returns the variant of ``draft`` whose process pauses before one of its effects.
+
+    A paused process that goes on does something before it pauses again, so it gets to the end.
+    """
+    action = draft.action
+    goes_on = action.name == GOING_ON
+    twin = replace(
+        action,
+        name=f"{action.name}{PAUSING}",
+        guard=conj(pauses.room(world, process), action.guard),
+        body=_pausing(world, process, action.body, moved=goes_on),
+    )
+    return Draft(twin, process)
+
+
+def _start(world: World, index: int, body: Block) -> Block:
+    """Returns the initial actions of a process, or those of ``body`` up to a pause."""
+    process, whole = world.starts[index]
+    stops = ir.Local(BOOL, fresh("_stops"))
+    where = disj(negation(stops), pauses.room(world, process))
+    return (
+        ir.Choose(stops.name, ir.Universe(BOOL), where),
+        ir.If(stops, _pausing(world, process, body), whole),
+    )
+
+
+def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Block:
+    """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only where
+    something has happened before."""
+    process = ir.Local(world.proc, fresh("_process"))
+    some = ir.Local(BOOL, fresh("_some")) if moved else None
+    stop = _Stop(world, ir.Local(BOOL, fresh("_stopped")), some, Left(world, process, body))
+    return (
+        ir.Declare(process.name, world.proc, who),
+        ir.Declare(stop.stopped.name, BOOL, FALSE),
+        *(() if some is None else (ir.Declare(some.name, BOOL, FALSE),)),
+        *stop.left.before(),
+        *pauses.no_longer_late(world, process),
+        *stop.silence_oracles(replace_emits(body, stop.at)),
+        ir.Assume(conj(stop.stopped, _matters(world, process))),
+        *stop.left.after(),
+        *pauses.use(world, process),
+    )
+
+
+def _matters(world: World, process: Expr) -> Expr:
+    """Returns whether what is still to come is more than messages that may as well be slow."""
+    queue = entry(world.read(PENDING), process)
+    assert isinstance(queue.type, SeqT)
+    if partial_sends_matter(world):
+        return negation(equal(build.size(queue), build.integer(0)))
+    held = ir.Local(queue.type.item, fresh("_effect"))
+    effects = enumerate(world.effects.values())
+    told = disj(*(ir.IsCase(held, i) for i, e in effects if e.kind is not EffectKind.SEND))
+    return ir.Quant(ir.Quantifier.EXISTS, held.name, ir.Members(queue, held.type), told, BOOL)
+
+
+class _Stop(Struct, frozen=True):
+    """Splits the effects of a handler where its process pauses.
+
+    ``stopped``: it has paused; ``some``: something has happened, where that is required;
+    ``left``: what it had assigned by then.
+    """
+
+    world: World
+    stopped: ir.Local
+    some: ir.Local | None
+    left: Left
+
+    def at(self, emit: ir.Emit) -> Block:
+        """Returns ``emit``, or, where the process has paused before it, what puts it off."""
+        noted = () if self.some is None else (_set(self.some),)
+        happens = (emit, *self.left.note_assignment(emit), *noted)
+        either = ir.If(self.stopped, fine.put_off(self.world, emit), happens)
+        if not _stops_before(self.world, emit):
+            return (either,)
+        here = ir.Local(BOOL, fresh("_here"))
+        moved = TRUE if self.some is None else self.some
+        where = disj(negation(here), conj(negation(self.stopped), moved))
+        return (
+            ir.Choose(here.name, ir.Universe(BOOL), where),
+            ir.If(here, (_set(self.stopped),)),
+            either,
+        )
+
+    def silence_oracles(self, body: Block) -> Block:
+        """Returns ``body`` without a pause between a request to an oracle and what the oracle
+        indicates at once."""
+
+        def change(node: object) -> object:
+            if isinstance(node, ir.Choose) and node.name.startswith(SPEAKS):
+                return replace(node, where=conj(node.where, negation(self.stopped)))
+            return None
+
+        return tuple(rewritten(stmt, change) for stmt in body)
+
+
+def _set(flag: ir.Local) -> ir.Stmt:
+    return ir.Assign(ir.Target(BOOL, flag.name, False), TRUE)

@@ -1,0 +1,152 @@
+"""Models pauses: a process stops for as long as it takes, and goes on.
+
+A garbage collection, a scheduler or a virtual machine that moves stops a process anywhere.  A
+paused process is correct: it keeps its state and its messages, and it goes on eventually.  So
+between handlers a pause matters only to clocks, which otherwise wait until an expired timer is
+handled (Dwork, Lynch and Stockmeyer 1988: the relative speed of processes is unbounded, however
+good their clocks are).  A clock may tick while its process has an expired timer if the process is
+late, or becomes late, which is one pause; its next own step ends that.  Where the number of pauses
+is not bounded, nothing needs to be remembered.
+
+Pauses inside a handler are in :mod:`.pause_points`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checker.instantiate.faults import role_bounds
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.world import Draft, World, mark
+from checker.model import build, ir
+from checker.model.build import conj, disj, member, negation
+from checker.model.ir import TRUE, ActionKind, Block, Expr, MarkKind, Op, VariableKind
+from checker.model.types import BOOL, IntT, SetT
+from checker.records import replace
+
+LATE, PAUSES = "@late", "@pauses"
+"""The processes that have been late since their last step, and how many pauses there have been."""
+
+# ---- variables --------------------------------------------------------------------------------
+
+
+def declare(world: World) -> None:
+    """Declares the counts of pauses, and who is late.
+
+    Raises :class:`SpecError` (C026) in lock step, where rounds wait for every process.
+    """
+    if not world.may_pause:
+        return
+    time = "asynchronous" if world.check.timing is None else world.check.timing.kind
+    if time in ("synchronous", "partial"):
+        message = f"`pause` has no meaning under `timing {time}`: a round waits for every process"
+        hint = "write `timing clocks drift 1` or `timing asynchronous`, or leave out `pause`"
+        raise refuse("C026", message, world.check.pause_span or world.check.span, hint)
+    for variable, role, bound in counts(world):
+        title = f"pauses of {role}" if role else "pauses"
+        world.add(variable, IntT(0, bound), 0, VariableKind.WORLD, title)
+    if counts(world) and time == "clocks":
+        world.add(LATE, SetT(world.proc), frozenset(), VariableKind.WORLD, "late")
+
+
+def counts(world: World) -> list[tuple[str, str, int]]:
+    """Returns what counts pauses: the variable, the role (empty: of all), and the bound."""
+    found = []
+    of_all = world.check.pauses
+    if of_all is not None and not role_bounds.is_partial(world, "pause"):
+        found.append((PAUSES, "", world.bound(of_all)))
+    for clause in role_bounds.clauses(world, "pause"):
+        if clause.bound is not None:
+            found.append((f"{PAUSES} {clause.role}", clause.role, world.bound(clause.bound)))
+    return found
+
+
+def _is_of(world: World, role: str, process: Expr) -> Expr:
+    if not role:
+        return TRUE
+    return member(process, ir.Const(SetT(world.proc), world.processes(role)))
+
+
+def room(world: World, process: Expr) -> Expr:
+    """Returns whether ``process`` may pause once more."""
+    limits = [
+        disj(negation(_is_of(world, role, process)), build.below(world.read(v), build.integer(n)))
+        for v, role, n in counts(world)
+    ]
+    return conj(role_bounds.is_affected(world, "pause", process), *limits)
+
+
+def use(world: World, process: Expr) -> Block:
+    """Returns the statements by which ``process`` pauses, with the mark that shows it."""
+    found: list[ir.Stmt] = [mark(world, MarkKind.PAUSE, "", ("process",), process)]
+    for variable, role, bound in counts(world):
+        more = ir.Apply(IntT(1, bound + 1), Op.ADD, (world.read(variable), build.integer(1)))
+        note = ir.Assign(ir.Target(IntT(0, bound), variable, True), more)
+        ours = _is_of(world, role, process)
+        found.append(note if ours == TRUE else ir.If(ours, (note,)))
+    if LATE in world.variables:
+        late = world.read(LATE)
+        target = ir.Target(late.type, LATE, True)
+        found.append(ir.Assign(target, build.with_item(late, process)))
+    return tuple(found)
+
+
+# ---- clocks -----------------------------------------------------------------------------------
+
+
+def _newly(world: World, process: Expr, waits: Expr) -> Expr:
+    """Returns whether ``process``, which ``waits`` to handle a timer, is late only from now on."""
+    if LATE not in world.variables:
+        return waits
+    return conj(waits, negation(member(process, world.read(LATE))))
+
+
+def one_ticks(world: World, process: Expr, waits: Expr) -> tuple[Expr, Block]:
+    """Returns whether the clock of ``process`` may tick, and what that does to its pauses;
+    ``waits``: it has an expired timer to handle."""
+    if not world.may_pause:
+        return negation(waits), ()
+    newly = _newly(world, process, waits)
+    return disj(negation(newly), room(world, process)), (ir.If(newly, use(world, process)),)
+
+
+def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]:
+    """Returns whether all clocks may tick together, and what that does to pauses; ``waits``:
+    ``process`` has an expired timer to handle."""
+    universe = ir.Universe(world.proc)
+    if not world.may_pause:
+        free = negation(waits)
+        return ir.Quant(ir.Quantifier.FORALL, process.name, universe, free, BOOL), ()
+    newly = _newly(world, process, waits)
+    affected = disj(negation(newly), role_bounds.is_affected(world, "pause", process))
+    limits: list[Expr] = [ir.Quant(ir.Quantifier.FORALL, process.name, universe, affected, BOOL)]
+    for variable, role, bound in counts(world):
+        of_role = conj(newly, _is_of(world, role, process))
+        those = ir.Comprehension(SetT(world.proc), process.name, universe, of_role, process)
+        left = ir.Apply(IntT(0, bound), Op.SUB, (build.integer(bound), world.read(variable)))
+        limits.append(build.at_most(build.size(those), left))
+    each = ir.If(newly, use(world, process))
+    return conj(*limits), (ir.For(process.name, universe, (each,)),)
+
+
+# ---- the end of being late --------------------------------------------------------------------
+
+
+def end_lateness(world: World, drafts: Iterable[Draft]) -> None:
+    """Lets each step of a process, also its crash and its recovery, end that it is late."""
+    if LATE not in world.variables:
+        return
+    for draft in drafts:
+        action, process = draft.action, draft.process
+        if action.kind is ActionKind.CRASH:
+            process = ir.Local(world.proc, action.params[0].name)
+        if process is not None:
+            draft.action = replace(action, body=(*no_longer_late(world, process), *action.body))
+
+
+def no_longer_late(world: World, process: Expr) -> Block:
+    """Returns the statement by which ``process`` is not late any more."""
+    if LATE not in world.variables:
+        return ()
+    late = world.read(LATE)
+    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, process)),)
