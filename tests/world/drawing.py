@@ -88,7 +88,7 @@ class Draw:
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
         draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
-        for kind in ("crash", "byzantine", "omission"):
+        for kind in ("crash", "byzantine", "omission", "pause"):
             if self.has(kind):
                 roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
                 of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
@@ -125,6 +125,7 @@ class Draw:
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
+            pause=draw.choice((1, 1, 2, -1)) if self.has("pause") else 0,
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
             rules=self.rules() if self.has("link_rules") else (),

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from itertools import combinations
 
-FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
+FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "pause", "between_handlers")
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
@@ -81,6 +81,8 @@ APART = (
     *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
+    *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
+    *({"pause", other} for other in ("oracle", "shared")),  # such a handler is one step
     *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
@@ -92,7 +94,7 @@ APART = (
 """Of each of these at most one."""
 
 
-LARGE = {*GUESSES, *ORACLES[2:], "partition", "byzantine", "family"}
+LARGE = {*GUESSES, *ORACLES[2:], "partition", "pause", "byzantine", "family"}
 """Features that make many states, which are to have few others beside them."""
 
 

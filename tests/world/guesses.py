@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from tests.world.pausing import is_busy
 from tests.world.protocol import INDICATION
 from tests.world.sorts import in_order
 from tests.world.step import Step
@@ -39,7 +40,7 @@ class Detector:
         if not self.kind:
             return
         for q in self.model.processes:
-            if q in state["down"] or state["rest", q]:
+            if q in state["down"] or is_busy(state, q):
                 continue
             for p in self.model.processes:
                 if p == q and self.kind != "Omega":
@@ -139,7 +140,7 @@ class Oracle:
     def words(self, state: State) -> Iterator[Step]:
         for path in self.model.oracles:
             for q in self.model.processes:
-                if q in state["down"] or q in state["byzantine"] or state["rest", q]:
+                if q in state["down"] or q in state["byzantine"] or is_busy(state, q):
                     continue
                 for said in self.possible(state, q, path):
                     yield self.step(state, path, q, said)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from tests.world.pausing import BEGINNING
 from tests.world.protocol import Question, Spec
 from tests.world.running import Way, ways
 from tests.world.steps import begin, steps
@@ -59,15 +61,19 @@ def explore(spec: Spec, most: int = 3000) -> Graph:
             graph.came.append(came)
         return known[key]
 
-    for way in ways(model, {}, begin(model)):
+    for way in ways(model, {}, begin(model), BEGINNING):
         found(way.state, 0, (-1, "start"))
     here = 0
     while here < len(graph.states):
         edges, weak, strong = set[Edge](), set[Hashable](), set[Hashable]()
         if _is_beyond(model, graph.states[here]):
             graph.beyond.add(here)
-        for step in steps(model, graph.states[here]) if here not in graph.beyond else ():
-            for way in ways(model, graph.states[here], step.does):
+        possible = steps(model, graph.states[here]) if here not in graph.beyond else ()
+        alike = Counter[str]()
+        for step in possible:
+            which = None if step.whole else (step.name, alike[step.name])
+            alike[step.name] += 1
+            for way in ways(model, graph.states[here], step.does, which):
                 target = found(way.state, graph.depth[here] + 1, (here, step.name))
                 sent = frozenset(way.sent)
                 edges.add(Edge(target, step.promise, sent, step.finite, step.name))

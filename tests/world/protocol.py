@@ -238,9 +238,9 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
-    role to another, where they are not like the others; ``early``: timeouts that come too
-    early, at most; ``clients``: what each asks for, or those of which one is drawn at first;
+    """The clauses of a check.  ``partition``, ``pause`` -1: any number of times; ``rules``: the
+    links from one role to another, where they are not like the others; ``early``: timeouts that
+    come too early, at most; ``clients``: what each asks for, or those of which one is drawn at first;
     ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds of faults,
     each with a role and its bound; the other roles do not have those that are ``alone``;
     ``recovering``: the roles that come back, if not all; ``budget``: how often the condition called
@@ -252,6 +252,7 @@ class World:
     byzantine: int = 0
     omission: int = 0
     partition: int = 0
+    pause: int = 0
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -278,6 +279,8 @@ class World:
             faults += [f"recover of {role}" for role in self.recovering] or ["recover"]
         if self.partition:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
+        if self.pause and "pause" not in self.alone:
+            faults.append("pause" if self.pause < 0 else f"pause <= {self.pause}")
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
         lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []

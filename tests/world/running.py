@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from tests.world import spec as s
+from tests.world.pausing import Paused, Pauses, Which
 from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
 from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
@@ -79,8 +80,11 @@ class Place:
 class Way:
     """One way of making a step from ``state``, as ``script`` says where there is a choice."""
 
-    def __init__(self, model: Model, state: State, script: Sequence[int] = ()) -> None:
+    def __init__(
+        self, model: Model, state: State, script: Sequence[int] = (), which: Which | None = None
+    ) -> None:
         self.model, self.state, self.script = model, dict(state), script
+        self.pauses = Pauses(self, which)
         self.offered: list[int] = []
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
@@ -91,16 +95,32 @@ class Way:
         listed = list(options)
         if not listed:
             raise NoWay
+        if self.pauses.replays:
+            return listed[self.pauses.next_choice()]
+        chosen = self._next(len(listed))
+        self.pauses.taken.append(chosen)
+        return listed[chosen]
+
+    def _next(self, options: int) -> int:
         position = len(self.offered)
-        self.offered.append(len(listed))
-        return listed[self.script[position] if position < len(self.script) else 0]
+        self.offered.append(options)
+        return self.script[position] if position < len(self.script) else 0
+
+    def pick_fault(self, options: Sequence[Any]) -> Any:
+        """One of ``options``, the first of which is that there is no fault."""
+        return options[self._next(len(options))]
 
     # -- crashes inside of handlers -------------------------------------------------------------
 
     def may_cut(self, p: str) -> bool:
         """Whether ``p`` may crash here."""
         world = self.model.world
-        off = self.kept_together or self.left is not None or world.between_handlers
+        off = (
+            self.pauses.replays
+            or self.kept_together
+            or self.left is not None
+            or world.between_handlers
+        )
         return not off and self.may_crash(p)
 
     def may_crash(self, p: str) -> bool:
@@ -115,11 +135,12 @@ class Way:
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
         self.before_an_effect()
-        if self.may_cut(p) and self.pick((False, True)):
+        self.pauses.may_stop(p)
+        if self.may_cut(p) and self.pick_fault((False, True)):
             raise Cut
         does()
         self.effects += 1
-        if self.may_cut(p) and self.pick((False, True)):
+        if self.may_cut(p) and self.pick_fault((False, True)):
             self.cut_behind()
 
     # What ghosts record belongs to the effect before it: a crash right behind an effect leaves the
@@ -140,6 +161,7 @@ class Way:
 
     def uninterrupted(self, p: str, body: s.Block, at: Place) -> None:
         """``atomic``: one effect, whatever is inside."""
+        self.pauses.may_stop(p)
         before, effects, sent = dict(self.state), self.effects, set(self.sent)
         ghosts = self.ghosts()
         self.kept_together += 1
@@ -150,7 +172,7 @@ class Way:
         if self.left is not None and self.effects > effects:
             raise Cut
         if self.effects > effects and self.may_cut(p):
-            cut = self.pick(("no", "before", "after"))
+            cut = self.pick_fault(("no", "before", "after"))
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
                 raise Cut
@@ -162,6 +184,7 @@ class Way:
         self.state["down"] |= {p}
         self.state["crashes"] = tuple(sorted((*self.state["crashes"], p)))
         self.state["rest", p] = ()
+        self.pauses.forget(p)
         self.state["received", p] = frozenset()
         for key in [k for k in self.state if k[0] == "timer" and k[-1] == p]:
             self.state[key] = None
@@ -170,17 +193,23 @@ class Way:
 
     def run(self, p: str, does: Callable[[], Rests]) -> None:
         """Lets ``p`` do something, whole or cut; what follows a ``yield`` is kept for later."""
+        self.pauses.no_longer_late(p)
         try:
             rests = does()
             if self.left is None:
                 self.state["rest", p] = rests + self.state["rest", p]
+                self.pauses.ends(p)
                 return
+        except Paused:
+            self.pauses.begin(p)
+            return
         except (Cut, NoWay) as end:
             if isinstance(end, NoWay) and self.left is None:
                 raise
         if self.left is not None:
             self.state, self.left = self.left | self.ghosts(), None
         self.crash(p)
+        self.pauses.ends(p)
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -296,6 +325,7 @@ class Way:
                 done = ("idempotent" if idempotent else "plain", act.value(at))
                 self.effect(at.me, lambda: self.happened("performed", "", done))
             case s.Timer(name, starts, units):
+                self.pauses.may_stop(at.me)
                 self.state["timer", at.path, name, at.me] = units if starts else None
             case s.Ghost(body):
                 for each in body:
@@ -344,9 +374,10 @@ class Way:
         if not wanted:
             return
         self.before_an_effect()
+        self.pauses.may_stop(at.me)
         some = None
         if self.may_cut(at.me):
-            some = self.pick((None, *subsets(wanted)))
+            some = self.pick_fault((None, *subsets(wanted)))
         for receiver in wanted if some is None else some:
             self.model.links.put(self, at.me, receiver, (at.path, content))
         self.effects += bool(some is None or some)
@@ -411,12 +442,15 @@ def _matches(at: Place, pattern: s.Pattern | None, value: Any) -> bool:
             return bool(pattern.value(at) == value)
 
 
-def ways(model: Model, state: State, step: Callable[[Way], None]) -> Iterator[Way]:
-    """All ways of making ``step`` from ``state``."""
+def ways(
+    model: Model, state: State, step: Callable[[Way], None], which: Which | None = None
+) -> Iterator[Way]:
+    """All ways of making ``step`` from ``state``, which is ``which`` there; those with pauses only
+    where that is said."""
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
         script = scripts.pop()
-        way = Way(model, state, script)
+        way = Way(model, state, script, which)
         exists = True
         try:
             step(way)

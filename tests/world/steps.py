@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
@@ -90,6 +91,9 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     """What can happen; a step may still turn out to have no way of being made."""
     for p in model.processes:
         if p in state["down"] or p in state["byzantine"]:
+            continue
+        if is_paused(state, p):
+            yield from steps_of_paused(model, state, p)
             continue
         if state["rest", p]:
             yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
@@ -225,8 +229,10 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
     for some in ([p] for p in running) if drift else [running] * bool(running):
 
         def tick(way: Way, some: Sequence[str] = tuple(some)) -> None:
-            if over & set(some):
+            newly = sorted(over & set(some) - way.state.get("late", frozenset()))
+            if newly and not way.pauses.room(newly):
                 raise NoWay
+            way.pauses.use(newly)
             ahead = {p: way.state["clock", p] + (p in some) for p in running}
             if max(ahead.values()) - min(ahead.values()) > drift:
                 raise NoWay
@@ -274,7 +280,7 @@ def _receptions(model: Model, state: State) -> Iterator[Step]:
         return
     for sender, receiver, position, envelope in model.links.under_way(state):
         link = model.links.between(sender, receiver)
-        if receiver in state["down"] or state["rest", receiver]:
+        if receiver in state["down"] or is_busy(state, receiver):
             continue
         if side and (sender in side) != (receiver in side):
             continue
@@ -338,7 +344,7 @@ def _forgeries(model: Model, state: State) -> Iterator[Step]:
                 for p in model.processes
                 if p == liar or not model.links.between(p, receiver).authenticated
             ]
-            if receiver in state["down"] | state["byzantine"] or state["rest", receiver]:
+            if receiver in state["down"] | state["byzantine"] or is_busy(state, receiver):
                 continue
             if state["split"] and (liar in state["split"]) != (receiver in state["split"]):
                 continue

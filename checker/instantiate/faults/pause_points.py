@@ -4,11 +4,10 @@ A pause falls before an effect, a ``start`` or a ``cancel``.  What stands before
 a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does
 where effects are steps of their own, and is one step, which can be paused again.  The values in the
 queue are computed when the handler begins: until it ends, nobody else changes what its process
-reads, but for shared state, of which a handler that reads it late is refused.
+reads.  So handlers that use shared state or ask an oracle stay whole.
 
-Two kinds of points are left out.  Behind the one there are only sends on links without a capacity:
-a message that leaves late is like one that arrives late.  The other is between a request to an
-oracle and the indications that the oracle makes at once.
+Points are left out behind which there are only sends on links without a capacity: a message that
+leaves late is like one that arrives late.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from msgspec import Struct
 
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
-from checker.instantiate.effects.unhindered import unhindered_drafts
 from checker.instantiate.faults import pauses, stable_storage
 from checker.instantiate.faults.crash_points import Left, partial_sends_matter
-from checker.instantiate.oracles.oracles import SPEAKS
+from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
 from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, negation
 from checker.model.ir import (
+    CAUGHT_UP,
     CRASHING,
     FALSE,
     PAUSING,
@@ -39,9 +38,11 @@ from checker.model.ir import (
     Expr,
     MarkKind,
     Param,
+    VariableKind,
+    fairness_of,
 )
 from checker.model.transforms.rewrite import emits, replace_emits
-from checker.model.tree import rewritten
+from checker.model.tree import nodes
 from checker.model.types import BOOL, SeqT, VariantT
 from checker.records import replace
 
@@ -64,13 +65,17 @@ def resume(world: World) -> None:
     if not world.may_pause or PENDING not in world.variables:
         return
     self = ir.Local(world.proc, fresh("self"))
-    body = (mark(world, MarkKind.RESUME, "", ("process",), self), *_what_is_left(world, self))
+    body = _goes_on(world, self)
     where = conj(world.alive(self), negation(world.idle(self)))
     params = (Param(self.name, ir.Universe(world.proc), where),)
     constraint = fairness.effect(self)
     promised = world.reliable(self)
     action = Action(GOING_ON, ActionKind.EFFECT, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, self))
+
+
+def _goes_on(world: World, self: Expr) -> Block:
+    return (mark(world, MarkKind.RESUME, "", ("process",), self), *_what_is_left(world, self))
 
 
 def _what_is_left(world: World, self: Expr) -> Block:
@@ -109,16 +114,37 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
         return
     drafts = list(world.drafts)
     for index, (process, body) in enumerate(starts):
-        if _may_stop(world, body):
+        if _may_stop(world, body, body):
             world.starts[index] = (process, _start(world, index, body))
     for draft in drafts:
-        crashes = draft.action.name.endswith(CRASHING)
-        if draft.process is not None and not crashes and _may_stop(world, draft.action.body):
+        if not pauses.counts(world):
+            world.drafts += _caught_up(world, draft)
+        action = draft.action
+        whole = action.name.endswith(CRASHING) or not _may_stop(world, action, action.body)
+        if draft.process is not None and not whole:
             world.drafts.append(_pausing_variant(world, draft, draft.process))
-    if PENDING in world.variables and not pauses.counts(world):
-        rest = unhindered_drafts(world, drafts, lambda self: _what_is_left(world, self))
-        world.drafts.extend(rest)
     pauses.end_lateness(world, drafts)
+
+
+def _caught_up(world: World, draft: Draft) -> list[Draft]:
+    """Returns the variant of ``draft`` for a paused process, which goes on first.
+
+    So pauses without end disable no fairness constraint: what is enabled between handlers is
+    enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
+    """
+    action, process = draft.action, draft.process
+    if process is None or action.kind is ActionKind.EFFECT or action.promised == FALSE:
+        return []
+    ready = conj(*(param.where for param in action.params), action.guard)
+    twin = replace(
+        action,
+        name=f"{action.name}{CAUGHT_UP}",
+        params=tuple(replace(param, where=TRUE) for param in action.params),
+        guard=conj(world.alive(process), negation(world.idle(process))),
+        body=(*_goes_on(world, process), ir.Assume(ready), *action.body),
+        fairness=fairness_of(action),
+    )
+    return [Draft(twin, process)]
 
 
 def _stops_before(world: World, emit: ir.Emit) -> bool:
@@ -127,7 +153,19 @@ def _stops_before(world: World, emit: ir.Emit) -> bool:
     return not (emit.glued or of_request or world.effects[emit.effect].kind in _NO_STOP)
 
 
-def _may_stop(world: World, body: Block) -> bool:
+def _may_stop(world: World, handler: object, body: Block) -> bool:
+    """Tells whether ``handler`` may stop in its ``body``: not where it uses what others change."""
+    for node in nodes(handler):
+        match node:
+            case ir.Read(_, name) | ir.Target(_, name, True):
+                if world.variables[name].kind is VariableKind.SHARED:
+                    return False
+            case ir.Choose(name=name) if name.startswith(SPEAKS):
+                return False
+            case ir.Emit(effect=name) if name.startswith(ASKING):
+                return False
+            case _:
+                pass
     return any(_stops_before(world, emit) for emit in emits(body))
 
 
@@ -170,7 +208,7 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
         *(() if some is None else (ir.Declare(some.name, BOOL, FALSE),)),
         *stop.left.before(),
         *pauses.no_longer_late(world, process),
-        *stop.silence_oracles(replace_emits(body, stop.at)),
+        *replace_emits(body, stop.at),
         ir.Assume(conj(stop.stopped, _matters(world, process))),
         *stop.left.after(),
         *pauses.use(world, process),
@@ -216,17 +254,6 @@ class _Stop(Struct, frozen=True):
             ir.If(here, (_set(self.stopped),)),
             either,
         )
-
-    def silence_oracles(self, body: Block) -> Block:
-        """Returns ``body`` without a pause between a request to an oracle and what the oracle
-        indicates at once."""
-
-        def change(node: object) -> object:
-            if isinstance(node, ir.Choose) and node.name.startswith(SPEAKS):
-                return replace(node, where=conj(node.where, negation(self.stopped)))
-            return None
-
-        return tuple(rewritten(stmt, change) for stmt in body)
 
 
 def _set(flag: ir.Local) -> ir.Stmt:

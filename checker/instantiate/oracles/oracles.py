@@ -42,6 +42,9 @@ LARGEST = 65_536
 """The largest number of values among which an oracle may choose."""
 
 
+ASKING = "oracle."
+"""Prefix of the names of the effects that are requests to oracles."""
+
 SPEAKS = "_speaks"
 """Prefix of the choices whether, and what, an oracle indicates immediately; 0: nothing."""
 
@@ -81,7 +84,7 @@ def _asks(world: World, contract: Contract, op: str, args: tuple[ir.Local, ...])
 
 def _effect(target: CallKey) -> str:
     path, _, op = target
-    return f"oracle.{path}{op}"
+    return f"{ASKING}{path}{op}"
 
 
 def request(

@@ -211,8 +211,8 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``links``: the kinds as written, the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
-    check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
+    said; ``links``: the kinds as written, the perfect one where none is; ``capacity``: of
+    ``bounded k``; ``prove``: the properties to check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
     or generated, as ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere``
     (also those that no property tells apart) or ``between_handlers``; ``allow_unused``: handlers
     that are never executed do not make a verdict
