@@ -238,6 +238,8 @@ class Supervisor:
     def _conclude(self, *, at_once: bool) -> int:
         assert self._status is not None
         if self._code is not None:  # everything is said
+            if self._code == UNKNOWN:  # an exception that comes between two lines may leave files
+                remove_marked(self._folders)
             return self._code
         number = self._status & 0x7F
         if not number and self._status >> 8 != UNKNOWN:

@@ -214,8 +214,8 @@ def test_a_process_that_crashes_is_reported(tmp_path: Path) -> None:
     spec = tmp_path / "long.bcast"
     spec.write_text(COUNTER.replace("LIMIT", "100000000"), "utf-8")
     for number, code, words in (
-        (signal.SIGKILL, 3, "memory runs out"),
-        (signal.SIGSEGV, 70, "ended by SIGSEGV"),
+        (signal.SIGKILL, 3, "lack of memory"),
+        (signal.SIGSEGV, 70, "killed by SIGSEGV"),
     ):
         process = subprocess.Popen(
             [sys.executable, "-m", "checker.cli", "check", str(spec)],

@@ -74,7 +74,7 @@ def test_what_can_be_asked() -> None:
     made = budgeted.add_budgets(system, system.properties[0], (budgeted.messages_at_most(3),))
     assert made.asking({}) == made.system
     assert made.asking({"@messages": 3}).variables[-1].initial == 3
-    with pytest.raises(ValueError, match="@messages can't be 4"):
+    with pytest.raises(ValueError, match="invalid @messages: 4"):
         made.asking({"@messages": 4})
     with pytest.raises(KeyError):
         made.asking({"@others": 0})

@@ -152,7 +152,7 @@ def test_all_levels_damaged_is_to_begin_again(
     report = run(kept.name, resume=str(tmp_path / "run"))
     assert told(report) == expected[kept.name]
     (note,) = [note for note in report.notes if "damaged" in note]
-    assert "from the beginning" in note
+    assert "from the start" in note
 
 
 def test_what_is_whole_is_not_called_damaged(kept: Path, tmp_path: Path) -> None:

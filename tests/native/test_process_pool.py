@@ -51,7 +51,7 @@ def test_an_error_is_the_callers() -> None:
 
 
 def test_a_process_that_is_killed_is_an_error() -> None:
-    with pytest.raises(OSError, match="ended from outside"):
+    with pytest.raises(OSError, match="killed from outside"):
         list(parallel_map(killed, [1, 2], 2))
 
 

@@ -58,5 +58,5 @@ def test_what_does_not_happen_is_not_followed() -> None:
 
 def test_an_end_at_which_somebody_has_to_go_on_is_none() -> None:
     # All wish and nobody has sent anything yet.
-    with pytest.raises(ConcretizationFailed, match="go on"):
+    with pytest.raises(ConcretizationFailed, match="must take a step"):
         concretize(ECHO, CORRECTNESS, _run(4, 1, 1, {1: 3}), _system(4, 1, 2))

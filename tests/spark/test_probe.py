@@ -63,7 +63,7 @@ def test_executors_that_have_everything(here: Session, tmp_path: Path) -> None:
 
 def test_a_python_that_is_not_there(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     said = refused(here, "/no/such/python", monkeypatch)
-    assert said == ["E026: the executors can't start Python: / is missing thereno/such/python"]
+    assert said == ["E026: the executors can't start Python: /no/such/python is missing there"]
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_a_folder_that_can_not_be_written(here: Session, tmp_path: Path) -> None
     with pytest.raises(SpecError) as error:
         probe.require(here, folder)
     assert [d.code for d in error.value.diagnostics] == ["E028"]
-    assert "is not seen" in error.value.diagnostics[0].message
+    assert "is not shared with" in error.value.diagnostics[0].message
 
 
 class Forwarding:

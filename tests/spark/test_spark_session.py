@@ -130,7 +130,7 @@ def test_a_java_that_can_not_start_says_why() -> None:
     pytest.importorskip("pyspark")
     said = refused(Cluster("local[1]", {"spark.driver.memory": "much"}))
     assert said.startswith("E029: Spark did not start: Invalid maximum heap size: -Xmxmuch; ")
-    log = Path(said.split(" is in ")[1].split(" (")[0])
+    log = Path(said.split("log is ")[1].split(" (")[0])
     assert "-Xmxmuch" in log.read_text()
     log.unlink()
     gc.collect()

@@ -124,7 +124,7 @@ def test_where_the_driver_has_no_room_only_the_run_is_missing(
 ) -> None:
     found = sharded(problem_of(drawn(3), "native"), tmp_path, 2)
     monkeypatch.setattr(residual_graph, "available_memory", lambda: 1)
-    with pytest.raises(ValenceUnknown, match="in which nothing is decided"):
+    with pytest.raises(ValenceUnknown, match="undecided states"):
         found.undecided_run(bivalent=False)
 
 
