@@ -82,7 +82,7 @@ APART = (
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
-    *({"pause", other} for other in ("oracle", "shared")),  # such a handler is one step
+    *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
     *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any

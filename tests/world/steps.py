@@ -239,7 +239,7 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
             for p in model.processes:
                 way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
             for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
-                if way.state[key] is not None:
+                if way.state[key]:  # what is over stays so
                     way.state[key] -= 1
 
         yield Step(f"{some} ticks", tick, ("time",))

@@ -1,0 +1,235 @@
+"""Worlds in which a pause decides a verdict: random ones seldom have any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.world import spec as s
+from tests.world.compare import differences, said
+from tests.world.judge import explore, judge
+from tests.world.protocol import (
+    CONDITION,
+    INIT,
+    RECEIVE,
+    REQUEST,
+    TIMEOUT,
+    Handler,
+    Protocol,
+    Question,
+    Spec,
+    World,
+)
+from tests.world.protocol import Variable as V
+
+MODES = ("native", "native plain", "reference", "native fine")
+REQUESTED = Handler(REQUEST, "broadcast", (s.Bind("m"),), body=(s.Skip(),))
+YES, NO = s.const("true", True), s.const("false", False)
+
+
+def flag(name: str, role: str = "") -> V:
+    return V(name, "bool", NO, role=role)
+
+
+def put(name: str, value: s.Expr = YES) -> s.Assign:
+    return s.Assign(name, value)
+
+
+def once(*body: s.Statement, name: str = "begun", also: s.Expr = YES, role: str = "") -> Handler:
+    """A condition that is taken once."""
+    guard = s.both(s.no(s.var(name)), also)
+    return Handler(CONDITION, guard=guard, body=(put(name), *body), role=role)
+
+
+def never(name: str, *processes: str, what: s.Expr, among: Any = ()) -> Question:
+    return Question(name, "always", s.no(what), None, processes, among=tuple(among))
+
+
+@dataclass(frozen=True)
+class Case:
+    """``violated``: whether the property is, by what the page says."""
+
+    handlers: tuple[Handler, ...]
+    variables: tuple[V, ...]
+    question: Question
+    world: World
+    violated: bool
+    roles: tuple[tuple[str, int], ...] = ()
+    messages: tuple[str, ...] = ()
+    extra: tuple[Handler, ...] = field(default=(REQUESTED,))
+
+    @property
+    def spec(self) -> Spec:
+        kinds = tuple((kind, ()) for kind in self.messages)
+        protocol = Protocol(
+            "Top", "Service", kinds, self.variables, (*self.handlers, *self.extra),
+            roles=self.roles,
+        )  # fmt: skip
+        return Spec(protocol, self.world, (self.question,))
+
+
+def world(pause: int = 0, **more: Any) -> World:
+    return World(**{"n": 2, "pause": pause, **more})
+
+
+# ---- inside a handler -------------------------------------------------------------------------
+
+HALF = (once(put("x"), s.Perform(s.ME), put("x", NO)),)
+FLAGS = (flag("begun"), flag("x"), flag("y"))
+SEEN = never("half", "p", what=s.of("p", "x"))
+BOTH = never("both", "p", "q", what=s.both(s.both(s.of("p", "x"), s.of("q", "x")),
+             s.no(s.equal(s.name("p"), s.name("q")))))  # fmt: skip
+TOGETHER = (once(s.Atomic((put("x"), s.Perform(s.ME), put("x", NO)))),)
+BEFORE = (once(put("x"), s.Atomic((s.Perform(s.ME), put("x", NO)))),)
+TIMED = (
+    once(put("x"), s.Timer("t"), put("x", NO)),
+    Handler(TIMEOUT, "t", body=(s.Skip(),)),
+)
+CANCELLED = (
+    Handler(INIT, body=(s.Timer("t"),)),
+    once(put("x"), s.Timer("t", False), put("x", NO)),
+    Handler(TIMEOUT, "t", body=(s.Skip(),)),
+)
+ONLY_SENT = (
+    once(put("x"), s.Send(s.message("ONE"), s.ALL)),
+    Handler(RECEIVE, "ONE", body=(s.Skip(),)),
+)
+TWICE = (once(put("x"), s.Perform(s.ME), put("y"), s.Perform(s.ME), put("x", NO), put("y", NO)),)
+SECOND = never("second", "p", what=s.both(s.of("p", "x"), s.of("p", "y")))
+FIRST = never("first", "p", what=s.both(s.of("p", "x"), s.no(s.of("p", "y"))))
+DEAF = (
+    once(put("x"), s.Perform(s.ME), put("x", NO)),
+    once(s.Send(s.message("ONE"), s.ALL), name="z"),
+    Handler(RECEIVE, "ONE", body=(put("y", s.var("x")),)),
+)
+RUDE = never("rude", "p", what=s.of("p", "y"))
+GOES_ON = Question("goes_on", "leads", s.of("p", "y"), s.of("p", "x"), ("p",), correct=("p",))
+FINISHES = (once(put("x"), s.Perform(s.ME), put("y")),)
+FROM_INIT = (Handler(INIT, body=(put("x"), s.Perform(s.ME), put("x", NO))),)
+ASKED = Handler(
+    REQUEST, "broadcast", (s.Bind("m"),), body=(put("x"), s.Perform(s.ME), put("x", NO))
+)
+LOOP = (
+    Handler(INIT, body=(s.Send(s.message("ONE"), s.ALL),)),
+    Handler(CONDITION, guard=YES, body=(put("x", s.no(s.var("x"))), s.Timer("t"))),
+    Handler(TIMEOUT, "t", body=(s.Skip(),)),
+    Handler(RECEIVE, "ONE", body=(put("y"),)),
+)
+ARRIVES = Question("arrives", "leads", s.of("p", "y"), None, ("p",), correct=("p",))
+DIES = (once(put("x"), s.Perform(s.ME), put("x", NO), put("y")),)
+DEAD = never("dead", "p", what=s.both(s.crashed("p"), s.of("p", "x")))
+ASYNCHRONOUS = {"timing": "asynchronous"}
+INSIDE = {
+    "no pause": Case(HALF, FLAGS, SEEN, world(), False),
+    "a pause before an act": Case(HALF, FLAGS, SEEN, world(1), True),
+    "any number": Case(HALF, FLAGS, SEEN, world(-1), True),
+    "two at once, one allowed": Case(HALF, FLAGS, BOTH, world(1), False),
+    "two at once, two allowed": Case(HALF, FLAGS, BOTH, world(2), True),
+    "two at once, any number": Case(HALF, FLAGS, BOTH, world(-1), True),
+    "not in atomic": Case(TOGETHER, FLAGS, SEEN, world(1), False),
+    "before atomic": Case(BEFORE, FLAGS, SEEN, world(1), True),
+    "before a start": Case(TIMED, FLAGS, SEEN, world(1, **ASYNCHRONOUS), True),
+    "before a cancel": Case(CANCELLED, FLAGS, SEEN, world(1, **ASYNCHRONOUS), True),
+    "between two acts": Case(TWICE, FLAGS, SECOND, world(1), True),
+    "before two acts": Case(TWICE, FLAGS, FIRST, world(1), True),
+    "nothing is received meanwhile": Case(
+        DEAF, (*FLAGS, flag("z")), RUDE, world(-1), False, messages=("ONE",)
+    ),
+    "it goes on": Case(FINISHES, FLAGS, GOES_ON, world(1), False),
+    "it always goes on": Case(FINISHES, FLAGS, GOES_ON, world(-1), False),
+    "in upon init": Case(FROM_INIT, FLAGS, SEEN, world(1), True),
+    "in upon init, without": Case(FROM_INIT, FLAGS, SEEN, world(), False),
+    "in a request": Case((), FLAGS, SEEN, world(1), True, extra=(ASKED,)),
+    "messages still arrive": Case(
+        LOOP, FLAGS, ARRIVES, world(-1, n=1, **ASYNCHRONOUS), False, messages=("ONE",)
+    ),
+    "a crash in a pause": Case(DIES, FLAGS, DEAD, world(1, crash=1), True),
+}
+
+
+# ---- clocks -----------------------------------------------------------------------------------
+
+ROLES = (("client", 1), ("server", 1))
+ABOUT = (("c", "client"), ("s", "server"))
+
+
+def two_timers(first: int, second: int) -> tuple[Handler, ...]:
+    """A client whose timer is over before that of a server."""
+    return (
+        Handler(INIT, body=(s.Timer("t", True, first),), role="client"),
+        Handler(INIT, body=(s.Timer("u", True, second),), role="server"),
+        Handler(TIMEOUT, "t", body=(put("x"),), role="client"),
+        Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
+    )
+
+
+LATE = never("late", "c", "s", what=s.both(s.of("s", "y"), s.no(s.of("c", "x"))), among=ABOUT)
+CLOCKS = (flag("x", "client"), flag("y", "server"), flag("begun", "client"))
+WAKES = (
+    Handler(INIT, body=(s.Timer("t"),), role="client"),
+    Handler(TIMEOUT, "t", body=(put("x"),), role="client"),
+    Handler(INIT, body=(s.Timer("v", True, 2),), role="server"),
+    Handler(TIMEOUT, "v", body=(s.Send(s.message("ONE"), s.ALL),), role="server"),
+    Handler(RECEIVE, "ONE", body=(put("z"), s.Send(s.message("TWO"), s.ALL)), role="client"),
+    Handler(RECEIVE, "TWO", body=(s.Timer("u", True, 2),), role="server"),
+    Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
+)
+WOKEN = never(
+    "woken", "c", "s", among=ABOUT,
+    what=s.both(s.both(s.of("c", "z"), s.of("s", "y")), s.no(s.of("c", "x"))),
+)  # fmt: skip
+
+
+def clocks(drift: int, pause: int = 0, **more: Any) -> World:
+    given = {"n": 0, "timing": "clocks", "drift": drift, "clients": (("c1", ("a",)),)}
+    return World(**{**given, "pause": pause, **more})
+
+
+def of(role: str, most: int = 1) -> dict[str, Any]:
+    return {"of_roles": (("pause", role, most),), "alone": frozenset({"pause"})}
+
+
+TICKING = {
+    f"{name}, drift {drift}": Case(handlers, variables, question, clocks(drift, *more), violated,
+                                   roles=ROLES, messages=messages)
+    for drift in (0, 1)
+    for name, handlers, variables, question, more, violated, messages in (
+        ("time waits", two_timers(1, 4), CLOCKS, LATE, (), False, ()),
+        ("one pause lets it go on", two_timers(1, 4), CLOCKS, LATE, (1,), True, ()),
+        ("any number", two_timers(1, 4), CLOCKS, LATE, (-1,), True, ()),
+    )
+}  # fmt: skip
+WORLDS = {
+    **INSIDE,
+    **TICKING,
+    "of another role": Case(
+        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("server")), False, roles=ROLES
+    ),
+    "of its role": Case(
+        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("client")), True, roles=ROLES
+    ),
+    "a step ends it": Case(
+        WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), False,
+        roles=ROLES, messages=("ONE", "TWO"),
+    ),
+    "a second pause": Case(
+        WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 2, **of("client", 2)), True,
+        roles=ROLES, messages=("ONE", "TWO"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_a_pause_decides(name: str, tmp_path: Path) -> None:
+    case = WORLDS[name]
+    graph = explore(case.spec)
+    (verdict,) = judge(graph).values()
+    assert verdict.violated is case.violated
+    file = tmp_path / "world.bcast"
+    file.write_text(case.spec.text(), encoding="utf-8")
+    found = differences(graph, judge(graph), {mode: said(file, mode) for mode in MODES})
+    assert found == [], case.spec.text()
