@@ -134,6 +134,8 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         f"with {_budget(budget, made)}: after that, `{budget.handler}` is disabled"
         for budget in check.budgets
     ]
+    if check.pausing:
+        found.append("a paused process goes on, and then owes what it owes without pauses")
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
@@ -364,6 +366,10 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         bound = evaluate_size(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
         yield f"a crashed process may recover, with only its `stable` state; at most {often}"
+        if any(
+            state.stable for p in _protocols(check) for role in p.roles for state in role.states
+        ):
+            yield "an assignment to `stable` state is on disk at once, and in order"
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 
@@ -417,6 +423,7 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
                 "an oracle indicates, as from a Byzantine process, all that the properties of its"
                 " interface allow"
             )
+    yield from _of_pauses(check, made)
     timing = check.timing
     if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
         when = "" if timing.kind == "synchronous" else ", once it is synchronous"
@@ -432,6 +439,20 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
             " every process becomes faulty are excluded"
         )
     yield from (f"explored only with: {limit}" for limit in _noise(check, made))
+
+
+def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    """Yields what a pause does not reach."""
+    clocks = check.timing is not None and check.timing.kind == "clocks"
+    if clocks and not check.pausing:
+        yield "time waits until an expired timer is handled: `faults pause` lets it go on"
+    kinds = {
+        "use shared state": made.uses_shared,
+        "ask an oracle": any(layer.protocol is None for layer in check.given),
+    }
+    whole = [what for what, there in kinds.items() if there]
+    if check.pausing and whole:
+        yield f"handlers that {' or '.join(whole)} do not pause inside: `yield` lets others in"
 
 
 def _spares_one(check: typed.Check, made: Instantiated) -> bool:

@@ -157,10 +157,11 @@ ABOUT = (("c", "client"), ("s", "server"))
 
 
 def two_timers(first: int, second: int) -> tuple[Handler, ...]:
-    """A client whose timer is over before that of a server."""
+    """A client whose timer is started, and is over, before that of a server."""
+    begins = (s.Timer("t", True, first), s.Send(s.message("ONE"), s.members("server")))
     return (
-        Handler(INIT, body=(s.Timer("t", True, first),), role="client"),
-        Handler(INIT, body=(s.Timer("u", True, second),), role="server"),
+        Handler(INIT, body=begins, role="client"),
+        Handler(RECEIVE, "ONE", body=(s.Timer("u", True, second),), role="server"),
         Handler(TIMEOUT, "t", body=(put("x"),), role="client"),
         Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
     )
@@ -194,22 +195,24 @@ def of(role: str, most: int = 1) -> dict[str, Any]:
 
 TICKING = {
     f"{name}, drift {drift}": Case(handlers, variables, question, clocks(drift, *more), violated,
-                                   roles=ROLES, messages=messages)
+                                   roles=ROLES, messages=("ONE",))
     for drift in (0, 1)
-    for name, handlers, variables, question, more, violated, messages in (
-        ("time waits", two_timers(1, 4), CLOCKS, LATE, (), False, ()),
-        ("one pause lets it go on", two_timers(1, 4), CLOCKS, LATE, (1,), True, ()),
-        ("any number", two_timers(1, 4), CLOCKS, LATE, (-1,), True, ()),
+    for name, handlers, variables, question, more, violated in (
+        ("time waits", two_timers(1, 4), CLOCKS, LATE, (), False),
+        ("one pause lets it go on", two_timers(1, 4), CLOCKS, LATE, (1,), True),
+        ("any number", two_timers(1, 4), CLOCKS, LATE, (-1,), True),
     )
 }  # fmt: skip
 WORLDS = {
     **INSIDE,
     **TICKING,
     "of another role": Case(
-        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("server")), False, roles=ROLES
+        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("server")), False, roles=ROLES,
+        messages=("ONE",),
     ),
     "of its role": Case(
-        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("client")), True, roles=ROLES
+        two_timers(1, 4), CLOCKS, LATE, clocks(0, 1, **of("client")), True, roles=ROLES,
+        messages=("ONE",),
     ),
     "a step ends it": Case(
         WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), False,
