@@ -35,7 +35,7 @@ class SideQuestions(Struct, frozen=True):
     unseen: bool = False
 
 
-UNSEEN = "something never happened with it, which needs all states to confirm"
+UNSEEN = "an event never occurred with it; only the full state space can confirm that"
 """The reason where what is not seen to happen with a reduction is looked for."""
 
 VERDICTS = SideQuestions()

@@ -26,26 +26,26 @@ class Ask(Enum):
     EVERY = "safety (what must hold in every state)"
     LENGTH = "the length of a shortest run to a bad state, the depth"
     END = "liveness (`eventually`, `~>` over growing histories), no cycles"
-    ROUND = "the same where the state graph has a cycle"
+    ROUND = "the same if the state graph has a cycle"
     FOLLOWED = "any other temporal formula, monitored from the initial states"
     FAIR = "whether any run is fair"
     PREMISE = "whether a premise ever holds"
-    HAPPENS = "what happens at all: handlers that run, messages that are sent"
+    HAPPENS = "which handlers run and which messages are sent"
     FAULT = "run-time errors"
     STATES = "the number of states"
     COVERAGE = "coverage, tables of all states"
-    VALENCE = "what can still be decided in each state"
-    DEPTH = "what is said up to `--max-depth`"
-    BUDGET = "what is said where another budget ends the run"
-    VIEW = "what is said where a view takes states for one"
+    VALENCE = "the values that can still be decided in each state"
+    DEPTH = "verdicts up to `--max-depth`"
+    BUDGET = "verdicts when another limit ends the run"
+    VIEW = "verdicts with a view"
 
 
 class Use(Enum):
     """Whether a reduction is used for a query."""
 
     PROVEN = "yes"
-    ACYCLIC = "where the state graph has no cycle"
-    CONFIRMED = "yes; what never was is confirmed without"
+    ACYCLIC = "if the state graph is acyclic"
+    CONFIRMED = "yes; absence is confirmed without it"
     NO = "no"
 
 
@@ -92,7 +92,7 @@ class Reduction(Struct, frozen=True):
     def __post_init__(self) -> None:
         missing = [ask.name for ask in Ask if ask not in self.column]
         if missing:
-            raise ValueError(f"{self.name} says nothing of {', '.join(missing)}")
+            raise ValueError(f"{self.name} has no entry for {', '.join(missing)}")
 
     @property
     def keeps_lengths(self) -> bool:
