@@ -69,7 +69,7 @@ def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
     if steps is not None and steps < 0:
         raise refuse("E065", f"{steps} is not a number of steps", question.span, "0 or more")
     if question.bound_by_one and len(goals) > 1:
-        message = "this quantifies over values that may not come at the same time"
+        message = "the values quantified over need not occur at the same time"
         hint = "put `forall` after `eventually`, or name one: `eventually p1.done`"
         raise refuse("E064", message, question.span, hint)
     if steps is not None and any(goal.kind not in _BOUNDED for goal in goals):
@@ -101,8 +101,8 @@ def _bound(made: Instantiated, question: typed.ChanceQuestion) -> Fraction | Non
         raise refuse("E065", "this divides by zero", question.span)
     found = Fraction(evaluate_size(question.numerator, values), below)
     if found < 0 or (found > 1 and not question.counts):
-        what = "an expected number is 0 or more" if question.counts else "a chance is 0 to 1"
-        raise refuse("E065", f"{found} is no such number: {what}", question.span)
+        what = "an expected number (0 or more)" if question.counts else "a probability (0 to 1)"
+        raise refuse("E065", f"{found} is not {what}", question.span)
     return found
 
 

@@ -31,7 +31,7 @@ def without_run(error: KeyboardInterrupt) -> str:
     """Returns why a property that was seen to fail is not reported as violated: there was no time
     to compute the execution."""
     why = stop_reason(error)
-    return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
+    return why if why == INTERRUPTED else f"a violation was found, but not its run: {why}"
 
 
 class Limits(Struct, frozen=True):

@@ -34,10 +34,10 @@ def where_it_holds(system: TransitionSystem, answer: Answer) -> str:
     """Returns in which states an invariant holds that no explored state violates, where these are
     not all."""
     bounds, view = bounds_met(system, answer), _view(system, answer)
-    where = "in every state that was explored"
+    where = "in every explored state"
     if bounds:
-        where = f"in every state within {bounds}, and in those that a step from there reaches"
-    return f"{where}: of states in which the view is equal, the first" if view else where
+        where = f"in every state within {bounds}, and in their direct successors"
+    return f"{where}: the first one found for each value of the view" if view else where
 
 
 def named_limits(system: TransitionSystem, answer: Answer) -> str:
@@ -79,4 +79,4 @@ def beyond(system: TransitionSystem, state: State) -> str:
 def not_followed(system: TransitionSystem, state: State) -> str:
     """Returns that no step leads on from ``state``, where it is beyond a bound; else empty."""
     found = beyond(system, state)
-    return f"the state is beyond the bound {found}: no step from it is followed" if found else ""
+    return f"the state is beyond the bound {found}: no step from it is explored" if found else ""

@@ -42,14 +42,14 @@ def _values(system: TransitionSystem, trace: Trace) -> tuple[Value, ...]:
     prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
     params = () if prop is None else prop.params
     if [param.name for param in params] != [name for name, _ in trace.values]:
-        raise ValueError(f"{trace.property_name} has other parameters than in the trace")
+        raise ValueError(f"the trace gives {trace.property_name} different parameters")
     given = zip(params, trace.values, strict=True)
     return tuple(decode(domain_item(param.domain), data) for param, (_, data) in given)
 
 
 def _state(system: TransitionSystem, data: dict[str, Json]) -> State:
     if set(data) != {v.name for v in system.variables}:
-        raise ValueError("the trace has other variables than the spec")
+        raise ValueError("the trace and the spec have different variables")
     return tuple(decode(v.type, data[v.name]) for v in system.variables)
 
 

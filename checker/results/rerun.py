@@ -98,11 +98,11 @@ def _for_ever(
     ``prop`` is false in it."""
     loop, last = path.loop, len(path.states) - 1
     if loop is None or not 0 <= loop <= last:
-        raise ReplayMismatch(f"{prop.asked} is about whole runs, and this one does not go on")
+        raise ReplayMismatch(f"{prop.asked} is a liveness property, but this run has no loop")
     closing = None if loop == last else _step(system, path.states[-1], path.states[loop], last + 1)
     try:
         if path.values not in interpreter.assignments(prop.params):
-            raise ReplayMismatch(f"{prop.asked} does not speak of these values")
+            raise ReplayMismatch(f"{prop.asked} does not range over these values")
         entries = fairness_justification(system, path.states, loop)
         if satisfies(system, prop, path.values, path.states, loop):
             raise ReplayMismatch(f"the run does not violate {prop.asked}")

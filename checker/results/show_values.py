@@ -128,7 +128,7 @@ def decode(type_: Type, data: Json) -> Value:
     try:
         return _decode(type_, data)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-        raise ValueError(f"this is no value of the spec: {data!r}") from problem
+        raise ValueError(f"not a value of the spec: {data!r}") from problem
 
 
 def _decode(type_: Type, data: Any) -> Value:

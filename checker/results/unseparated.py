@@ -114,9 +114,9 @@ def difference_text(system: TransitionSystem, found: Unseparated) -> str:
     one_steps, other_steps = (count(steps, "step") for steps in found.steps)
     which = "first" if found.first_only else "second"
     return (
-        "the view takes two states for one that behave differently: one after"
-        f" {one_steps} and one after {other_steps}, where {differences}; what {found.told} leads to"
-        f" can follow the {which} only"
+        "the view identifies two states that behave differently: one after"
+        f" {one_steps} and one after {other_steps}, where {differences}; the outcome of"
+        f" {found.told} can follow only the {which}"
     )
 
 

@@ -55,5 +55,5 @@ def read_when_down(trace: Trace, claims: Iterable[Claim]) -> str:
     wanted = "not crashed(p)" if trace.loop is None else "correct(p)"
     return (
         f"{listing(who)} {'is' if one else 'are'} down: {names} as when {'it' if one else 'they'}"
-        f" stopped; where that is not meant, ask `{wanted} => …`."
+        f" stopped; if that is not intended, check `{wanted} => …`."
     )

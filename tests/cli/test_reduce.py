@@ -107,7 +107,7 @@ def test_a_violation_that_is_lost_is_a_fault_of_the_tool(
     capsys.readouterr()
     assert main([*words, "--audit-reductions"]) == 70
     said = capsys.readouterr().err
-    assert "internal error: Disagreement: with and without reductions" in said
+    assert "internal error: Disagreement: results differ with and" in said
     assert "validity is holds with, violated without" in said
     assert reduced == [True, True, False]
 
@@ -118,7 +118,7 @@ def test_an_audit_that_reaches_a_limit_says_how_far_it_came(
     words = [*FIVE, "--reduce", "symmetry", "--max-states", "2000", "--audit-reductions"]
     assert main(words) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "audit not audited to the end: no other verdict in 2,000 states to depth" in said
+    assert "audit incomplete: no different verdict in 2,000 states to depth" in said
     assert "without reductions; the limit of 2,000 states was reached" in said
 
 

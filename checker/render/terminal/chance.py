@@ -58,7 +58,7 @@ def _adversary(adversary: Adversary) -> RenderableType:
 
 def _rules(adversary: Adversary) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("it lets happen", "where"):
+    for title in ("it chooses", "where"):
         table.add_column(title, overflow="fold")
     table.add_column("states", justify="right")
     for rule in adversary.rules:
@@ -70,7 +70,7 @@ def adversary_text(adversary: Adversary) -> str:
     """Returns how many states a strategy leads to, and of how many its rules tell."""
     said = f"it leads to {count(adversary.states, 'state')}, and has a choice in {adversary.free:,}"
     if adversary.told < adversary.free:
-        said += f", of which these rules tell {adversary.told:,}"
+        said += f", {adversary.told:,} of them covered by these rules"
     return said
 
 

@@ -63,11 +63,11 @@ def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, secon
     said += [f"{failed:,} can't be used"] if failed else []
     lines = sum(report.explained for report in reports)
     total = len(reports) + failed
-    text = Text(f"{count(max(total, wanted), 'log')}: {', '.join(said) or 'none was asked of'}")
+    text = Text(f"{count(max(total, wanted), 'log')}: {', '.join(said) or 'none was checked'}")
     text.stylize("bold")
     rate = f", {lines / seconds:,.0f} a second" if seconds > 0.01 else ""
     of_all = f"{lines:,} of {count(sum(report.lines for report in reports), 'line')} explained"
-    missing = f", {wanted - total:,} not asked of" if total < wanted else ""
+    missing = f", {wanted - total:,} not checked" if total < wanted else ""
     text.append(f"{missing}\n{of_all}, {seconds:.1f} s{rate}", style="dim not bold")
     for free in _left_free([report for report in reports if report.word is Word.HOLDS]):
         text.append(f"\n{free}", style="dim not bold")
@@ -101,9 +101,9 @@ def _verdict(report: Conformance) -> Text:
 
 
 def _run(report: Conformance, trace: Trace) -> RenderableType:
-    what = "The run" if report.word is Word.HOLDS else "The longest prefix that is explained"
+    what = "The run" if report.word is Word.HOLDS else "The longest explained prefix"
     steps = len(trace.steps) - 1
-    behind = f", behind {report.omitted:,} that are not shown" if report.omitted else ""
+    behind = f", after {report.omitted:,} that are not shown" if report.omitted else ""
     title = Text(f"{what}: {count(steps, 'step')}{behind}", style="bold")
     if steps <= MOST_DRAWN:
         return stack([title, spacetime(trace, "steps", None)])
@@ -120,7 +120,7 @@ def _run(report: Conformance, trace: Trace) -> RenderableType:
 
 
 def _obstacles(obstacles: tuple[Obstacle, ...]) -> Iterator[RenderableType]:
-    yield Text("What is logged next, and why no step explains it", style="bold")
+    yield Text("The next log entry, and why no step explains it", style="bold")
     for obstacle in obstacles:
         line = obstacle.line
         said = Text(f"  {line.text}", style="bold")

@@ -188,7 +188,7 @@ class _Page:
         yield from self._fold(folded, loop is not None)
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
-            yield self._loop_line(m.LOOP_FOOT, f"then all is as {then}, and so on")
+            yield self._loop_line(m.LOOP_FOOT, f"then the state is as {then}, and so on")
         yield from (row.text() for row in self._multicasts(rest))
         yield self._row().text()
         yield from self._end()
