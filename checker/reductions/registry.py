@@ -23,7 +23,7 @@ def register(reduction: Reduction) -> None:
     Another process has only what is registered in it.
     """
     if reduction.name in REDUCTIONS or reduction.mode in (AUTO, NONE, ALL):
-        raise ValueError(f"{reduction.name!r} or {reduction.mode!r} means something else already")
+        raise ValueError(f"{reduction.name!r} or {reduction.mode!r} is already in use")
     REDUCTIONS[reduction.name] = reduction
 
 

@@ -226,7 +226,7 @@ class Audit(Struct, frozen=True):
     seconds: Amount = 0.0
 
 
-STRIPS_ENDED = "what can still be decided in these runs is not known: "
+STRIPS_ENDED = "the decisions still possible in these runs are not known: "
 """How a note begins that says what has ended that; why follows."""
 
 

@@ -47,7 +47,7 @@ def values_text(values: Sequence[str]) -> str:
 
 
 def _title(report: Valence) -> Text:
-    title = Text(f"{report.check}: what `{report.outcome}` may still become", style="bold")
+    title = Text(f"{report.check}: what `{report.outcome}` can still become", style="bold")
     return title.append(f"\n{report.world}", style="dim not bold") if report.world else title
 
 
