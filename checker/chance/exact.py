@@ -1,7 +1,7 @@
 """Exact probabilities and expected values, as rationals, with a certificate.
 
 Policy iteration on the quotient starts with the scheduler that the intervals have found, which
-nearly always is optimal already.  What comes out is believed when
+nearly always is optimal already.  The result is used only after
 :mod:`checker.chance.certificate` has checked it on the process itself.
 """
 

@@ -36,7 +36,7 @@ class SideQuestions(Struct, frozen=True):
 
 
 UNSEEN = "an event never occurred with it; only the full state space can confirm that"
-"""The reason where what is not seen to happen with a reduction is looked for."""
+"""The reason when events that a reduction has not shown are searched for."""
 
 VERDICTS = SideQuestions()
 """No query besides the properties."""

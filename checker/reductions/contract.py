@@ -1,4 +1,4 @@
-"""The contract of reductions: what each of them has to bring.
+"""The contract of reductions: what each of them has to provide.
 
 A :class:`Reduction` is one object: its name, the column of what is proven for it, and its analysis,
 which makes a :class:`checker.reductions.reduction_plan.PlanPart` of a system.  To be used it is
@@ -64,14 +64,14 @@ class TableEntry(Struct, frozen=True):
 
 
 GOES_ROUND = "the state graph has a cycle"
-"""The reason where a proof needs that no run does."""
+"""The reason when a proof requires an acyclic state graph."""
 
 Column = Mapping[Ask, TableEntry]
-"""What is proven of a reduction: an entry for each query."""
+"""The proofs about a reduction: an entry for each query."""
 
 Found = tuple[PlanPart | None, tuple[str, ...]]
-"""What an analysis makes of a system: its part of the plan, and reasons in words why there is none
-or why it is less than it could be.
+"""The result of an analysis of a system: its part of the plan, and reasons in words why there is
+none or why it is smaller than possible.
 """
 
 
@@ -101,10 +101,10 @@ class Reduction(Struct, frozen=True):
 
     @property
     def shows_all(self) -> bool:
-        """Whether what is not seen to happen, or to hold, with it never does."""
+        """Whether events and premises that are not seen with it never occur or hold."""
         return all(self.column[ask].use is Use.PROVEN for ask in (Ask.HAPPENS, Ask.PREMISE))
 
     @property
     def needs_acyclic(self) -> bool:
-        """Whether it is given up where a liveness property is asked of a system with cycles."""
+        """Whether it is given up for a liveness property of a system with cycles."""
         return self.column[Ask.ROUND].use is not Use.PROVEN

@@ -34,8 +34,8 @@ class ExplorationResult(Struct, frozen=True):
 def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
     """Compares ``whole``, which is without reductions, with ``reduced``.
 
-    What is unknown in one of them agrees with everything; so does that something never happened,
-    where ``reduced`` does not know that.  Raises :class:`Disagreement`.
+    An unknown verdict agrees with every other one; so does a vacuous one, if ``reduced`` does not
+    know that something never happened.  Raises :class:`Disagreement`.
     """
     different = [*_verdicts(reduced, whole), *_lengths(reduced, whole), *_numbers(reduced, whole)]
     if different:

@@ -37,12 +37,12 @@ def judge(
     """Returns the verdict on each property of ``system``, in order.
 
     ``expected`` gives the words that the check expects.  Every violation and error is replayed:
-    raises :class:`checker.results.replay.ReplayMismatch` where the engine's execution is none of
-    the system's.  An error of an execution that no property's verdict carries gets a verdict of its
-    own, called ``ERRORS``.
+    raises :class:`checker.results.replay.ReplayMismatch` if the engine's execution is not one of
+    the system.  A run-time error that no property's verdict carries gets a separate verdict,
+    called ``ERRORS``.
 
-    ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
-    make no request, where they don't; ``world``: what the check states of what is (not) assumed;
+    ``allow_unused``: unused handlers and messages do not make a verdict vacuous; ``idle``: why the
+    clients make no request, if so; ``world``: what the check states of what is (not) assumed;
     ``budgets``: how often handlers may run in it.
     """
     words = expected or {}
@@ -200,7 +200,7 @@ def _held(
 
 
 def _of_walks(walks: WalkSummary, prop: Property) -> str:
-    """Returns what random walks say of a property that none of them violates."""
+    """Returns what random walks show about a property that none of them violates."""
     said = (
         f"no violation found in {count(walks.walks, 'walk')}, which says nothing about other runs"
     )

@@ -165,7 +165,7 @@ def within(transition: Transition) -> str:
 
 
 def inner(transition: Transition) -> str:
-    """Returns the effect with which a process goes on inside a handler; empty where it does not."""
+    """Returns the effect with which a process continues inside a handler; empty if it does not."""
     return transition.action.name.removeprefix("effect ") if within(transition) else ""
 
 

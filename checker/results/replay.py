@@ -17,8 +17,8 @@ __all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]
 def replay(
     system: TransitionSystem, path: Path, prop: Property | None, header: Header | None = None
 ) -> Trace:
-    """Replays the execution ``path`` and returns its trace; raises :class:`ReplayMismatch` where it
-    is none of the system's, or does not violate ``prop``.
+    """Replays the execution ``path`` and returns its trace; raises :class:`ReplayMismatch` if it
+    is not one of the system, or does not violate ``prop``.
 
     ``prop`` is the property that the execution violates, or ``None`` where it ends with an error
     (``path.then_fault``).
@@ -58,7 +58,7 @@ def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
     it names no property, only its steps have to be the system's.
 
     Raises ``ValueError`` where the document does not fit the system's variables or properties, and
-    :class:`ReplayMismatch` where it fits but is no execution.
+    :class:`ReplayMismatch` if it fits but is not an execution.
     """
     prop: Property | None = None
     if trace.failure is None and not trace.property_name:

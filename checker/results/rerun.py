@@ -19,7 +19,7 @@ from checker.results.trace import FairnessJustification
 
 
 class ReplayMismatch(Exception):
-    """An engine's execution is none of the system's: a bug of the tool, never a trace."""
+    """An engine's execution is not one of the system: a bug of the tool, never a trace."""
 
 
 class Moment(Struct, frozen=True):
@@ -84,7 +84,7 @@ def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
 
 def run_from_start(system: TransitionSystem, states: Sequence[State]) -> Run:
     """Returns the execution along ``states`` from an initial state, of which nothing else is
-    required; raises :class:`ReplayMismatch` where it is none of the system's."""
+    required; raises :class:`ReplayMismatch` if it is not one of the system."""
     moments = [_start(system, states[0])]
     for number, state in enumerate(states[1:], start=1):
         moments.append(_step(system, moments[-1].state, state, number))

@@ -120,8 +120,8 @@ def encode(type_: Type, value: Value) -> Json:
 
 
 def decode(type_: Type, data: Json) -> Value:
-    """Returns the value that :func:`encode` wrote; raises ``ValueError`` where ``data`` is no such
-    value.
+    """Returns the value that :func:`encode` wrote; raises ``ValueError`` if ``data`` is not such
+    a value.
 
     Whether the value fits ``type_``'s bounds is not checked: a replay finds that out.
     """

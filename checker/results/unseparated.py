@@ -1,4 +1,4 @@
-"""Compares states that a view takes for one: do they behave alike?
+"""Compares states that a view identifies: do they behave alike?
 
 A view is sound where it is: where of two states in which it is equal each step of the one is
 matched by a step of the other to states in which it is equal again (bisimulation: Park 1981; Milner
@@ -37,8 +37,8 @@ class Unseparated(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """``found``: two states that the view should not take for one; ``states``: how many were
-    compared; ``all``: there are no others."""
+    """``found``: two states that the view should not identify; ``states``: the number compared;
+    ``all``: there are no others."""
 
     found: Unseparated | None
     states: int

@@ -1,7 +1,7 @@
 """The values that a process had when it stopped.
 
-A crash resets variables that no property reads, so that fewer states differ; what a state has of
-them while the process is down is no value that it ever had.
+A crash resets variables that no property reads, so that fewer states differ; their values
+in a state while the process is down are not values that it ever had.
 """
 
 from __future__ import annotations

@@ -317,7 +317,7 @@ def warning_notes(check: typed.Check) -> Iterator[str]:
 
 
 def of_walks(check: typed.Check, answer: Answer) -> Iterator[str]:
-    """Yields what random walks do not say of chance."""
+    """Yields that random walks ignore probabilities."""
     if answer.walks is not None and check.chance:
         yield "random walks ignore the weights of coins: `bivalence check` computes probabilities"
 

@@ -16,7 +16,7 @@ LAMPORT = "Lamport 1983"
 
 
 def analyse(system: TransitionSystem) -> Found:
-    """The statements that reset what will not be read again."""
+    """The statements that reset parts that will not be read again."""
     block, reasons = analysis.find_dead(system)
     return (PlanPart(NAME, resets=block) if block else None), reasons
 

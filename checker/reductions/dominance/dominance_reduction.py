@@ -131,4 +131,4 @@ COLUMN = {
 }
 
 DOMINANCE = Reduction(NAME, "dominance", "por", COLUMN, analyse)
-"""A successor that can do whatever the state can takes its place."""
+"""Replaces a state by a successor that can do everything that it can."""

@@ -1,4 +1,4 @@
-"""Ample sets as a reduction: a step that commutes with all that may follow goes first."""
+"""Ample sets as a reduction: a step that commutes with all later ones goes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetry as a reduction: of the states of an orbit one is explored."""
+"""Symmetry as a reduction: one state of each orbit is explored."""
 
 from __future__ import annotations
 
