@@ -1,4 +1,4 @@
-"""Verdicts on questions about chance."""
+"""Verdicts on probability queries."""
 
 from __future__ import annotations
 

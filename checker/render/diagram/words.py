@@ -255,7 +255,7 @@ def sentences_of(trace: Trace) -> tuple[str, ...]:
 
 
 def ends_of(trace: Trace) -> str:
-    """Describes how the execution continues behind its last step."""
+    """Describes how the execution continues after its last step."""
     if trace.failure is not None:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:

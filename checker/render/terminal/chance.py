@@ -1,4 +1,4 @@
-"""Renders what is found about a question about chance: the value, and the adversary's runs."""
+"""Renders the answer to a probability query: the value, and the adversary's runs."""
 
 from __future__ import annotations
 

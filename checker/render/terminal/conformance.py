@@ -31,7 +31,7 @@ LAST = 8
 """The number of last steps of a longer run that are listed, with those that a reason cites."""
 MOST_GAPS = 6
 MOST_FREE = 12
-"""Of several logs, so many things that equally many do not say are named."""
+"""The largest number of unlogged kinds of events that are named in a row about several logs."""
 
 
 def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableType:
@@ -56,8 +56,8 @@ def conformance_line(report: Conformance, name: str) -> Text:
 
 
 def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, seconds: float) -> Text:
-    """Renders how many of several logs conform, and what those leave free; ``wanted``: so many
-    things were to be asked of, ``failed``: of so many there is an error instead."""
+    """Renders how many of several logs conform, and what those do not log; ``wanted``: the number
+    of logs to be checked, ``failed``: the number for which there is an error instead."""
     words = Counter(report.word for report in reports)
     said = [f"{number:,} {told}" for word, told in COUNTED.items() if (number := words[word])]
     said += [f"{failed:,} can't be used"] if failed else []

@@ -20,7 +20,7 @@ LOOP, LOOP_HEAD, LOOP_FOOT = "┃", "┏", "┗"
 CUT, FOLDED = "…", "⋯"
 
 CROSSINGS = {UP: CROSSED, DOWN: CROSSED, BYZANTINE: "╫", OPERATION: "╂"}
-"""What an arrow shows where it crosses a lane."""
+"""The symbols of an arrow where it crosses a lane."""
 
 STAND_INS = {
     "│": "|", "┊": ":", "║": "H", "▷": ">", "├": "+", "┤": "+", "●": "o", "■": "#", "◆": "$",

@@ -48,7 +48,7 @@ ENDING = (m.DELIVERY, m.RETURN, m.PERFORM, "")
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
 STILL_OPEN = "{…} the values still open: those that some run from here decides"
-"""Explains the sets behind the numbers of steps."""
+"""Explains the sets after the numbers of steps."""
 CLAIMED = "m as p: forged, in the name of p"
 """Explains the text of a forged message."""
 

@@ -19,7 +19,7 @@ MOST_LEVELS, BAR = 12, 28
 """Levels that are shown unless all are asked for, and the columns of a bar."""
 MOST_STARTS, MOST_ADJACENT = 32, 4
 COLOURS = ("blue", "yellow", "cyan", "green")
-"""Of the values; more of them are not told apart by colour."""
+"""Colours of the values; more values are not distinguished by colour."""
 BIVALENT, SILENT, SPLIT = "magenta", "dim", "red"
 SIGNS = {"kept": "green", "given up": "bold red", "unknown": "yellow"}
 
