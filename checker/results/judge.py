@@ -205,7 +205,7 @@ def _of_walks(walks: WalkSummary, prop: Property) -> str:
         f"no violation found in {count(walks.walks, 'walk')}, which says nothing about other runs"
     )
     if prop.kind is PropertyKind.LIVENESS:
-        where = f"{count(walks.ends, 'place')} where a run might end"
+        where = f"{count(walks.ends, 'state')} where a run might end"
         said += f"; liveness was judged only in {where}"
         said += ", since a walk that can continue violates nothing"
     return said

@@ -12,7 +12,7 @@ from checker.results.causality import CopyOutcome
 ROW = 24.0
 
 KINDS = {
-    "request": "asked by its client",
+    "request": "request by its client",
     "receive": "receives",
     "step": "internal step",
     "effect": "performs its next effect",

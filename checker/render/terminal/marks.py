@@ -32,7 +32,7 @@ STAND_INS = {
 """The ASCII stand-in for each sign."""
 
 MEANINGS = (
-    (REQUEST, "asked to"),
+    (REQUEST, "request"),
     (RETURN, "returns"),
     (OPERATION, "an operation, from its call to its return"),
     (SEND, "sends"),

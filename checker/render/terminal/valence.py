@@ -266,9 +266,9 @@ def undecided_text(run: UndecidedRun) -> str:
     else:
         last = run.trace.still_open[-1].values
         still = f"{listing(last)} could still be decided" if last else "nothing can be decided"
-        said = f"It is fair, and where it ends up {still}."
+        said = f"It is fair, and in the end {still}."
     if not run.schedule:
-        return f"{said} It stays where it is after {count(run.trace.length, 'step')}."
+        return f"{said} It stays in its state forever after {count(run.trace.length, 'step')}."
     after = f"After {count(run.trace.loop or 0, 'step')}, again" if run.trace.loop else "Again"
     return f"{said} {after} and again:"
 
