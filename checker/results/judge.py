@@ -190,7 +190,7 @@ def _held(
         case PropertyKind.INVARIANT if within:
             return Word.WITHIN, where_it_holds(system, answer)
         case PropertyKind.INVARIANT:
-            return Word.HOLDS, "in every state that a run can reach"
+            return Word.HOLDS, "in every reachable state"
         case PropertyKind.LIVENESS if within:
             return Word.WITHIN, f"in every fair run that stays within {within}"
         case PropertyKind.LIVENESS:

@@ -84,7 +84,7 @@ def test_report_with_coverage_and_liveness() -> None:
                 "No act has its effect twice;\nan idempotent one counts once.",
                 Word.HOLDS,
                 None,
-                "in every state that a run can reach",
+                "in every reachable state",
             ),
         ),
         expectations=(),

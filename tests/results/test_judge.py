@@ -34,7 +34,7 @@ def test_holds_says_where() -> None:
     system = replace(
         GOOD, properties=(replace(GOOD.properties[0], kind=ir.PropertyKind.INVARIANT),)
     )
-    assert word_of(system, HELD) == (Word.HOLDS, "in every state that a run can reach")
+    assert word_of(system, HELD) == (Word.HOLDS, "in every reachable state")
 
 
 def test_violated_has_a_trace_and_carries_assumptions() -> None:

@@ -36,7 +36,7 @@ def chance_view(verdict: PropertyVerdict) -> RenderableType:
 def value_lines(found: Chance) -> Iterator[str]:
     """Yields what is known of the value, and how large the process is."""
     exact = ", exactly" if found.exact else ""
-    yield f"{found.extreme} that an admissible adversary attains: {found.digits}{exact}"
+    yield f"{found.extreme} value over all admissible adversaries: {found.digits}{exact}"
     sizes = [count(found.states, "state"), count(found.choices, "choice")]
     sizes.append(count(found.branches, "branch", "branches"))
     yield f"{', '.join(sizes)}; {found.seconds:.2f} s"
@@ -68,7 +68,7 @@ def _rules(adversary: Adversary) -> RenderableType:
 
 def adversary_text(adversary: Adversary) -> str:
     """Returns how many states a strategy leads to, and of how many its rules tell."""
-    said = f"it leads to {count(adversary.states, 'state')}, and has a choice in {adversary.free:,}"
+    said = f"it reaches {count(adversary.states, 'state')} and has a choice in {adversary.free:,}"
     if adversary.told < adversary.free:
         said += f", {adversary.told:,} of them covered by these rules"
     return said
