@@ -266,7 +266,7 @@ def undecided_text(run: UndecidedRun) -> str:
     else:
         last = run.trace.still_open[-1].values
         still = f"{listing(last)} could still be decided" if last else "nothing can be decided"
-        said = f"It is fair, and in the end {still}."
+        said = f"It is fair, and eventually {still}."
     if not run.schedule:
         return f"{said} It stays in its state forever after {count(run.trace.length, 'step')}."
     after = f"After {count(run.trace.loop or 0, 'step')}, again" if run.trace.loop else "Again"
