@@ -29,7 +29,7 @@ byte sent, correct;
 byte received[N];
 hidden byte fresh;
 
-/* Whoever is correct and has echoed or accepted has sent. */
+/* A correct process that has echoed or accepted has sent its echo. */
 #define CHECK assert(!(correct & (echoed | accepted) & ~sent))
 
 #define MAY_RECEIVE(p, q) \

@@ -34,7 +34,7 @@ from checker.records import replace
 
 
 class WrongCertificateError(ValueError):
-    """A certificate does not prove what it is about; the message says where."""
+    """A certificate does not prove its claim; the message says where it fails."""
 
 
 class Certificate(Struct, frozen=True):

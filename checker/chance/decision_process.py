@@ -1,4 +1,4 @@
-"""Finite Markov decision processes, explicitly: what the analysis of chance works on.
+"""Finite Markov decision processes, explicitly: the input of the analysis of probabilities.
 
 Puterman, Markov Decision Processes (1994); Baier and Katoen, Principles of Model Checking (2008),
 chapter 10.

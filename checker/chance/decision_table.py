@@ -22,7 +22,7 @@ from checker.results.show_values import show
 FIRST = (VariableKind.LOCAL, VariableKind.SHARED)
 """Variables that conditions speak of where they suffice; others only where they don't."""
 LEFT = "steps left"
-"""What a column is called that has the steps that a bound leaves."""
+"""The name of the column with the number of steps left within a bound."""
 
 Row = tuple[str, ...]
 

@@ -8,7 +8,7 @@ from math import ceil, floor
 PLACES = 12
 """So many decimal places at most."""
 SHORT = 24
-"""A fraction of so many characters at most is shown without its decimal digits."""
+"""The largest number of characters of a fraction that is shown without its decimal digits."""
 
 
 def decimal(value: Fraction, *, up: bool = False) -> str:

@@ -1,7 +1,7 @@
 """Exact probabilities and expected values, as rationals, with a certificate.
 
 Policy iteration on the quotient starts with the scheduler that the intervals have found, which
-nearly always is optimal already.  What comes out is believed when
+nearly always is optimal already.  The result is used only after
 :mod:`checker.chance.certificate` has checked it on the process itself.
 """
 
@@ -56,7 +56,7 @@ def ranks(graph: ProcessGraph, part: Part, choices: array[int], ends: Sequence[i
 def exact_probability(found: Probability, objective: Objective, fair: bool = True) -> Exact:
     """Returns the exact probability that an interval was found for, certified.
 
-    ``objective``, ``fair``: what was asked.  Raises
+    ``objective``, ``fair``: the query.  Raises
     :class:`~checker.chance.certificate.WrongCertificateError` where the check of the certificate
     fails, which is an error of this package.
     """
@@ -84,7 +84,7 @@ def exact_probability(found: Probability, objective: Objective, fair: bool = Tru
 def exact_expectation(found: Expectation, fair: bool = True) -> Exact:
     """Returns the exact expected value that an interval was found for, certified.
 
-    ``fair``: what was asked.  Raises :class:`~checker.chance.certificate.WrongCertificateError`
+    ``fair``: the query.  Raises :class:`~checker.chance.certificate.WrongCertificateError`
     where the check of the certificate fails, which is an error of this package.
     """
     problem = found.problem

@@ -1,6 +1,6 @@
-"""Expected values: what an execution accumulates until it reaches a goal.
+"""Expected values of the sum that an execution accumulates until it reaches a goal.
 
-Every choice counts a number, 0 or more.  What is accumulated on an execution that never reaches the
+Every choice counts a number, 0 or more.  The sum on an execution that never reaches the
 goal is infinite by definition, so an expected value is infinite where the goal is missed with
 positive probability.  Under fair adversaries it may also have no bound where the goal is reached
 almost surely: an adversary may stay in an unfair end component as long as it likes, though not
@@ -73,7 +73,7 @@ class Infinite(Struct, frozen=True):
     """Why an expected value is infinite: ``witness`` is the end component, and the way to it.
 
     ``forever``: an adversary may stay there forever, and miss the goal; otherwise only as long as
-    it likes, and count any number there.
+    it likes, and accumulate any sum there.
     """
 
     witness: Witness

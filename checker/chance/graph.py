@@ -87,8 +87,8 @@ def _require_room(process: DecisionProcess) -> None:
 class ProcessGraph:
     """A process, with the choices that lead to each of its states.
 
-    Raises ``ValueError`` where native code has no room for numbers of states, choices or branches,
-    or for the weights of a choice.
+    Raises ``ValueError`` if the numbers of states, choices or branches, or the weights of a choice,
+    are too large for native code.
     """
 
     process: DecisionProcess

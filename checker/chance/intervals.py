@@ -1,9 +1,9 @@
-"""Intervals that surely hold the value of a quotient.
+"""Intervals that are certain to contain the value of a quotient.
 
 Values are improved by sweeps (Gauss and Seidel), component after component, until they hardly
 change; how wrong they may then be follows from a bound and not from how little they change (Haddad
 and Monmege, Interval iteration algorithm for MDPs and IMDPs, 2018, have the example where it is
-wrong).  Behind each sweep over all choices some go over the best ones only (modified policy
+wrong).  After each sweep over all choices some go over the best ones only (modified policy
 iteration: Puterman and Shin, 1978), which are fewer.
 
 **The bound.**  Let ``B`` be the operator of optimality, ``x`` any values, and ``h`` a *rank*: 0 or
@@ -42,11 +42,11 @@ RANK_SCALE = 20
 QUOTA = 1 << 24
 """States visited, a second or less of them, between two looks at the clock."""
 SMALL = 4096
-"""Up to so many states of a quotient sweeps are not continued for long: rationals are faster."""
+"""The largest number of states of a quotient for which sweeps end early: rationals are faster."""
 PATIENCE = 2
-"""Then so many quotas are spent at most on one question."""
+"""The largest number of quotas that are then spent on one query."""
 REPEATS = 16
-"""So many sweeps go over the best choices before all are looked at again."""
+"""The number of sweeps over the best choices between two over all choices."""
 LONG = 1 << 10
 """After so many quotas none do: value iteration is slower, and comes to an end from any values
 (Bertsekas and Tsitsiklis 1991), which is not known of the other where a scheduler may stay."""
@@ -59,7 +59,7 @@ def silent(done: int, of: int) -> None:
 
 
 class StiffError(ArithmeticError):
-    """Sweeps are not the way to solve these equations: executions stay in them too long."""
+    """Sweeps can't solve these equations in time: executions stay in them too long."""
 
 
 class Interval(Struct, frozen=True):
@@ -166,7 +166,7 @@ def find_rank(quotient: Quotient, progress: Progress = silent) -> Rank:
 class Approximation(Struct, frozen=True):
     """Values and how wrong they are at most, as multiples of the rank of a state.
 
-    ``unit``: what a value of 1 stands for.  ``chosen``: the choice of each state.  ``exact``: the
+    ``unit``: the meaning of a value of 1.  ``chosen``: the choice of each state.  ``exact``: the
     values, where they are known.
     """
 

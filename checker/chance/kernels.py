@@ -1,4 +1,4 @@
-"""Native code of the analysis of chance: compiled once, the same for all processes."""
+"""Native code of the analysis of probabilities: compiled once, the same for all processes."""
 
 from __future__ import annotations
 

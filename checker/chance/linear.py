@@ -1,8 +1,8 @@
 """Systems of linear equations of Markov chains, solved exactly.
 
-States are eliminated one by one: what leads to an eliminated state leads to what follows on it
-instead (Daws 2004; the order, the state with the fewest pairs of edges first, is that of Markowitz,
-1957).  No number is subtracted but the probability to return from 1.
+States are eliminated one by one: edges to an eliminated state lead to its successors instead
+(Daws 2004; the order, the state with the fewest pairs of edges first, is that of Markowitz, 1957).
+No number is subtracted except, from 1, the probability to return.
 """
 
 from __future__ import annotations

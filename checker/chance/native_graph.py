@@ -4,7 +4,7 @@ Branches, seen as edges, are in compressed rows: those of a state are contiguous
 choices are.  Strongly connected components: Tarjan (1972) with an explicit stack.  The closures are
 those of Baier and Katoen (2008), 10.6.
 
-Arrays have 64 bits for each entry unless it is said otherwise.  Every function passes over its
+Arrays have 64 bits for each entry unless stated otherwise.  Every function passes over its
 arrays once, or takes each entry from a queue once: none has to be stopped.
 """
 

@@ -1,4 +1,4 @@
-"""What may be asked of an execution."""
+"""Objectives: the queries about an execution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Kind(Enum):
-    """What is asked about a set of states."""
+    """An objective about a set of states."""
 
     EVENTUALLY = "eventually"
     ALWAYS = "always"

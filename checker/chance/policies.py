@@ -1,7 +1,7 @@
 """Policy iteration on a quotient, in rationals (Howard 1960).
 
 A scheduler that takes one choice in each state is a Markov chain: its values are the solution of
-linear equations, component after component.  Where a choice is worth more, it is taken instead,
+linear equations, component after component.  A choice that is worth more is taken instead,
 until there is none.
 """
 

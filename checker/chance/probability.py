@@ -23,15 +23,15 @@ from checker.chance.quotient import Quotient, for_reaching
 from checker.chance.targets import Target, target_of
 
 WIDTH = Fraction(1, 10**6)
-"""How wide an interval may be unless something else is asked for."""
+"""The default for the largest width of an interval."""
 ANY = -1
 """Stands for the choice of a state in which a scheduler may do anything, or stays in a
 component."""
 
 
 class Scheduler(Struct, frozen=True):
-    """What the adversary does to reach its target with the largest probability: in each state the
-    choice that it takes (``q``), or :data:`ANY`.
+    """The strategy of the adversary that reaches its target with the largest probability: in each
+    state the choice that it takes (``q``), or :data:`ANY`.
 
     In a component of ``target`` it takes all choices of the component in turn, and so is fair
     (``None``: it reaches a goal for which something is counted).

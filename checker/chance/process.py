@@ -14,7 +14,7 @@ from checker.records import replace
 
 
 class Restricted(NamedTuple):
-    """A process with some of the choices of another; ``origin``: what each of them is there."""
+    """A process with some of the choices of another; ``origin``: the number of each in that one."""
 
     process: DecisionProcess
     origin: array[int]

@@ -1,4 +1,4 @@
-"""What a question about chance asks of an execution: something about where it goes."""
+"""Probability queries: objectives of executions in the states of a check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Goal(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question in a system: ``goals`` are asked one by one, for each process for example.
+    """A question in a system: ``goals`` are answered one by one, for example one per process.
 
     ``bound``: what the value is compared with, ``None`` for ``almost surely``; ``steps``: the
     largest number of steps.
@@ -41,7 +41,7 @@ class Asked(Struct, frozen=True):
 
     @property
     def conditions(self) -> tuple[Expr, ...]:
-        """What is asked of states: of each goal its condition, and what holds until then."""
+        """The conditions on states: of each goal its own, and the one that holds until then."""
         both = ((goal.condition, goal.until) for goal in self.goals)
         return tuple(condition for pair in both for condition in pair if condition is not None)
 
@@ -52,9 +52,9 @@ class Asked(Struct, frozen=True):
 
 
 def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
-    """Returns a question in the system of a check; raises :class:`SpecError`: E063 where there is
-    no chance in it, E064 where the formula is of no form that is known, E065 for its numbers, E066
-    where what a run starts with is by chance."""
+    """Returns a question in the system of a check; raises :class:`SpecError`: E063 if it makes
+    no random choice, E064 if the formula has an unsupported form, E065 for its numbers, E066 if
+    the initial states depend on a random choice."""
     system = made.system
     _require_chance(system, question)
     goals = _goals(system, question)
@@ -69,7 +69,7 @@ def asked_of(made: Instantiated, question: typed.ChanceQuestion) -> Asked:
     if steps is not None and steps < 0:
         raise refuse("E065", f"{steps} is not a number of steps", question.span, "0 or more")
     if question.bound_by_one and len(goals) > 1:
-        message = "this quantifies over values that may not come at the same time"
+        message = "the values quantified over need not occur at the same time"
         hint = "put `forall` after `eventually`, or name one: `eventually p1.done`"
         raise refuse("E064", message, question.span, hint)
     if steps is not None and any(goal.kind not in _BOUNDED for goal in goals):
@@ -101,8 +101,8 @@ def _bound(made: Instantiated, question: typed.ChanceQuestion) -> Fraction | Non
         raise refuse("E065", "this divides by zero", question.span)
     found = Fraction(evaluate_size(question.numerator, values), below)
     if found < 0 or (found > 1 and not question.counts):
-        what = "an expected number is 0 or more" if question.counts else "a chance is 0 to 1"
-        raise refuse("E065", f"{found} is no such number: {what}", question.span)
+        what = "an expected number (0 or more)" if question.counts else "a probability (0 to 1)"
+        raise refuse("E065", f"{found} is not {what}", question.span)
     return found
 
 

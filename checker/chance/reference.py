@@ -1,4 +1,4 @@
-"""Graph questions about decision processes by plain definitions: what native code is judged by.
+"""Graph queries on decision processes by plain definitions: the reference for native code.
 
 Nothing here is shared with :mod:`checker.chance.graph` and the code that uses it.
 """

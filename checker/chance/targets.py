@@ -1,6 +1,6 @@
-"""What is asked of an execution, as a target that the best or the worst adversary tries to reach.
+"""Objectives as targets that the best or the worst adversary tries to reach.
 
-Every question of this package is about the largest probability of reaching some states: those of
+Every query of this package is about the largest probability of reaching some states: those of
 the objective itself, or of the fair end components by which it is met or missed (Baier and Katoen
 2008, 10.6; under fairness: Baier and Kwiatkowska, Model checking for a probabilistic branching time
 logic with fairness, 1998).  The smallest probability of an objective is 1 minus the largest one of
@@ -68,7 +68,7 @@ class Witness(Struct, frozen=True):
 
 def fair_part(graph: ProcessGraph, fair: bool = True) -> Part:
     """Returns the states in which a fair execution may begin, with the choices by which it stays
-    among them.  Raises :class:`UnfairProcessError` where an initial state is none."""
+    among them.  Raises :class:`UnfairProcessError` if an initial state is not among them."""
     whole = graph.whole()
     if not fair or not any(graph.process.constraint_sets):
         return whole
@@ -117,7 +117,7 @@ def almost_surely(
 
 
 def witness(graph: ProcessGraph, target: Target) -> Witness | None:
-    """Returns a way from an initial state to the target; ``None``: there is none."""
+    """Returns a path from an initial state to the target; ``None`` if there is none."""
     closure = graph.reaching(target.states, target.part)
     place = {state: i for i, state in enumerate(closure.queue)}
     starts = [state for state in graph.process.initial if state in place]

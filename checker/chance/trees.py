@@ -32,7 +32,7 @@ VISITS = 24
 LONGEST = 200
 """The largest number of steps between two of them."""
 COUNTED = 2_000
-"""Rules are found where the strategy has a choice in so many states at most."""
+"""The largest number of states with a choice for which rules are found."""
 TAKEN = 6
 """So many choices of an end component are named."""
 RULES = 12

@@ -1,8 +1,8 @@
-"""Reaching something within so many steps, or within so many steps of a kind.
+"""Step-bounded reachability, with a bound on all steps or on those of a kind.
 
-The process is unfolded with a counter of the marked choices that may still be taken: what was asked
-within a bound of the process is asked without one of its unfolding, where the last marked choice
-leads to an end.  So everything that is known of probabilities holds here, too: fair adversaries,
+The process is unfolded with a counter of the marked choices that may still be taken: a bounded
+query about the process is an unbounded one about its unfolding, where the last marked choice
+leads to an end.  So everything known about probabilities applies here, too: fair adversaries,
 intervals and certificates.
 """
 

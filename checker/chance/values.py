@@ -1,4 +1,4 @@
-"""The value that a question is about, in the state graph of a check."""
+"""The value of a probability query, in the state graph of a check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from checker.records import replace
 
 _T = TypeVar("_T")
 EXACT = 3_000
-"""Up to so many states values are computed exactly without being asked for."""
+"""The largest number of states for which values are computed exactly by default."""
 
 
 class Posed(Struct, frozen=True):
@@ -94,7 +94,7 @@ class Value(Struct, frozen=True):
 
 
 class Precision(Struct, frozen=True):
-    """How wide an interval may be, and whether the exact value is asked for."""
+    """The largest width of an interval, and whether the exact value is requested."""
 
     width: Fraction = Fraction(1, 10**6)
     exact: bool = False

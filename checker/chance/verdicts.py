@@ -1,4 +1,4 @@
-"""Verdicts on questions about chance."""
+"""Verdicts on probability queries."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _reason(asked: Asked, value: Value, found: Chance) -> str:
         how = "stay forever" if value.forever else "stay as long as it likes"
         states = count(len(value.endless), "state")
         return f"infinite under {who}: it can {how} in {states} without the goal ({ENDLESS})"
-    what = "chance" if not asked.question.counts else "expected number of steps"
+    what = "probability" if not asked.question.counts else "expected number of steps"
     if asked.bound is None and value.lower == 1:
         return "with probability 1 whatever the adversary does"
     return f"the {what} is {found.digits} under {who}"

@@ -34,8 +34,8 @@ from checker.properties.liveness_formulas import Translation, among, right_set, 
 from checker.properties.polarity import may_be_correct, stands_in_premise_only
 
 MOST_CASES = 256
-"""The largest number of ways in which propositions without state may be true that are told
-apart."""
+"""The largest number of combinations of truth values of propositions without state that are
+distinguished."""
 MOST_INSTANCES = 4096
 """The largest number of values of the parameters for which prefixes are followed."""
 VARIABLE = "@prefix."

@@ -16,7 +16,7 @@ from checker.model.ir import Expr
 
 
 def may_be_correct(world: World) -> Callable[[Expr], Expr]:
-    """Returns the predicate that a process may still be correct, given past and foreseen faults."""
+    """Returns the predicate that a process may be correct, given past and predicted faults."""
 
     def may_be(process: Expr) -> Expr:
         now = world.correct(process)

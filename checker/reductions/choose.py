@@ -35,8 +35,8 @@ class SideQuestions(Struct, frozen=True):
     unseen: bool = False
 
 
-UNSEEN = "something never happened with it, which needs all states to confirm"
-"""The reason where what is not seen to happen with a reduction is looked for."""
+UNSEEN = "an event never occurred with it; only the full state space can confirm that"
+"""The reason when events that a reduction has not shown are searched for."""
 
 VERDICTS = SideQuestions()
 """No query besides the properties."""

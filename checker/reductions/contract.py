@@ -1,4 +1,4 @@
-"""The contract of reductions: what each of them has to bring.
+"""The contract of reductions: what each of them has to provide.
 
 A :class:`Reduction` is one object: its name, the column of what is proven for it, and its analysis,
 which makes a :class:`checker.reductions.reduction_plan.PlanPart` of a system.  To be used it is
@@ -26,26 +26,26 @@ class Ask(Enum):
     EVERY = "safety (what must hold in every state)"
     LENGTH = "the length of a shortest run to a bad state, the depth"
     END = "liveness (`eventually`, `~>` over growing histories), no cycles"
-    ROUND = "the same where the state graph has a cycle"
+    ROUND = "the same if the state graph has a cycle"
     FOLLOWED = "any other temporal formula, monitored from the initial states"
     FAIR = "whether any run is fair"
     PREMISE = "whether a premise ever holds"
-    HAPPENS = "what happens at all: handlers that run, messages that are sent"
+    HAPPENS = "which handlers run and which messages are sent"
     FAULT = "run-time errors"
     STATES = "the number of states"
     COVERAGE = "coverage, tables of all states"
-    VALENCE = "what can still be decided in each state"
-    DEPTH = "what is said up to `--max-depth`"
-    BUDGET = "what is said where another budget ends the run"
-    VIEW = "what is said where a view takes states for one"
+    VALENCE = "the values that can still be decided in each state"
+    DEPTH = "verdicts up to `--max-depth`"
+    BUDGET = "verdicts when another limit ends the run"
+    VIEW = "verdicts with a view"
 
 
 class Use(Enum):
     """Whether a reduction is used for a query."""
 
     PROVEN = "yes"
-    ACYCLIC = "where the state graph has no cycle"
-    CONFIRMED = "yes; what never was is confirmed without"
+    ACYCLIC = "if the state graph is acyclic"
+    CONFIRMED = "yes; absence is confirmed without it"
     NO = "no"
 
 
@@ -64,14 +64,14 @@ class TableEntry(Struct, frozen=True):
 
 
 GOES_ROUND = "the state graph has a cycle"
-"""The reason where a proof needs that no run does."""
+"""The reason when a proof requires an acyclic state graph."""
 
 Column = Mapping[Ask, TableEntry]
-"""What is proven of a reduction: an entry for each query."""
+"""The proofs about a reduction: an entry for each query."""
 
 Found = tuple[PlanPart | None, tuple[str, ...]]
-"""What an analysis makes of a system: its part of the plan, and reasons in words why there is none
-or why it is less than it could be.
+"""The result of an analysis of a system: its part of the plan, and reasons in words why there is
+none or why it is smaller than possible.
 """
 
 
@@ -92,7 +92,7 @@ class Reduction(Struct, frozen=True):
     def __post_init__(self) -> None:
         missing = [ask.name for ask in Ask if ask not in self.column]
         if missing:
-            raise ValueError(f"{self.name} says nothing of {', '.join(missing)}")
+            raise ValueError(f"{self.name} has no entry for {', '.join(missing)}")
 
     @property
     def keeps_lengths(self) -> bool:
@@ -101,10 +101,10 @@ class Reduction(Struct, frozen=True):
 
     @property
     def shows_all(self) -> bool:
-        """Whether what is not seen to happen, or to hold, with it never does."""
+        """Whether events and premises that are not seen with it never occur or hold."""
         return all(self.column[ask].use is Use.PROVEN for ask in (Ask.HAPPENS, Ask.PREMISE))
 
     @property
     def needs_acyclic(self) -> bool:
-        """Whether it is given up where a liveness property is asked of a system with cycles."""
+        """Whether it is given up for a liveness property of a system with cycles."""
         return self.column[Ask.ROUND].use is not Use.PROVEN

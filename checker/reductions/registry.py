@@ -17,13 +17,13 @@ AUTO, NONE, ALL = "auto", "none", "all"
 
 
 def register(reduction: Reduction) -> None:
-    """Enters ``reduction`` behind all others.  Raises ``ValueError`` where its name is taken, or
-    where its mode admits others anyway.
+    """Enters ``reduction`` after all others.  Raises ``ValueError`` if its name is taken, or if its
+    mode admits others anyway.
 
-    Another process has only what is registered in it.
+    The registry is per process.
     """
     if reduction.name in REDUCTIONS or reduction.mode in (AUTO, NONE, ALL):
-        raise ValueError(f"{reduction.name!r} or {reduction.mode!r} means something else already")
+        raise ValueError(f"{reduction.name!r} or {reduction.mode!r} is already in use")
     REDUCTIONS[reduction.name] = reduction
 
 

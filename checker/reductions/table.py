@@ -38,8 +38,8 @@ def markdown() -> list[str]:
         lines += ["", f"### {reduction.title.capitalize()}"]
         for ask in Ask:
             cell = reduction.column[ask]
-            where = f" Where {cell.where}." if cell.where else ""
-            lines += ["", f"**{ask.value.capitalize()}**: {cell.use.value}.{where} {cell.proof}"]
+            where = f", if {cell.where}" if cell.where else ""
+            lines += ["", f"**{ask.value.capitalize()}**: {cell.use.value}{where}. {cell.proof}"]
             lines.append(f"({cell.source}; `tests/{cell.test}`)")
     return lines
 

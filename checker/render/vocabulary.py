@@ -23,7 +23,7 @@ CLAUSES = frozenset(
     " drift ever any most per process within holds crash by chance almost"
     " surely expected steps until least adversary".split()
 )
-"""Words of checks, beside those of declarations."""
+"""Words of checks, in addition to those of declarations."""
 
 OPERATORS = frozenset(
     "and or not in subset prefix union intersect minus div mod forall exists always eventually"

@@ -31,7 +31,7 @@ def without_run(error: KeyboardInterrupt) -> str:
     """Returns why a property that was seen to fail is not reported as violated: there was no time
     to compute the execution."""
     why = stop_reason(error)
-    return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
+    return why if why == INTERRUPTED else f"a violation was found, but not its run: {why}"
 
 
 class Limits(Struct, frozen=True):
@@ -104,7 +104,7 @@ Listener = Callable[[Progress], None]
 class Path(Struct, frozen=True):
     """An execution: consecutive states, the first one initial.
 
-    ``then_fault``: an action of the last state meets an error of the execution.  ``loop``: the
+    ``then_fault``: an action of the last state fails with a run-time error.  ``loop``: the
     execution is infinite (a lasso): from the last state back to number ``loop`` (from 0), or, where
     that is the last state itself, by staying there.  ``values``: of the parameters of the
     ``LIVENESS`` property that it violates, in order.
@@ -153,15 +153,15 @@ class Reduced(Struct, frozen=True):
     titles: tuple[tuple[str, str], ...] = ()
 
     def title(self, name: str) -> str:
-        """What reports call a reduction."""
+        """The name of a reduction in reports."""
         return dict(self.titles).get(name, name)
 
 
 class Restart(Struct, frozen=True):
     """An exploration that found guessed capacities too small, and was followed by another.
 
-    ``grown``: their names, with their old and new sizes; ``states``, ``depth``: how far it had
-    come; ``kept``: the next one continued from there, and did not start over.
+    ``grown``: their names, with their old and new sizes; ``states``, ``depth``: its size
+    when it ended; ``kept``: the next one continued from there instead of starting over.
     """
 
     grown: Annotated[tuple[tuple[str, Natural, Positive], ...], Meta(min_length=1)]
@@ -193,20 +193,20 @@ class Answer(Struct, frozen=True):
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``beyond``: number of states beyond a bound of the check, where the engine counts them.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
-    * ``endless``: it was ended because a variable, or what is in flight, outgrows every capacity.
-    * ``reduced``: the reductions; the numbers are of what was explored.
-    * ``weights``: what multiplies the states most, by estimate, where that was computed;
-      ``varieties``: then, of the variables with several values, the most first.
+    * ``endless``: it was ended because a variable or the messages in flight outgrow every capacity.
+    * ``reduced``: the reductions; the numbers refer to the explored part.
+    * ``weights``: estimates of what multiplies the states most, if computed; ``varieties``: then
+      the variables with several values, those with the most first.
     * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
       was).
     * ``remarks``: remarks on how it was explored.
-    * ``up_to``: of an engine that checks all executions of a length: what is neither violated nor
-      undecided holds in those of up to so many steps; ``None``: of any other.
+    * ``up_to``: the largest length of the executions that an engine has checked, all of them: a
+      property neither violated nor undecided holds in these; ``None`` for any other engine.
     * ``judged``: all states of the levels up to this one were found and checked (-1: of none).
     * ``restarts``: the explorations with smaller guesses before this one, in order.
-    * ``unseen``: why what was not seen to happen might happen all the same; empty: it does not,
-      where ``exhaustive`` and ``reduced.shows_all``.
-    * ``walks``: of random walks, what they were; they decide nothing but what they violate.
+    * ``unseen``: why events that were not seen might still be possible; empty: they are not, if
+      ``exhaustive`` and ``reduced.shows_all``.
+    * ``walks``: the random walks, if that is what they were; they can only find violations.
     * ``seconds``: of the search itself.
     * ``transitions``: successors generated, of levels that were expanded to their end.
     * ``bytes_per_state``: memory of states, visited set and what belongs to them, per state.

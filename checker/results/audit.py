@@ -34,19 +34,19 @@ class ExplorationResult(Struct, frozen=True):
 def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
     """Compares ``whole``, which is without reductions, with ``reduced``.
 
-    What is unknown in one of them agrees with everything; so does that something never happened,
-    where ``reduced`` does not know that.  Raises :class:`Disagreement`.
+    An unknown verdict agrees with every other one; so does a vacuous one, if ``reduced`` does not
+    know that something never happened.  Raises :class:`Disagreement`.
     """
     different = [*_verdicts(reduced, whole), *_lengths(reduced, whole), *_numbers(reduced, whole)]
     if different:
         what = "; ".join(different)
-        raise Disagreement(f"with and without reductions something else is found: {what}")
+        raise Disagreement(f"results differ with and without reductions: {what}")
     answer = whole.answer
     states = count(answer.distinct_states, "state")
     if whole.over:
         said = f"the same verdicts without reductions ({states}, {answer.seconds:.2f} s)"
     else:
-        said = f"not audited to the end: no other verdict in {states} to depth {answer.depth}"
+        said = f"incomplete: no different verdict in {states} to depth {answer.depth}"
         said += f" without reductions; {answer.stopped}"
     complete = whole.over and reduced.over
     figures = answer.distinct_states, answer.depth, answer.seconds
@@ -88,4 +88,4 @@ def _numbers(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[s
     said, answer = reduced.answer.reduced, whole.answer
     if said.exact and answer.exhaustive and said.without != answer.distinct_states:
         there = f"{answer.distinct_states:,}"
-        yield f"there are {there} states without, and {said.without:,} were said to be"
+        yield f"there are {there} states without, not {said.without:,} as computed"

@@ -1,5 +1,5 @@
-"""What keeps a search from all states: the bounds of a check, beyond which executions are not
-followed, and its view, which takes states for one."""
+"""Limits of a search: the bounds of a check, beyond which executions are not followed, and its
+view, which identifies states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checker.results.answer import Answer, State
 def bounds_met(system: TransitionSystem, answer: Answer) -> str:
     """Returns the bounds that some execution exceeds, in words; empty where there is none.
 
-    One that was seen to be exceeded counts also where there was no time to compute the execution.
+    A bound seen to be exceeded counts even if there was no time to compute the execution.
     """
     known = {*answer.violations, *answer.undecided}
     return " and ".join(p.definition for p in system.properties if p.is_bound and p.name in known)
@@ -20,7 +20,7 @@ def bounds_met(system: TransitionSystem, answer: Answer) -> str:
 
 def limits_met(system: TransitionSystem, answer: Answer) -> str:
     """Returns the bounds that some execution exceeds, and the view, in words; empty where there is
-    none.  An engine that unrolls executions takes no states for one."""
+    none.  An engine that unrolls executions identifies no states."""
     view = _view(system, answer)
     return " and ".join(part for part in (bounds_met(system, answer), view) if part)
 
@@ -34,15 +34,15 @@ def where_it_holds(system: TransitionSystem, answer: Answer) -> str:
     """Returns in which states an invariant holds that no explored state violates, where these are
     not all."""
     bounds, view = bounds_met(system, answer), _view(system, answer)
-    where = "in every state that was explored"
+    where = "in every explored state"
     if bounds:
-        where = f"in every state within {bounds}, and in those that a step from there reaches"
-    return f"{where}: of states in which the view is equal, the first" if view else where
+        where = f"in every state within {bounds}, and in their direct successors"
+    return f"{where}: the first one found for each value of the view" if view else where
 
 
 def named_limits(system: TransitionSystem, answer: Answer) -> str:
-    """Returns what something that was not seen to happen is said of, where that are not all runs;
-    empty where they are."""
+    """Returns the limits within which something was not seen to happen, as a suffix; empty if it
+    was not seen in any run."""
     names = (
         *(["the bound"] if bounds_met(system, answer) else []),
         *(["the view"] if _view(system, answer) else []),
@@ -51,8 +51,8 @@ def named_limits(system: TransitionSystem, answer: Answer) -> str:
 
 
 def states_within(system: TransitionSystem, answer: Answer) -> int | None:
-    """Returns how many of the states are within the bounds; ``None`` where there is no bound, where
-    not all states were found, or where the engine does not count those beyond."""
+    """Returns the number of states within the bounds; ``None`` if there is no bound, if not all
+    states were found, or if the engine does not count the states beyond."""
     bounded = any(p.is_bound for p in system.properties)
     if not bounded or not answer.exhaustive or answer.beyond is None:
         return None
@@ -77,6 +77,6 @@ def beyond(system: TransitionSystem, state: State) -> str:
 
 
 def not_followed(system: TransitionSystem, state: State) -> str:
-    """Returns that no step leads on from ``state``, where it is beyond a bound; else empty."""
+    """Returns why the steps of ``state`` are not explored, if it is beyond a bound; else empty."""
     found = beyond(system, state)
-    return f"the state is beyond the bound {found}: no step from it is followed" if found else ""
+    return f"the state is beyond the bound {found}: no step from it is explored" if found else ""

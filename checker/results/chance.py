@@ -1,5 +1,5 @@
-"""What is found about a question about chance: a probability or an expected number of steps, and
-the adversary that attains it."""
+"""The answer to a probability query: a probability or an expected number of steps, and the
+adversary that attains it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Struct
 from checker.results.domains import Amount, Natural, OneOf
 
 RESTS = "nothing more happens"
-"""What is said where an execution stays in its last state."""
+"""The text for an execution that stays in its last state."""
 ENDS = ("", "reached", "never", "more")
 
 
 class ChanceBranch(Struct, frozen=True):
-    """What chance does: its ``probability``, what it changes, and the number of the visit that
-    follows."""
+    """An outcome of a random choice: its ``probability``, what it changes, and the number of the
+    visit that follows."""
 
     probability: str
     shows: str
@@ -24,9 +24,9 @@ class ChanceBranch(Struct, frozen=True):
 
 
 class Visit(Struct, frozen=True):
-    """A state in a tree of runs: what the adversary lets happen from there on.
+    """A state in a tree of runs, with the steps that the adversary chooses from there on.
 
-    ``steps``: one after the other, up to the first that chance has a part in, that one included;
+    ``steps``: in order, up to and including the first with a random choice;
     ``branches``: where that leads.  ``ends``: why nothing follows: the goal is ``reached``, it is
     ``never`` reached from here, or there is ``more`` that is not shown.  ``again``: what then
     happens forever, in turn; where it is empty, and nothing follows, it need not matter.
@@ -68,7 +68,7 @@ class Adversary(Struct, frozen=True):
 class Chance(Struct, frozen=True):
     """The value that a question is about.
 
-    ``lower`` and ``upper``: decimal fractions that surely have it between them; ``exact``: a
+    ``lower`` and ``upper``: decimal fractions that bound it with certainty; ``exact``: a
     fraction, where it is known exactly; ``digits``: as much of it as is certain.  ``extreme``: the
     ``smallest`` or the ``largest`` of what admissible adversaries attain.  ``endless``: why an
     expected value is infinite: the states, in words, in which the adversary can stay, ``forever``

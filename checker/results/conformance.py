@@ -28,7 +28,7 @@ class LoggedLine(Struct, frozen=True):
 
 
 class LogOfProcess(Struct, frozen=True):
-    """The log of one process: ``explained`` of its ``lines`` that say that something happened."""
+    """The log of one process: ``explained`` of its ``lines`` that record an event."""
 
     process: str
     lines: Natural
@@ -87,7 +87,7 @@ class Conformance(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """The lines that say that something happened."""
+        """The lines that record an event."""
         return sum(one.lines for one in self.processes)
 
     @property

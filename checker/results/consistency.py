@@ -17,7 +17,7 @@ SHARED = Chosen | Drawn | World
 def require_fit(trace: Trace) -> None:
     """Raises ``ValueError`` where a part of ``trace`` refers to what is not in it."""
     if not trace.processes or len(set(trace.processes)) < len(trace.processes):
-        raise ValueError("no processes, or one of them twice")
+        raise ValueError("no processes, or a duplicate")
     if trace.loop is not None and trace.loop >= len(trace.steps):
         raise ValueError(f"no loop: {trace.loop}")
     if trace.closing is not None and trace.loop is None:
@@ -31,23 +31,23 @@ def require_fit(trace: Trace) -> None:
             raise ValueError(f"{where}: there is no step {what}")
     for name, where in _names(trace):
         if name not in trace.processes:
-            raise ValueError(f"{where}: {name!r} is no process of the trace")
+            raise ValueError(f"{where}: {name!r} is not a process of the trace")
     if trace.explanation is not None:
         _truths(trace.explanation, len(trace.steps))
 
 
 def _step(step: Step, number: int, processes: tuple[str, ...]) -> None:
     if step.number != number:
-        raise ValueError(f"step {number} has the number {step.number}")
+        raise ValueError(f"step {number} is numbered {step.number}")
     for event in (*step.events, *step.cut):
         if not event.process and not isinstance(event, SHARED):
-            raise ValueError(f"step {number} has an event, {kind_name(event)}, that is nobody's")
+            raise ValueError(f"step {number} has an event without a process, {kind_name(event)}")
     named = [step.process, *(change.process for change in step.changes)]
     for event in (*step.events, *step.cut):
         named += [event.process, *peers_of(event)]
     unknown = [name for name in named if name and name not in processes]
     if unknown:
-        raise ValueError(f"step {number} is of {unknown[0]!r}, which is no process of the trace")
+        raise ValueError(f"step {number} is of {unknown[0]!r}, which is not a process of the trace")
 
 
 def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:

@@ -14,15 +14,15 @@ from checker.results.mark_events import trace_events
 from checker.results.rerun import Moment
 
 LONGEST = 100
-"""The largest number of effects, each a step of its own, that are looked for behind a crash."""
+"""The largest number of effects, each a separate step, that are looked for after a crash."""
 
 
 def cut_short(system: TransitionSystem, before: State | None, moment: Moment) -> tuple[Effect, ...]:
     """Returns the effects that the step to ``moment`` lacks since its process crashes inside the
     handler, in order; of a multicast that only some were sent, with the receivers that it missed.
 
-    Of a handler with several possible continuations, their longest common prefix.  Where effects
-    are steps of their own: those that its process would still have taken.
+    Of a handler with several possible continuations, their longest common prefix.  If effects
+    are separate steps: those that its process would still have taken.
     """
     transition = moment.transition
     if before is None or transition is None:

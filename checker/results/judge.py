@@ -37,12 +37,12 @@ def judge(
     """Returns the verdict on each property of ``system``, in order.
 
     ``expected`` gives the words that the check expects.  Every violation and error is replayed:
-    raises :class:`checker.results.replay.ReplayMismatch` where the engine's execution is none of
-    the system's.  An error of an execution that no property's verdict carries gets a verdict of its
-    own, called ``ERRORS``.
+    raises :class:`checker.results.replay.ReplayMismatch` if the engine's execution is not one of
+    the system.  A run-time error that no property's verdict carries gets a separate verdict,
+    called ``ERRORS``.
 
-    ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
-    make no request, where they don't; ``world``: what the check states of what is (not) assumed;
+    ``allow_unused``: unused handlers and messages do not make a verdict vacuous; ``idle``: why the
+    clients make no request, if so; ``world``: what the check states of what is (not) assumed;
     ``budgets``: how often handlers may run in it.
     """
     words = expected or {}
@@ -177,7 +177,7 @@ def _without_trace(
         return Word.VACUOUS, vacuous
     word, where = _held(system, answer, prop, within)
     if vacuous:
-        perhaps = f"perhaps vacuously: as far as was looked, {vacuous}; {answer.unseen}"
+        perhaps = f"perhaps vacuously: in the states explored, {vacuous}; {answer.unseen}"
         return Word.UNKNOWN, f"it holds {where}, but {perhaps}"
     return word, where
 
@@ -190,7 +190,7 @@ def _held(
         case PropertyKind.INVARIANT if within:
             return Word.WITHIN, where_it_holds(system, answer)
         case PropertyKind.INVARIANT:
-            return Word.HOLDS, "in every state that a run can reach"
+            return Word.HOLDS, "in every reachable state"
         case PropertyKind.LIVENESS if within:
             return Word.WITHIN, f"in every fair run that stays within {within}"
         case PropertyKind.LIVENESS:
@@ -200,11 +200,14 @@ def _held(
 
 
 def _of_walks(walks: WalkSummary, prop: Property) -> str:
-    """Returns what random walks say of a property that none of them violates."""
-    said = f"no violation found in {count(walks.walks, 'walk')}, which says nothing of other runs"
+    """Returns what random walks show about a property that none of them violates."""
+    said = (
+        f"no violation found in {count(walks.walks, 'walk')}, which says nothing about other runs"
+    )
     if prop.kind is PropertyKind.LIVENESS:
-        where = f"{count(walks.ends, 'place')} where a run might end"
-        said += f"; whole runs were judged in {where}, and a walk that goes on violates nothing"
+        where = f"{count(walks.ends, 'state')} where a run might end"
+        said += f"; liveness was judged only in {where}"
+        said += ", since a walk that can continue violates nothing"
     return said
 
 
@@ -217,12 +220,12 @@ def _so_far(answer: Answer, prop: Property) -> str:
     none = "no violation of its safety part" if prop.part_of else "no violation"
     if answer.judged < 0:
         return f"{none} in {far}"
-    return f"{none} up to depth {answer.judged}, of {far} that were found"
+    return f"{none} up to depth {answer.judged}, of {far} found"
 
 
 def _judge_bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:
     """Returns the verdict of an engine that checks executions up to a length, and not states."""
-    why = answer.stopped or "longer runs were not looked at"
+    why = answer.stopped or "longer runs were not explored"
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
     return Word.BOUNDED, f"in every state of a run of up to {count(steps, 'step')}; {why}"
@@ -259,4 +262,4 @@ def _compare_expected(
             length = str(min(lengths)) if lengths else "no counterexample"
             return Expected(what, str(value), length, length == str(value))
         case _:
-            return Expected(what, str(value), "not asked", False)
+            return Expected(what, str(value), "not checked", False)

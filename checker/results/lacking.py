@@ -1,4 +1,4 @@
-"""Who lacks what: the indications that a property demands and that never come."""
+"""Missing indications: those that a property demands and that never occur."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read of a log of what processes really did, for a report."""
+"""What was read from a log of a real run, for a report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from checker.results.domains import Natural, Text
 
 
 class LoggedProcess(Struct, frozen=True):
-    """A process and its log: how many ``rows`` it has, whether the process is ``correct`` for all
-    that is known, and why the log is not complete, if so (``gaps``)."""
+    """A process and its log: how many ``rows`` it has, whether the process is ``correct`` as far
+    as is known, and why the log is not complete, if so (``gaps``)."""
 
     run: str
     process: Text

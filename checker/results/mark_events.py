@@ -49,7 +49,7 @@ def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str
 
 def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str | None:
     """Returns the message that a step with ``events`` receives, loses or forges, or of which a copy
-    leaves; ``None`` where it is about none."""
+    leaves; ``None`` if it concerns no message."""
     for event in events:
         info = system.marks[event.mark]
         if info.kind in OF_ONE_MESSAGE:

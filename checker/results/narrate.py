@@ -56,9 +56,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         said = f"error {failure.code}: {failure.message}"
     else:
         asked = bool(system.properties)
-        said = (
-            "no property that the check asks for is violated" if asked else "no property was asked"
-        )
+        said = "no property of the check is violated" if asked else "the check has no property"
         name, definition, word = "", "", "run"
     whole = steps if closing is None else (*steps, closing)
     fates = outcomes_of(system, run, whole)
@@ -167,7 +165,7 @@ def within(transition: Transition) -> str:
 
 
 def inner(transition: Transition) -> str:
-    """Returns the effect with which a process goes on inside a handler; empty where it does not."""
+    """Returns the effect with which a process continues inside a handler; empty if it does not."""
     return transition.action.name.removeprefix("effect ") if within(transition) else ""
 
 

@@ -64,7 +64,7 @@ def origin_of_property(prop: Property) -> Origin | None:
 
 
 def sources(verdicts: Iterable[PropertyVerdict]) -> Iterator[str]:
-    """Yields which properties come from where: those of one declaration together."""
+    """Yields the origins of properties, with those of one declaration together."""
     groups: dict[tuple[str, str, str], list[PropertyVerdict]] = {}
     for verdict in verdicts:
         if verdict.origin is not None and verdict.origin.kind != origin.LANGUAGE:

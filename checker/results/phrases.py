@@ -30,12 +30,12 @@ def unless_omitted(probability: float | None) -> str:
 def restarts_text(restarts: Sequence[Restart]) -> str:
     """Returns that some explorations had to start over, how often, and why; empty where none
     had."""
-    return _restart_text([one for one in restarts if not one.kept], "begun again")
+    return _restart_text([one for one in restarts if not one.kept], "restarted")
 
 
 def continuations_text(restarts: Sequence[Restart]) -> str:
     """Returns that some explorations continued in a larger system; empty where none did."""
-    return _restart_text([one for one in restarts if one.kept], "gone on in a larger system")
+    return _restart_text([one for one in restarts if one.kept], "continued in a larger system")
 
 
 def _restart_text(restarts: Sequence[Restart], how: str) -> str:
@@ -48,4 +48,4 @@ def _restart_text(restarts: Sequence[Restart], how: str) -> str:
     small = listing(f"`{name}` ({', then '.join(found)})" for name, found in sizes.items())
     times = "once" if len(restarts) == 1 else f"{len(restarts)} times"
     were = "was" if len(sizes) == 1 else "were"
-    return f"{how} {times}: {small} {were} guessed too small"
+    return f"{how} {times}: {small} {were} guessed too low"

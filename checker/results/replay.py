@@ -17,8 +17,8 @@ __all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]
 def replay(
     system: TransitionSystem, path: Path, prop: Property | None, header: Header | None = None
 ) -> Trace:
-    """Replays the execution ``path`` and returns its trace; raises :class:`ReplayMismatch` where it
-    is none of the system's, or does not violate ``prop``.
+    """Replays the execution ``path`` and returns its trace; raises :class:`ReplayMismatch` if it
+    is not one of the system, or does not violate ``prop``.
 
     ``prop`` is the property that the execution violates, or ``None`` where it ends with an error
     (``path.then_fault``).
@@ -42,14 +42,14 @@ def _values(system: TransitionSystem, trace: Trace) -> tuple[Value, ...]:
     prop = system.violated_part(trace.property_name, lasso=trace.loop is not None)
     params = () if prop is None else prop.params
     if [param.name for param in params] != [name for name, _ in trace.values]:
-        raise ValueError(f"{trace.property_name} has other parameters than in the trace")
+        raise ValueError(f"the trace gives {trace.property_name} different parameters")
     given = zip(params, trace.values, strict=True)
     return tuple(decode(domain_item(param.domain), data) for param, (_, data) in given)
 
 
 def _state(system: TransitionSystem, data: dict[str, Json]) -> State:
     if set(data) != {v.name for v in system.variables}:
-        raise ValueError("the trace has other variables than the spec")
+        raise ValueError("the trace and the spec have different variables")
     return tuple(decode(v.type, data[v.name]) for v in system.variables)
 
 
@@ -58,7 +58,7 @@ def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
     it names no property, only its steps have to be the system's.
 
     Raises ``ValueError`` where the document does not fit the system's variables or properties, and
-    :class:`ReplayMismatch` where it fits but is no execution.
+    :class:`ReplayMismatch` if it fits but is not an execution.
     """
     prop: Property | None = None
     if trace.failure is None and not trace.property_name:

@@ -19,7 +19,7 @@ from checker.results.trace import FairnessJustification
 
 
 class ReplayMismatch(Exception):
-    """An engine's execution is none of the system's: a bug of the tool, never a trace."""
+    """An engine's execution is not one of the system: a bug of the tool, never a trace."""
 
 
 class Moment(Struct, frozen=True):
@@ -84,7 +84,7 @@ def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
 
 def run_from_start(system: TransitionSystem, states: Sequence[State]) -> Run:
     """Returns the execution along ``states`` from an initial state, of which nothing else is
-    required; raises :class:`ReplayMismatch` where it is none of the system's."""
+    required; raises :class:`ReplayMismatch` if it is not one of the system."""
     moments = [_start(system, states[0])]
     for number, state in enumerate(states[1:], start=1):
         moments.append(_step(system, moments[-1].state, state, number))
@@ -98,11 +98,11 @@ def _for_ever(
     ``prop`` is false in it."""
     loop, last = path.loop, len(path.states) - 1
     if loop is None or not 0 <= loop <= last:
-        raise ReplayMismatch(f"{prop.asked} is about whole runs, and this one does not go on")
+        raise ReplayMismatch(f"{prop.asked} is a liveness property, but this run has no loop")
     closing = None if loop == last else _step(system, path.states[-1], path.states[loop], last + 1)
     try:
         if path.values not in interpreter.assignments(prop.params):
-            raise ReplayMismatch(f"{prop.asked} does not speak of these values")
+            raise ReplayMismatch(f"{prop.asked} does not range over these values")
         entries = fairness_justification(system, path.states, loop)
         if satisfies(system, prop, path.values, path.states, loop):
             raise ReplayMismatch(f"the run does not violate {prop.asked}")

@@ -120,15 +120,15 @@ def encode(type_: Type, value: Value) -> Json:
 
 
 def decode(type_: Type, data: Json) -> Value:
-    """Returns the value that :func:`encode` wrote; raises ``ValueError`` where ``data`` is no such
-    value.
+    """Returns the value that :func:`encode` wrote; raises ``ValueError`` if ``data`` is not such
+    a value.
 
     Whether the value fits ``type_``'s bounds is not checked: a replay finds that out.
     """
     try:
         return _decode(type_, data)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-        raise ValueError(f"this is no value of the spec: {data!r}") from problem
+        raise ValueError(f"not a value of the spec: {data!r}") from problem
 
 
 def _decode(type_: Type, data: Any) -> Value:

@@ -1,4 +1,4 @@
-"""Passes on reports on a check that is still under way, for whoever shows them if it is killed."""
+"""Passes on reports on a running check, to be shown if it is killed."""
 
 from __future__ import annotations
 

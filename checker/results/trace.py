@@ -234,9 +234,9 @@ class Claim(Struct, frozen=True):
 
 
 class Obligation(Struct, frozen=True):
-    """Something that a property requires eventually: the step that opened it, the one that met it,
-    and the first one after which nothing can meet it any more; ``None`` where there is none (or it
-    is not known)."""
+    """An obligation, to be met eventually: the step that opened it, the one that met it, and the
+    first one after which nothing can meet it any more; ``None`` if there is none (or it is not
+    known)."""
 
     text: str
     opened: Natural
@@ -299,7 +299,7 @@ class Explanation(Struct, frozen=True):
 class StillOpen(Struct, frozen=True):
     """The values that some run from a state on decides, or has decided.
 
-    ``perhaps_more``: perhaps others, too, as not all that follows was looked at.
+    ``perhaps_more``: perhaps others, too, as not all successors were explored.
     """
 
     values: tuple[str, ...]

@@ -23,7 +23,7 @@ from checker.results.rerun import Run
 Names = Mapping[str, Value]
 
 FEW = 3
-"""With up to so many candidates each is named when none of them will do."""
+"""The largest number of candidates that are named one by one when none is a witness."""
 
 
 class Fact(Struct, frozen=True):

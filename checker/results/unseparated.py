@@ -1,4 +1,4 @@
-"""Compares states that a view takes for one: do they behave alike?
+"""Compares states that a view identifies: do they behave alike?
 
 A view is sound where it is: where of two states in which it is equal each step of the one is
 matched by a step of the other to states in which it is equal again (bisimulation: Park 1981; Milner
@@ -37,8 +37,8 @@ class Unseparated(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """``found``: two states that the view should not take for one; ``states``: how many were
-    compared; ``all``: there are no others."""
+    """``found``: two states that the view should not identify; ``states``: the number compared;
+    ``all``: there are no others."""
 
     found: Unseparated | None
     states: int
@@ -114,9 +114,9 @@ def difference_text(system: TransitionSystem, found: Unseparated) -> str:
     one_steps, other_steps = (count(steps, "step") for steps in found.steps)
     which = "first" if found.first_only else "second"
     return (
-        "the view takes two states for one that behave differently: one after"
-        f" {one_steps} and one after {other_steps}, where {differences}; what {found.told} leads to"
-        f" can follow the {which} only"
+        "the view identifies two states that behave differently: one after"
+        f" {one_steps} and one after {other_steps}, where {differences}; the outcome of"
+        f" {found.told} can follow only the {which}"
     )
 
 

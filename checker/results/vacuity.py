@@ -35,7 +35,7 @@ def vacuous(
     """
     within = named_limits(system, answer)
     if answer.fair is False and within and prop.kind is not PropertyKind.INVARIANT:
-        return "no fair run stays within the bound, so nothing is said of whole runs"
+        return "no fair run stays within the bound, so liveness is not checked"
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
         return UNFAIR
     if idle:
@@ -44,7 +44,7 @@ def vacuous(
     if asks and answer.reached_marks.isdisjoint(asks):
         return f"no request of a client is ever made{within}, so there is nothing to check"
     if prop.name not in answer.premises:
-        return f"the premise of {prop.asked} never held in any run{within}, so it says nothing"
+        return f"the premise of {prop.asked} never held in any run{within}, so nothing was checked"
     if prop.name in answer.unmet and prop.given is not None:
         return f"no fair execution{within} satisfies its premise: {prop.given.text}"
     if allow_unused:
@@ -53,7 +53,7 @@ def vacuous(
     said = "; ".join(
         (*(_never(info) + within for info in unused), *_ways_that_never_come(system, prop))
     )
-    return f"{said} (write `allow unused` where that is meant)" if said else ""
+    return f"{said} (write `allow unused` if this is intended)" if said else ""
 
 
 def unreached(system: TransitionSystem, answer: Answer) -> tuple[frozenset[int], ...]:

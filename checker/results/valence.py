@@ -54,7 +54,7 @@ class Adjacent(Struct, frozen=True):
 class Level(Struct, frozen=True):
     """The states at one distance from the start, by valence; ``univalent``: for each value.
 
-    ``split``: those in which several values are decided already; they are none of ``bivalent``.
+    ``split``: those in which several values are already decided, not included in ``bivalent``.
     """
 
     depth: Natural
@@ -101,8 +101,8 @@ class Nearest(Struct, frozen=True):
 
 
 class Blocking(Struct, frozen=True):
-    """In so many ``states`` something can still be decided, but nothing is where ``process`` takes
-    no further step; ``initial``: of them, initial ones."""
+    """The number of ``states`` in which something can still be decided, but nothing if ``process``
+    takes no further step; ``initial``: the number of initial ones among them."""
 
     process: str
     states: Natural

@@ -1,7 +1,7 @@
 """The values that a process had when it stopped.
 
-A crash resets variables that no property reads, so that fewer states differ; what a state has of
-them while the process is down is no value that it ever had.
+A crash resets variables that no property reads, so that fewer states differ; their values
+in a state while the process is down are not values that it ever had.
 """
 
 from __future__ import annotations
@@ -55,5 +55,5 @@ def read_when_down(trace: Trace, claims: Iterable[Claim]) -> str:
     wanted = "not crashed(p)" if trace.loop is None else "correct(p)"
     return (
         f"{listing(who)} {'is' if one else 'are'} down: {names} as when {'it' if one else 'they'}"
-        f" stopped; where that is not meant, ask `{wanted} => …`."
+        f" stopped; if that is not intended, check `{wanted} => …`."
     )

@@ -54,7 +54,7 @@ class Word(StrEnum):
 
 
 HOLDS_WITHIN = "holds within"
-"""What a check expects of a property that is asked within a bound."""
+"""The verdict that a check expects on a property within a bound."""
 
 SEVERITY = (70, 2, 1, 4, 3, 0)
 """Exit codes, the worst first."""
@@ -158,7 +158,7 @@ class PropertyVerdict:
         return f"holds{within}" if self.word is Word.WITHIN else self.word.value
 
     def loud_label(self) -> str:
-        """The word in capitals, and behind it what the spec says."""
+        """The word in capitals, followed by what the spec expects."""
         word = self.label().removesuffix(self.within)
         return f"{word.upper()}{self.within}" if self.within else word.upper()
 
@@ -226,7 +226,7 @@ class Audit(Struct, frozen=True):
     seconds: Amount = 0.0
 
 
-STRIPS_ENDED = "what can still be decided in these runs is not known: "
+STRIPS_ENDED = "the decisions still possible in these runs are not known: "
 """How a note begins that says what has ended that; why follows."""
 
 
@@ -307,7 +307,7 @@ class Report:
 
     @property
     def has_counterexample(self) -> bool:
-        """Whether something is violated, or meets an error."""
+        """Whether a property is violated, or a run-time error occurs."""
         return any(verdict.trace is not None for verdict in self.verdicts)
 
     @property

@@ -1,4 +1,4 @@
-"""What random walks have seen, for a report."""
+"""Results of random walks, for a report."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class WalkSummary(Struct, frozen=True):
     """Random walks of ``seed``.
 
     ``walks``: how many were made, of ``longest`` of ``most`` steps at most, of ``steps`` in all;
-    ``after``: the scenario behind which they start, if any; ``ends``: how often a walk might have
-    stayed forever where it was; ``outgrown``: walks that ended where a capacity was too small that
-    is enlarged no further; ``found``: the number of the walk that found something; ``taken``: how
+    ``after``: the scenario after which they start, if any; ``ends``: how often a walk might have
+    stayed forever in its state; ``outgrown``: walks that ended because a capacity was too small and
+    was not enlarged further; ``found``: the number of the walk that found something; ``taken``: how
     often each action was taken; ``faults``: how often each kind of fault occurred.
     """
 

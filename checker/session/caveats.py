@@ -73,7 +73,7 @@ def of_view(made: Instantiated, answer: Answer) -> Iterator[str]:
     compared = _compared(made.system) if answer.exhaustive else None
     if compared is not None and compared.all:
         yield (
-            f"the view is sound here: of all {compared.states} states, those in which it is equal"
+            f"the view is sound here: among all {compared.states} states, those with equal views"
             " behave alike"
         )
     if compared is not None and compared.found is not None:
@@ -215,8 +215,8 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
                 if copies >= PILE // 4 and own[0].kind is VariableKind.LINK:
                     return _unbounded_copies(copies)
                 return (
-                    f"`{capacity}` grows without end: after {count(later, 'step')} a run is where"
-                    f" it was after {earlier}, but for more of it; give it a bound"
+                    f"`{capacity}` grows without bound: after {count(later, 'step')} a run is in"
+                    f" the same state as after {earlier}, but with more of it; give it a bound"
                 )
     return ""
 
@@ -319,7 +319,7 @@ def warning_notes(check: typed.Check) -> Iterator[str]:
 
 
 def of_walks(check: typed.Check, answer: Answer) -> Iterator[str]:
-    """Yields what random walks do not say of chance."""
+    """Yields that random walks ignore probabilities."""
     if answer.walks is not None and check.chance:
         yield "random walks ignore the weights of coins: `bivalence check` computes probabilities"
 

@@ -169,4 +169,4 @@ def _bounds(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         yield f"at most {_bound(budget.bound, sizes)} {budget.handler}{each}"
     yield from (f"only states with {' '.join(bound.text.split())}" for bound in check.bounds)
     if check.view is not None:
-        yield f"states told apart by {check.view.text}"
+        yield f"states distinguished by {check.view.text}"

@@ -1,4 +1,4 @@
-"""What is said of the valence of a check: starts, levels, critical states, and runs.
+"""The report on the valence of a check: initial states, levels, critical states, and runs.
 
 Fischer, Lynch and Paterson, Impossibility of Distributed Consensus with One Faulty Process, J. ACM
 32 (1985): lemma 2 (adjacent initial states), lemma 3 (critical states).  Völzer, A constructive

@@ -1,4 +1,4 @@
-"""What is decided: the indication or the set that a user names, in the system of a check."""
+"""The decided values: the indication or the set that a user names, in the system of a check."""
 
 from __future__ import annotations
 

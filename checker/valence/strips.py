@@ -1,4 +1,4 @@
-"""What can still be decided after each step of a trace of a check."""
+"""The values that can still be decided after each step of a trace of a check."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_one_wrong_name_of_two_is_told(tmp_path: Path) -> None:
 def test_an_interface_that_logs_can_not_be_asked(tmp_path: Path) -> None:
     report = ask(tmp_path, LOG, "FailureDetector").report
     assert not report.verdicts and report.exit_code == 4
-    assert conclusion_text(report) == "nothing could be asked of this log"
+    assert conclusion_text(report) == "no property applies to this log"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_page_has_rules_and_the_tree() -> None:
     report = checker.check(str(ROOT / "specs/chance/shared_coin.bcast"), "two")
     page = chance_page([report])
     assert "chance of all_heads at least 49/128" in page
-    assert "it lets happen" in page and "so far 1/4" in page and "as at" in page
+    assert "it chooses" in page and "so far 1/4" in page and "as at" in page
     assert page.count("<details") == page.count("</details>")
 
 
@@ -72,6 +72,6 @@ def test_the_gallery_has_a_chapter_on_chance(tmp_path: Path) -> None:
     (found,) = write_chance_chapters([ROOT / "specs" / chapter.file], tmp_path, 60.0)
     page = (tmp_path / found.page).read_text(encoding="utf-8")
     assert found.title == "How improbable"
-    assert "the chance is 7/8 under the worst adversary" in page
-    assert "the chance is 49/64 under the worst adversary" in page
+    assert "the probability is 7/8 under the worst adversary" in page
+    assert "the probability is 49/64 under the worst adversary" in page
     assert write_chance_chapters([], tmp_path, 60.0) == []

@@ -190,9 +190,9 @@ def test_a_bound_is_a_sum_of_fractions(tmp_path: Path, written: str, value: str)
 @pytest.mark.parametrize(
     ("written", "code", "said"),
     [
-        ("at least -1/2", "E065", "-1/2 is no such number"),
-        ("at most - 1", "E065", "-1 is no such number"),
-        ("at most 1 - 3/2", "E065", "-1/2 is no such number"),
+        ("at least -1/2", "E065", "-1/2 is not a probability"),
+        ("at most - 1", "E065", "-1 is not a probability"),
+        ("at most 1 - 3/2", "E065", "-1/2 is not a probability"),
         ("at most 1/0", "E065", "divides by zero"),
         ("at most 0.5", "S001", "write a probability as a fraction, such as `1/2`"),
         ("within 3 steps", "S001", "`at least` or `at most`"),

@@ -42,14 +42,14 @@ def test_the_same_steps_in_the_right_protocol_stand_beside_it(trace: str, tmp_pa
     assert main(["view", trace, "--html", str(page), "--compare", right]) == 0
     text = page.read_text(encoding="utf-8")
     assert "But only on the right p2 sends COPY(DATA(p1, a)) to p1, p2, p3." in text
-    assert "no property that the check asks for is violated" in text
+    assert "no property of the check is violated" in text
 
 
 def test_the_same_steps_without_the_faults_stand_beside_it(trace: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert main(["view", trace, "--html", str(page), "--without-faults"]) == 0
     text = page.read_text(encoding="utf-8")
-    assert "no property that the check asks for is violated" in text
+    assert "no property of the check is violated" in text
     assert "on the left: p1 crashes. On the right: p" in text
 
 

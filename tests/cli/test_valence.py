@@ -173,7 +173,7 @@ def test_a_report_stays_where_valence_is_not_known(
     monkeypatch.setattr(strips, "compute", fails)
     assert run(["check", LEADER, "--valence"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "what can still be decided in these runs is not known: nobody knows" in said
+    assert "the decisions still possible in these runs are not known: nobody knows" in said
     assert "as expected" in said
 
 

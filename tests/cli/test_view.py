@@ -94,7 +94,7 @@ def test_a_spec_that_has_changed_and_still_has_the_run(
     ("before", "after", "says"),
     [
         ("got := 1", "got := 2", "no transition leads to the state of step 2"),
-        ("got", "had", "the trace has other variables than the spec"),
+        ("got", "had", "the trace and the spec have different variables"),
         ("quiet", "silent", "the check has no property quiet"),
         ("check two", "check three", "the spec can't be used"),
         ("protocol Echo", "protocol {", "the spec can't be used"),
@@ -203,8 +203,8 @@ def test_what_is_no_trace(command: str, content: bytes, says: str, spec: Path, c
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"number": 7}, "step 1 has the number 7"),
-        ({"process": "p9"}, "step 1 is of 'p9', which is no process of the trace"),
+        ({"number": 7}, "step 1 is numbered 7"),
+        ({"process": "p9"}, "step 1 is of 'p9', which is not a process of the trace"),
     ],
 )
 def test_steps_that_do_not_fit_their_trace(

@@ -25,8 +25,8 @@ def test_nothing_found_is_unknown(capsys: Out) -> None:
     out = plain(capsys.readouterr().out)
     assert "1 unknown: no violation found in 20 walks" in out
     assert "20 walks of up to 200 steps, seed 7" in out
-    assert "which says nothing of other runs" in out
-    assert "a walk that goes on violates nothing" in out
+    assert "which says nothing about other runs" in out
+    assert "a walk that can continue violates nothing" in out
     assert "HOLDS" not in out
     assert "Coverage: 4 of 4 handlers" in out
 
@@ -149,7 +149,7 @@ def test_a_walk_for_which_there_is_no_memory(capsys: Out) -> None:
 def test_a_search_that_ends_at_a_limit_names_it(capsys: Out) -> None:
     assert main(["check", EAGER, "--only", "no_creation", "--max-states", "5", "-q"]) == 3
     out = plain(capsys.readouterr().out)
-    assert f"`bivalence simulate {EAGER}` looks deeper, without a guarantee" in out
+    assert f"`bivalence simulate {EAGER}` explores deeper, without a guarantee" in out
 
 
 @pytest.mark.parametrize("command", ["check", "simulate"])
@@ -198,4 +198,4 @@ def test_no_property_is_asked(capsys: Out, tmp_path: Path) -> None:
         "check one of Counts { n = 1 }\n"
     )
     assert main(["simulate", str(file), "--walks", "7"]) == 3
-    assert "no property was asked; no error in 7 walks" in plain(capsys.readouterr().out)
+    assert "no property was checked; no error in 7 walks" in plain(capsys.readouterr().out)

@@ -66,7 +66,7 @@ def test_a_run_with_a_crash_that_no_property_could_tell_is_replayed(
     capsys.readouterr()
     assert main(["replay", trace]) == 0
     said_again = capsys.readouterr().out
-    assert "p1 comes back up" in said_again and "no property was asked" in said_again
+    assert "p1 comes back up" in said_again and "the check has no property" in said_again
     document = json.loads(Path(trace).read_text(encoding="utf-8"))
     del document["steps"][1:2]
     Path(trace).write_text(json.dumps(document), encoding="utf-8")

@@ -189,7 +189,7 @@ def test_an_interrupt_keeps_what_was_found(
     logs = folders(tmp_path, bad=BAD, good=GOOD)
     assert main(["conform", check, *logs, "--jobs", "1"]) == 1
     said = capsys.readouterr()
-    assert "2 logs: 1 not conforming, 1 not asked of" in said.out
+    assert "2 logs: 1 not conforming, 1 not checked" in said.out
     assert "not all logs were checked" in said.err
 
 

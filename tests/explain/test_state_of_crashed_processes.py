@@ -38,8 +38,8 @@ def said(formula: str, recover: str, stable: str, folder: Path) -> str:
     [
         (
             "forall p in Proc: eventually p.got",
-            "p1 is down: `p1.got` as when it stopped; where that is not meant,"
-            " ask `correct(p) => …`.",
+            "p1 is down: `p1.got` as when it stopped; if that is not intended,"
+            " check `correct(p) => …`.",
         ),
         (
             "forall p, q in Proc: p.asked ~> q.got",
@@ -84,8 +84,8 @@ def test_two_leaders_of_which_one_is_down(tmp_path: Path) -> None:
     trace = run_check(str(file), "c", Options(explain=5.0)).verdicts[0].trace
     assert trace is not None and trace.explanation is not None
     assert trace.explanation.sentences[-1] == (
-        "p1 is down: `p1.leads` as when it stopped; where that is not meant,"
-        " ask `not crashed(p) => …`."
+        "p1 is down: `p1.leads` as when it stopped; if that is not intended,"
+        " check `not crashed(p) => …`."
     )
     file.write_text(LEADERS.format(up="not crashed(p) and not crashed(q) and "), encoding="utf-8")
     assert run_check(str(file), "c", Options()).verdicts[0].word == "holds"

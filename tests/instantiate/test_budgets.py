@@ -143,7 +143,7 @@ def test_a_run_that_can_not_be_told_in_time_is_none(tmp_path: Path, monkeypatch:
     with soon():
         report = asked(SHORT, tmp_path, timeout=1.0)
     words = {v.property: (v.word.value, v.reason) for v in report.verdicts}
-    late = "a violation was found, but not the run to it: the time limit of 1 s was reached"
+    late = "a violation was found, but not its run: the time limit of 1 s was reached"
     assert words["low"] == ("unknown", late)
     assert words["q"][0] == "holds"
 

@@ -40,7 +40,7 @@ check c of Pass { n = 3  prove comes }
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (AGAIN, "`low.@indication.deliver` grows without end: after "),
+        (AGAIN, "`low.@indication.deliver` grows without bound: after "),
         (MORE, "copies of one message are in flight, without a bound"),
     ],
     ids=["a history", "messages under way"],

@@ -317,7 +317,7 @@ def stepping(folder: Path, bound: str, *steps: str) -> SteppingSession:
 def test_stepping_ends_beyond_and_says_why(tmp_path: Path) -> None:
     session = stepping(tmp_path, "bound p.term <= 0", "the start", "p1: climbs")
     assert session.state is not None and not session.choices.ways
-    beyond = "the state is beyond the bound `p.term <= 0`: no step from it is followed"
+    beyond = "the state is beyond the bound `p.term <= 0`: no step from it is explored"
     assert session.beyond() == beyond and not session.ends() and not session.stays()
     said = why_not("p2: climbs", session.system, session.state, session.trace())
     assert [reason.text for reason in said] == [beyond]

@@ -176,7 +176,7 @@ def test_two_states_that_behave_differently_are_shown(engine: str, tmp_path: Pat
 def test_a_view_that_is_sound_is_said_to_be(tmp_path: Path) -> None:
     states = len(reachable(system(spec(f"{SOUND} prove few"))))
     found = report(tmp_path, spec(f"{SOUND} prove few"))
-    assert f"of all {states} states" in " ".join(found.notes)
+    assert f"among all {states} states" in " ".join(found.notes)
 
 
 def test_symmetry_goes_with_a_view(tmp_path: Path) -> None:

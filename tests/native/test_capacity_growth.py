@@ -186,11 +186,11 @@ def test_the_farthest_attempt_is_told(
     assert report.distinct_states == restart.states and report.depth == restart.depth > 3
     assert report.stopped == "the depth limit of 1 was reached"
     found = {v.property: v for v in report.verdicts}
-    again = f"begun again once: `{capacity}` ({was}) was guessed too small"
+    again = f"restarted once: `{capacity}` ({was}) was guessed too low"
     assert found["short"].word is Word.UNKNOWN
     assert found["short"].reason == (
         f"no violation up to depth {report.depth - 1}, of {report.distinct_states} states to depth"
-        f" {report.depth} that were found; {report.stopped}; {again}"
+        f" {report.depth} found; {report.stopped}; {again}"
     )
     if name == "all":
         assert found["moves"].word is Word.VIOLATED

@@ -52,7 +52,7 @@ def test_messages_and_notes() -> None:
         "    Note over P0: DATA(a) never reaches p3",
         "    P0-)P1: DATA(a)",
         "    Note over P1: deliver(p1, a)",
-        "    Note over P0,P2: agreement is violated. (nothing is left to do)",
+        "    Note over P0,P2: agreement is violated. (the system is quiescent)",
     ]
 
 
@@ -60,7 +60,7 @@ def test_lost_and_forged_messages_differ() -> None:
     lines = mermaid_of(everything()).splitlines()
     assert sum("-x" in line for line in lines) == 1
     assert "    P2--)P1: ACK(b), forged" in lines
-    assert any("still under way" in line for line in lines)
+    assert any("still in transit" in line for line in lines)
     assert "    Note over P0: performs print" in lines
     assert "    Note over P0: comes back up" in lines
     assert "    Note over P1: the detector tells p2 that it suspects p1" in lines

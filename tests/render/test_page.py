@@ -224,7 +224,7 @@ def test_what_was_made_smaller_is_said_where_it_was() -> None:
     )
     assert smaller(Explanation(before=more, after=less, least=True)) == (
         "Minimised: from 2 faults, 5 messages and 9 steps to 1 fault, 1 message and 3 steps."
-        " It is minimal: no violation takes less."
+        " It is minimal: no violation needs less."
     )
 
 

@@ -102,8 +102,8 @@ def test_a_run_that_stays_where_something_still_happens() -> None:
 @pytest.mark.parametrize(
     ("of", "places", "loop", "value", "why"),
     [
-        (system(*ROUND), (0, 1), None, 0, "does not go on"),
-        (system(*ROUND), (0, 1), 2, 0, "does not go on"),
+        (system(*ROUND), (0, 1), None, 0, "has no loop"),
+        (system(*ROUND), (0, 1), 2, 0, "has no loop"),
         (system(goes(0, 1), goes(1, 3)), (0, 1, 3), 0, 0, "no transition"),
         (system(*ROUND, goes(1, 2, STRONG)), (0, 1), 0, 0, "never done: it comes to 2"),
         (system(*ROUND, goes(0, 2, WEAK)), (0,), 0, 0, "can't stay"),

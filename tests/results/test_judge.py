@@ -34,7 +34,7 @@ def test_holds_says_where() -> None:
     system = replace(
         GOOD, properties=(replace(GOOD.properties[0], kind=ir.PropertyKind.INVARIANT),)
     )
-    assert word_of(system, HELD) == (Word.HOLDS, "in every state that a run can reach")
+    assert word_of(system, HELD) == (Word.HOLDS, "in every reachable state")
 
 
 def test_violated_has_a_trace_and_carries_assumptions() -> None:
@@ -68,7 +68,7 @@ def test_a_required_handler_that_never_ran_is_vacuous_unless_allowed() -> None:
     word, reason = word_of(GOOD, unused)
     assert word is Word.VACUOUS
     never = "upon receive DATA(s, m) from p (line 6) never ran"
-    assert reason == f"{never} (write `allow unused` where that is meant)"
+    assert reason == f"{never} (write `allow unused` if this is intended)"
     assert word_of(GOOD, unused, allow_unused=True)[0] is Word.HOLDS
     assert never_happened(GOOD, HELD) == ("upon init never ran",)
 
@@ -181,7 +181,7 @@ def test_expectations() -> None:
         Expected("states", "9", "9", True),
         Expected("trace", "4", "no counterexample", False),
         Expected("states", "8", "9", False),
-        Expected("order", "holds", "not asked", False),
+        Expected("order", "holds", "not checked", False),
     )
     partial = explore(GOOD, Limits(max_depth=1))
     assert compare([("states", 2)], verdicts, partial)[0].found == "at least 2"

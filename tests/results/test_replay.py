@@ -70,8 +70,8 @@ def test_fates_copies_and_messages_in_flight() -> None:
         (Path((PATH.states[0], PATH.states[2])), "step 1"),
         (Path((*PATH.states, PATH.states[0])), "step 3"),
         (Path(PATH.states[:-1], loop=1), "does not violate"),
-        (Path(PATH.states), "does not go on"),
-        (Path(PATH.states, loop=3), "does not go on"),
+        (Path(PATH.states), "has no loop"),
+        (Path(PATH.states, loop=3), "has no loop"),
         (Path(PATH.states, loop=0), "step 3"),
     ],
     ids=[

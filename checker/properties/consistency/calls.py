@@ -49,4 +49,4 @@ def calls_of(world: World) -> tuple[Call, ...]:
 
 
 Result = Value
-"""What an operation returns; ``None`` also where it returns nothing."""
+"""The result of an operation; ``None`` also if it returns nothing."""

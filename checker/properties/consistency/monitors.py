@@ -20,7 +20,7 @@ from checker.properties.consistency.calls import Result
 from checker.properties.consistency.sequential_object import SequentialObject
 
 Kept = TypeVar("Kept")
-"""What a monitor keeps of a history."""
+"""The part of a history that a monitor stores."""
 
 
 class Monitor(Protocol[Kept]):

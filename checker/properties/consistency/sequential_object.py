@@ -25,7 +25,7 @@ from checker.records import replace
 
 RESULT = "@result"
 GROWTHS = 12
-"""A number or a seq of an object that outgrows so many doublings has no bound."""
+"""The number of doublings after which a number or a seq of an object counts as unbounded."""
 
 Outcome = tuple[State, Result]
 

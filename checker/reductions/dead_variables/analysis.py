@@ -184,7 +184,7 @@ class DeadVariableAnalysis(Keeping):
             return False
         if self._only_gathers(variable) or self._finite(variable, receiving=True):
             return True
-        why = f"`{variable.title or variable.name}`: what is sent may be sent forever"
+        why = f"`{variable.title or variable.name}`: messages may be sent forever"
         self.unused.append(why)
         return False
 

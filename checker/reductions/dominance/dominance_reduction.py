@@ -35,95 +35,95 @@ def _not_about_whole_runs(proof: str) -> TableEntry:
 COLUMN = {
     Ask.EVERY: TableEntry(
         Use.PROVEN,
-        "Let x <= y where y has all that x has in monotone sets, and is equal otherwise. Steps find"
-        " more in larger sets and leave more there, and nothing else reads them, so <= is a"
-        " simulation up to stuttering; the bad condition, if it holds in x, holds in y. So from y a"
-        " bad state is no further than from x. A successor t of s with s <= t is explored alone,"
-        " for from t a bad state is no further than from s. It is strictly larger than s, and sets"
-        " are finite, so after finitely many such steps all steps are explored, one of them towards"
-        " the bad state: by induction on the distance N has one.",
+        "Let x <= y if y has all that x has in monotone sets, and is equal otherwise. Steps"
+        " find more in larger sets and leave more there, and nothing else reads them, so <= is a"
+        " simulation up to stuttering; if the bad condition holds in x, it holds in y. So a bad"
+        " state is no further from y than from x. A successor t of s with s <= t is explored"
+        " alone, since a bad state is no further from t than from s. It is strictly larger than"
+        " s, and sets are finite, so after finitely many such steps all steps are explored, one"
+        " of them towards the bad state: by induction on the distance N has one.",
         f"{MILNER}; {FINKEL}; {TORRALBA}",
         AGREE + "test_dominance",
     ),
     Ask.LENGTH: TableEntry(
         Use.NO,
-        "What is put into monotone sets goes first even where a shortest run would do without it.",
+        "Steps that add to monotone sets go first even if a shortest run would omit them.",
         FINKEL,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "it needs the length of a shortest run",
     ),
     Ask.END: _not_about_whole_runs(
-        "A run that ends in s has a counterpart from t that may go on: where there is more to"
-        " receive, more may be promised."
+        "A run that ends in s has a counterpart from t that may go on: with more to receive,"
+        " fairness may require more."
     ),
     Ask.ROUND: _not_about_whole_runs(
-        "As above; and a simulation says nothing of which constraints are enabled."
+        "As above; and a simulation says nothing about which constraints are enabled."
     ),
     Ask.FOLLOWED: _not_about_whole_runs(
-        "A simulation up to stuttering keeps what runs do, but not whether they are fair."
+        "A simulation up to stuttering preserves what runs do, but not whether they are fair."
     ),
     Ask.FAIR: _not_about_whole_runs("As above: fair runs are not matched with fair ones."),
     Ask.PREMISE: TableEntry(
         Use.CONFIRMED,
-        "All states of N are states of G. A premise that holds in a smaller set only may be passed"
-        " by, so what never was true is asked again.",
+        "All states of N are states of G. A premise that holds only with a smaller set may be"
+        " missed, so one that was never true is searched for again.",
         FINKEL,
         AGREE + "test_dominance",
     ),
     Ask.HAPPENS: TableEntry(
         Use.CONFIRMED,
-        "All steps of N are steps of G; what puts into a set what is there already is no step, so"
-        " what was never seen to happen is asked again.",
+        "All steps of N are steps of G; adding an element that a set already has is not a step,"
+        " so an event that was never seen is searched for again.",
         FINKEL,
         AGREE + "test_dominance",
     ),
     Ask.FAULT: TableEntry(
         Use.PROVEN,
-        "What reads a monotone set can't fail, and all else has the same value in x and in y where"
-        " x <= y: a step that fails in x fails in y. So failing is bad as in the first row."
-        " Guessed capacities may have to be larger: they are no run-time errors.",
+        "An expression that reads a monotone set can't fail, and all others have the same value"
+        " in x and in y if x <= y: a step that fails in x fails in y. So failing is bad as in"
+        " the first row. Guessed capacities may have to be larger: they are not run-time errors.",
         f"{MILNER}; {FINKEL}",
         AGREE + "test_dominance",
     ),
     Ask.STATES: TableEntry(
         Use.NO,
-        "N has not all states.",
+        "N lacks some of the states.",
         FINKEL,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
-        "A table has to have every state and every step.",
+        "A table must contain every state and every step.",
         FINKEL,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
-        "What can be decided in a state can be in a larger one, and more may be; states that are"
-        " passed by have a valence of their own.",
+        "Whatever can be decided in a state can be decided in a larger one, and perhaps more;"
+        " skipped states have their own valence.",
         FINKEL,
         "valence/test_all_states.py::test_no_reduction_is_used",
         "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.NO,
-        "What is put into sets goes first: a depth of N says nothing of that depth of G.",
+        "Steps that add to sets go first: a depth of N says nothing about that depth of G.",
         FINKEL,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "a depth limit is set",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
-        "Such a run says unknown, and what it has found is a run of G.",
+        "The verdict is then unknown, and any counterexample is a run of G.",
         FINKEL,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
     Ask.VIEW: TableEntry(
         Use.NO,
-        "The order compares whole states. Where a view leaves out a monotone set, a larger state"
-        " may be taken for the one that it replaces, and nothing else is explored.",
+        "The order compares whole states. If a view leaves out a monotone set, a larger state"
+        " may be identified with the one that it replaces, and nothing else is explored.",
         FINKEL,
         "instantiate/test_views.py::test_other_reductions_are_left_out_with_a_view",
         "the check has a view",
@@ -131,4 +131,4 @@ COLUMN = {
 }
 
 DOMINANCE = Reduction(NAME, "dominance", "por", COLUMN, analyse)
-"""A successor that can do whatever the state can takes its place."""
+"""Replaces a state by a successor that can do everything that it can."""

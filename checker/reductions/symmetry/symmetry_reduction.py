@@ -1,4 +1,4 @@
-"""Symmetry as a reduction: of the states of an orbit one is explored."""
+"""Symmetry as a reduction: one state of each orbit is explored."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ def analyse(system: TransitionSystem) -> Found:
 COLUMN = {
     Ask.EVERY: TableEntry(
         Use.PROVEN,
-        "Every renaming of the group maps initial states to initial states and steps to steps, so"
-        " it maps G onto itself. The bad condition names no atom that is renamed: it has one value"
-        " in an orbit. So some member of an orbit is bad and reachable exactly when all of them"
-        " are, and N has a node for each orbit of G.",
+        "Every renaming of the group maps initial states to initial states and steps to steps,"
+        " so it maps G onto itself. The bad condition names no renamed atom: it has the same"
+        " value throughout an orbit. So some member of an orbit is bad and reachable exactly"
+        " when all of them are, and N has a node for each orbit of G.",
         f"{IP}; {CLARKE}",
         AGREE + "test_symmetry",
     ),
     Ask.LENGTH: TableEntry(
         Use.PROVEN,
-        "A renaming maps a run to a run of the same length and initial states to initial states,"
-        " so all members of an orbit are as far from where runs start. A path of N lifts to a run"
-        " of G from any member of its first orbit, step by step. So the levels of N are the orbits"
-        " of the levels of G, the last one included.",
+        "A renaming maps a run to a run of the same length and initial states to initial"
+        " states, so all members of an orbit have the same distance from the initial states. A"
+        " path of N lifts to a run of G from any member of its first orbit, step by step. So the"
+        " levels of N are the orbits of the levels of G, including the last one.",
         IP,
         AGREE + "test_symmetry_keeps_lengths",
     ),
     Ask.END: TableEntry(
         Use.PROVEN,
-        "What is promised, and justice, are renamed with the state, so a whole orbit ends or none"
-        " of it does. The condition that lasts is asked for some assignment of the parameters;"
-        " their domains are closed under the group, so it has one value in an orbit. Without"
-        " cycles a fair run is one that ends, and ends are reached as in the first row. The"
-        " parameters of the violation are computed again for the run that is shown. A step to"
-        " another member of the same orbit is a loop of N, so N has no cycle only where G has"
-        " none.",
+        "Promises and justice constraints are renamed with the state, so a whole orbit ends or"
+        " none of it does. The condition that lasts is sought for some assignment of the"
+        " parameters; their domains are closed under the group, so it has the same value"
+        " throughout an orbit. Without cycles a fair run is one that ends, and ends are reached"
+        " as in the first row. The parameters of the violation are recomputed for the run shown."
+        " A step to another member of the same orbit is a loop of N, so N is acyclic only if G"
+        " is.",
         f"{EMERSON}; {IP}",
         AGREE + "test_symmetry",
     ),
     Ask.ROUND: TableEntry(
         Use.NO,
-        "In a loop of N the names may be turned round each time: a constraint that is taken in"
-        " every round of it may be another process's each time, and what lasts for one assignment"
-        " may last for none. Fairness of single processes can't be seen in N (it needs the group's"
-        " elements on the edges, which is not built).",
+        "A loop of N may permute the names each time: a constraint that is taken in every"
+        " iteration may belong to a different process each time, and a condition that lasts may"
+        " last for no single assignment. Fairness of single processes can't be seen in N (it"
+        " needs the group's elements on the edges, which is not implemented).",
         f"{EMERSON} (what it would take)",
         AGREE + "test_symmetry_is_given_up_where_runs_go_round",
         GOES_ROUND,
@@ -74,75 +74,76 @@ COLUMN = {
     Ask.FAIR: TableEntry(
         Use.ACYCLIC,
         "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
-        " Where the state graph has cycles see above.",
+        " If the state graph has cycles, see above.",
         EMERSON,
         AGREE + "test_symmetry",
         GOES_ROUND,
     ),
     Ask.PREMISE: TableEntry(
         Use.PROVEN,
-        "As the first row: the premise has one value in an orbit.",
+        "As in the first row: the premise has the same value throughout an orbit.",
         IP,
         AGREE + "test_symmetry",
     ),
     Ask.HAPPENS: TableEntry(
         Use.PROVEN,
-        "A mark is a statement. The renamed step runs the same statements with renamed values, so"
-        " the marks that are passed are the same in a whole orbit.",
+        "A mark is a statement. The renamed step runs the same statements with renamed values,"
+        " so a whole orbit passes the same marks.",
         IP,
         AGREE + "test_symmetry",
     ),
     Ask.FAULT: TableEntry(
         Use.PROVEN,
-        "The renamed instance fails where the instance does: the statements are the same, and"
-        " whatever is evaluated in order of rank and could fail loses its sort the symmetry. So a"
-        " whole orbit fails or none of it does, at the same distance.",
+        "The renamed instance fails where the instance does: the statements are the same, and a"
+        " sort is not symmetric if something that could fail is evaluated in order of its ranks."
+        " So a whole orbit fails or none of it does, at the same distance.",
         IP,
         AGREE + "test_symmetry",
     ),
     Ask.STATES: TableEntry(
         Use.NO,
-        "N has orbits, and their number is another one.",
+        "N has orbits, whose number differs.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "it needs the number of states",
     ),
     Ask.COVERAGE: TableEntry(
         Use.NO,
-        "A table has to have every state and every step.",
+        "A table must contain every state and every step.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "it needs the number of states",
     ),
     Ask.VALENCE: TableEntry(
         Use.NO,
-        "That a value is decided names the value, and what can be decided without a process names"
-        " it: neither is the same in a whole orbit. Both would have to be renamed with states.",
+        "That a value is decided names the value, and what can be decided without a process"
+        " names the process: neither is the same throughout an orbit. Both would have to be"
+        " renamed with states.",
         IP,
         "valence/test_all_states.py::test_no_reduction_is_used",
         "it needs every state",
     ),
     Ask.DEPTH: TableEntry(
         Use.PROVEN,
-        "The levels of N are the orbits of those of G: what was seen up to a depth in N was seen"
-        " up to that depth in G, and the level after it is empty in both or in none.",
+        "The levels of N are the orbits of those of G: what was seen up to a depth in N was"
+        " seen up to that depth in G, and the level after it is empty in both or in neither.",
         IP,
         AGREE + "test_symmetry_keeps_lengths",
     ),
     Ask.BUDGET: TableEntry(
         Use.PROVEN,
-        "Such a run says unknown, and what it has found is replayed in the system itself."
-        " Nothing is said of what was not explored.",
+        "The verdict is then unknown, and any counterexample is replayed in the unreduced"
+        " system. Nothing is claimed about unexplored states.",
         IP,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
     Ask.VIEW: TableEntry(
         Use.PROVEN,
         "The terms of a view are variables that every step computes, so a renaming of the group"
-        " maps them with the state; one that they tell apart is in no group. Two members of an"
-        " orbit have the same runs, up to names. So the one may stand for the other, and what the"
-        " view takes for one is decided between those that stand for their orbits: each kept state"
-        " is reachable, up to names, and no more is said than within the view.",
+        " maps them with the state; one that they distinguish is in no group. Two members of an"
+        " orbit have the same runs, up to names. So one may stand for the other, and the view"
+        " identifies only such representatives: each stored state is reachable, up to names, and"
+        " the verdict claims no more than *within the view*.",
         IP,
         "instantiate/test_views.py::test_symmetry_goes_with_a_view",
     ),

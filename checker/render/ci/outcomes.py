@@ -1,4 +1,4 @@
-"""What a report says to a machine that looks for failures: one outcome for each thing asked."""
+"""Outcomes of a report for CI: one for each property, expectation and scenario."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH = 100
 
 NOT_RUN = "the check could not be run"
 UNDECIDED = 3
-"""The exit code of what could not be decided."""
+"""The exit code for an undecided outcome."""
 
 Places = Mapping[tuple[str, str], At]
 """Where checks are written, by file and name."""
@@ -32,8 +32,8 @@ NOWHERE: Places = {}
 class Outcome(Struct, frozen=True):
     """Whether one property, number or scenario of a check is as expected.
 
-    ``name``: of the property or scenario; ``undecided``: what is wrong is that nobody knows;
-    ``said``: what was found, in a line; ``text``: the whole story, with the picture of the
+    ``name``: of the property or scenario; ``undecided``: it could not be decided;
+    ``said``: the result, in a line; ``text``: the full report, with the diagram of the
     execution; ``at``: the handler or statement in a file of the user's where it goes wrong;
     ``defined``: where the property or scenario is written; ``check_at``: where the check is;
     ``flow``: the events of the execution in files of the user's, in order; ``seconds``: of the
@@ -90,7 +90,7 @@ class NotRun(Struct, frozen=True):
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
-        """Returns the errors; an error that is no diagnostic has no code and no place."""
+        """Returns the errors; an error that is not a diagnostic has no code and no location."""
         return self.errors or (Diagnostic("", self.said.strip() or NOT_RUN),)
 
 

@@ -60,7 +60,7 @@ def _result(outcome: Outcome, rule: int) -> dict[str, Any]:
         "partialFingerprints": {"check/v1": f"{outcome.file}::{outcome.check}::{outcome.name}"},
     }
     if outcome.defined is not None:
-        found["relatedLocations"] = [_location(outcome.defined, "what is asked")]
+        found["relatedLocations"] = [_location(outcome.defined, "the property")]
     if outcome.flow:
         steps = [{"location": _location(at, said)} for at, said in outcome.flow]
         found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]

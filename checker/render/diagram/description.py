@@ -13,7 +13,7 @@ ORDERS: dict[Layout, str] = {
     "steps": "Time runs downwards: a row for each step.",
     "causality": "A step is below those on which it depends; the others may be beside it.",
 }
-"""What the height of a step means, in a sentence."""
+"""The meaning of the height of a step, in a sentence."""
 
 MOST = 60
 """The largest number of steps that are described one by one at either end of a long execution."""

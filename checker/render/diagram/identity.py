@@ -17,7 +17,7 @@ class Identities:
     """Numbers the values of clients' requests, and the types of messages without one.
 
     A text has the identity of the value in it where there is just one such value; else that of its
-    type, which is what stands in front of its parenthesis.
+    type, the text before its parenthesis.
     """
 
     def __init__(self, trace: Trace, steps: tuple[Step, ...]) -> None:
@@ -27,7 +27,7 @@ class Identities:
         self._known: dict[tuple[str, bool], int] = {}
 
     def of(self, text: str, is_message: bool = False) -> int:
-        """Returns the number of what ``text`` is about: a call, or a message.
+        """Returns the number of the call or message in ``text``.
 
         A number in a message is not treated as a value: it may be anything, such as a ballot.
         """

@@ -74,13 +74,13 @@ class _Diagram:
         if again:
             yield "    loop repeats forever"
             body = [line for step in again for line in self._step(step, "        ")]
-            yield from body or [self._over_all("nothing can be seen of it", "        ")]
+            yield from body or [self._over_all("nothing visible happens", "        ")]
             yield "    end"
         for arrow in self._found.arrows:
             if arrow.how is CopyOutcome.COUNTED and arrow.sender != arrow.receiver:
                 yield self._arrow(arrow, "-)", arrow.message, "    ")
             elif arrow.how is CopyOutcome.UNDER_WAY:
-                said = f"{arrow.message} (still under way)"
+                said = f"{arrow.message} (still in transit)"
                 yield self._arrow(arrow, "--)", said, "    ")
         yield self._over_all(f"{' '.join(sentences_of(trace)[:1])} ({ends_of(trace)})", "    ")
 

@@ -9,7 +9,7 @@ from checker.results.events import Indicated
 from checker.results.trace import Interval, Trace
 
 RETURNS = " returns"
-"""What stands between an operation and its result."""
+"""The text between an operation and its result."""
 
 
 def text_of(operation: Interval) -> str:

@@ -13,7 +13,7 @@ from checker.results.causality import CopyOutcome
 Point = tuple[float, float]
 
 NO_IDENTITY = -1
-"""The identity of what is about no message."""
+"""The identity of parts that concern no message."""
 
 
 class Box(Struct, frozen=True):

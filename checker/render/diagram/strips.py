@@ -113,7 +113,7 @@ def violations_of(
         return ()
     text = f"{trace.property_name} is violated"
     if trace.word == "error" or trace.failure is not None:
-        text = "here the run breaks off"
+        text = "the run ends with an error here"
     at = next((m for m in marks if m.step == violating_step(trace) and m.first and m.lane), None)
     if at is not None:
         text = "violated here"

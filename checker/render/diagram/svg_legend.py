@@ -12,12 +12,12 @@ from checker.results.causality import CopyOutcome
 ROW = 24.0
 
 KINDS = {
-    "request": "asked by its client",
+    "request": "request by its client",
     "receive": "receives",
-    "step": "acts of itself",
-    "effect": "does its next effect",
+    "step": "internal step",
+    "effect": "performs its next effect",
     "timeout": "timeout",
-    "detect": "told by its oracle",
+    "detect": "hears from its oracle",
     "recover": "comes back up",
     "forge": "receives a forgery",
     "also": "in the same step",
@@ -34,7 +34,7 @@ LINES = {
 
 ARROWS = {
     CopyOutcome.LOST: "lost by the link",
-    CopyOutcome.UNDER_WAY: "still under way",
+    CopyOutcome.UNDER_WAY: "still in transit",
     CopyOutcome.MISSED: "never arrives",
     CopyOutcome.FORGED: "forged",
 }

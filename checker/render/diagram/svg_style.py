@@ -1,6 +1,6 @@
 """Colours, dashes and patterns of the space-time diagram.
 
-The colours are kin to those of Okabe and Ito (Color Universal Design, 2008), darker on light paper
+The colours resemble those of Okabe and Ito (Color Universal Design, 2008), darker on light paper
 so that thin lines can be seen; no sign depends on colour alone.
 """
 

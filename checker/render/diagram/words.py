@@ -205,7 +205,7 @@ def title_of_arrow(arrow: Arrow) -> str:
             name = f" in the name of {arrow.claimed}" if arrow.claimed else ""
             return f"{what}, made up by {arrow.sender}{name}, received in step {arrow.ended}"
         case CopyOutcome.UNDER_WAY:
-            return f"{what}{sent}, still under way at the end"
+            return f"{what}{sent}, still in transit at the end"
         case _:
             return f"{what}{sent}, never arrives"
 
@@ -259,7 +259,7 @@ def sentences_of(trace: Trace) -> tuple[str, ...]:
 
 
 def ends_of(trace: Trace) -> str:
-    """Describes how the execution continues behind its last step."""
+    """Describes how the execution continues after its last step."""
     if trace.failure is not None:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
@@ -267,7 +267,7 @@ def ends_of(trace: Trace) -> str:
     if trace.loop is not None and (trace.still_acts or not trace.ends):
         return "it stays like this forever"
     if trace.quiescent:
-        return "nothing is left to do"
+        return "the system is quiescent"
     return "the run may end here" if trace.ends else "the run may go on"
 
 

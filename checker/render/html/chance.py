@@ -1,4 +1,4 @@
-"""Renders what is found about questions about chance as a self-contained page."""
+"""Renders the answers to probability queries as a self-contained page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNFOLDED = 4
 
 
 def chance_page(reports: Sequence[Report]) -> str:
-    """Returns the page of the questions about chance of some reports."""
+    """Returns the page on the probability queries of some reports."""
     asked = [(report, v) for report in reports for v in report.verdicts if v.chance is not None]
     data = {
         "title": ", ".join(f"{short_file_name(r.file)}::{r.check}" for r in reports),

@@ -50,7 +50,7 @@ def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str
     if not comparable:
         said.append(
             "The two runs are of different systems (other processes, variables or initial values),"
-            " so steps count as the same where the same words tell them."
+            " so steps count as the same if their descriptions are."
         )
     ours, theirs = _next(left, common), _next(right, common)
     if ours is None and theirs is None:
@@ -86,7 +86,7 @@ def _parting(ours: Step | None, theirs: Step | None) -> str:
         for side, only in (("left", left), ("right", right))
         if only
     ]
-    what = f"only {', and only '.join(done)}" if done else "another state comes of it"
+    what = f"only {', and only '.join(done)}" if done else "the resulting state differs"
     return f"Then comes, in both: {headline(ours)}. But {what}."
 
 

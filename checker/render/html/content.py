@@ -121,7 +121,7 @@ def _short(file: str) -> str:
 def _where(trace: Trace) -> str:
     header = trace.header
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
-    fine = "every effect a step of its own" if header.fine_steps else ""
+    fine = "every effect a separate step" if header.fine_steps else ""
     parts = [f"{short_file_name(header.file)}::{header.check}", sizes, fine]
     return " · ".join(part for part in parts if part)
 
@@ -204,7 +204,7 @@ def _caption(trace: Trace) -> str:
     rounds = " The steps in the box repeat forever." if trace.closing is not None else ""
     return (
         "An arrow is a message, from where it is sent to where it is received."
-        f"{rounds} Click a sign to go to that moment."
+        f"{rounds} Click a symbol to go to that moment."
     )
 
 
@@ -258,13 +258,13 @@ def _justification_data(entry: FairnessJustification, trace: Trace) -> dict[str,
     idle = trace.closing is None
     match entry.how:
         case "taken" if not entry.steps:
-            how = "it happens again and again, and changes nothing any more"
+            how = "it happens again and again without changing the state"
         case "taken":
             how = "it happens in"
         case "disabled" if entry.kind == "strong":
-            how = "it is possible nowhere in the loop"
+            how = "it is never possible in the loop"
         case "disabled":
-            how = "it is not possible all the time: it is not after"
+            how = "it is not always possible: not after"
         case _ if idle:
             how = "so it is at the end"
         case _:

@@ -1,4 +1,4 @@
-"""Renders a gallery: the index of many executions, each with a page of its own."""
+"""Renders a gallery: the index of many executions, each with its own page."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Skipped(Struct, frozen=True):
 
 
 class Chapter(Struct, frozen=True):
-    """A page that is no execution: its title, where it is, relative to the index, and a sentence
-    on it."""
+    """A page that is not an execution: its title, its path relative to the index, and a sentence
+    about it."""
 
     title: str
     page: str
@@ -59,7 +59,8 @@ class Step(Struct, frozen=True):
 
 
 class LadderChapter(Struct, frozen=True):
-    """What each rule of a protocol is for: a title, some sentences, and the rungs in order."""
+    """An ablation series, which shows what each rule of a protocol is for: a title, some
+    sentences, and the steps in order."""
 
     title: str
     said: str

@@ -1,4 +1,4 @@
-"""Computes what a page says of a log that no step explains further, for its template."""
+"""Computes the template data for a log that no step explains further."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class Run {
       items.push(made("li", "aside", "The violation does not depend on this step."));
     }
     if (this.data.closing && step === this.last) {
-      items.push(made("li", "aside", `Then all is as it was after step ${this.data.loop}, and so on forever.`));
+      items.push(made("li", "aside", `Then the state is as after step ${this.data.loop}, and so on forever.`));
     }
     this.find(".events").replaceChildren(...items);
   }

@@ -9,7 +9,7 @@ from typing import Any
 from checker.results.trace import Claim, Obligation, Trace
 
 NARROW = 6
-"""A stretch of less than one part in so many of the width has no room for two signs."""
+"""An interval of less than the width divided by this has no space for two symbols."""
 
 
 def timeline(trace: Trace) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Renders what is found about a question about chance: the value, and the adversary's runs."""
+"""Renders the answer to a probability query: the value, and the adversary's runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def chance_view(verdict: PropertyVerdict) -> RenderableType:
 def value_lines(found: Chance) -> Iterator[str]:
     """Yields what is known of the value, and how large the process is."""
     exact = ", exactly" if found.exact else ""
-    yield f"{found.extreme} that an admissible adversary attains: {found.digits}{exact}"
+    yield f"{found.extreme} value over all admissible adversaries: {found.digits}{exact}"
     sizes = [count(found.states, "state"), count(found.choices, "choice")]
     sizes.append(count(found.branches, "branch", "branches"))
     yield f"{', '.join(sizes)}; {found.seconds:.2f} s"
@@ -58,7 +58,7 @@ def _adversary(adversary: Adversary) -> RenderableType:
 
 def _rules(adversary: Adversary) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("it lets happen", "where"):
+    for title in ("it chooses", "where"):
         table.add_column(title, overflow="fold")
     table.add_column("states", justify="right")
     for rule in adversary.rules:
@@ -68,9 +68,9 @@ def _rules(adversary: Adversary) -> RenderableType:
 
 def adversary_text(adversary: Adversary) -> str:
     """Returns how many states a strategy leads to, and of how many its rules tell."""
-    said = f"it leads to {count(adversary.states, 'state')}, and has a choice in {adversary.free:,}"
+    said = f"it reaches {count(adversary.states, 'state')} and has a choice in {adversary.free:,}"
     if adversary.told < adversary.free:
-        said += f", of which these rules tell {adversary.told:,}"
+        said += f", {adversary.told:,} of them covered by these rules"
     return said
 
 

@@ -14,7 +14,7 @@ from checker.render.terminal import marks as m
 LEAST = 4
 """The least width of a process's column: its lane, and some of a text."""
 USUAL = 8
-"""The width of a process's column where there is room, whether or not it has events."""
+"""The width of a process's column if there is space, whether or not it has events."""
 AROUND = 5
 """The columns that an arrow takes besides its label and the lanes at its ends."""
 
@@ -35,8 +35,8 @@ class Columns(Struct, frozen=True):
 
 
 def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int) -> Columns | None:
-    """Places ``lanes`` behind ``left`` columns, each as wide as it needs where that fits, and none
-    wider than the others need; returns ``None`` where there is no room for them.
+    """Places ``lanes`` after ``left`` columns, each as wide as it needs if that fits, and none
+    wider than the others need; returns ``None`` if there is no space for them.
     """
     free = width - left
     if not lanes or free < LEAST * len(lanes):

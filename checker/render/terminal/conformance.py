@@ -31,7 +31,7 @@ LAST = 8
 """The number of last steps of a longer run that are listed, with those that a reason cites."""
 MOST_GAPS = 6
 MOST_FREE = 12
-"""Of several logs, so many things that equally many do not say are named."""
+"""The largest number of unlogged kinds of events that are named in a row about several logs."""
 
 
 def conformance_view(report: Conformance, *, runs: bool = True) -> RenderableType:
@@ -56,18 +56,18 @@ def conformance_line(report: Conformance, name: str) -> Text:
 
 
 def logs_summary(reports: Sequence[Conformance], wanted: int, failed: int, seconds: float) -> Text:
-    """Renders how many of several logs conform, and what those leave free; ``wanted``: so many
-    things were to be asked of, ``failed``: of so many there is an error instead."""
+    """Renders how many of several logs conform, and what those do not log; ``wanted``: the number
+    of logs to be checked, ``failed``: the number for which there is an error instead."""
     words = Counter(report.word for report in reports)
     said = [f"{number:,} {told}" for word, told in COUNTED.items() if (number := words[word])]
     said += [f"{failed:,} can't be used"] if failed else []
     lines = sum(report.explained for report in reports)
     total = len(reports) + failed
-    text = Text(f"{count(max(total, wanted), 'log')}: {', '.join(said) or 'none was asked of'}")
+    text = Text(f"{count(max(total, wanted), 'log')}: {', '.join(said) or 'none was checked'}")
     text.stylize("bold")
     rate = f", {lines / seconds:,.0f} a second" if seconds > 0.01 else ""
     of_all = f"{lines:,} of {count(sum(report.lines for report in reports), 'line')} explained"
-    missing = f", {wanted - total:,} not asked of" if total < wanted else ""
+    missing = f", {wanted - total:,} not checked" if total < wanted else ""
     text.append(f"{missing}\n{of_all}, {seconds:.1f} s{rate}", style="dim not bold")
     for free in _left_free([report for report in reports if report.word is Word.HOLDS]):
         text.append(f"\n{free}", style="dim not bold")
@@ -101,9 +101,9 @@ def _verdict(report: Conformance) -> Text:
 
 
 def _run(report: Conformance, trace: Trace) -> RenderableType:
-    what = "The run" if report.word is Word.HOLDS else "The longest prefix that is explained"
+    what = "The run" if report.word is Word.HOLDS else "The longest explained prefix"
     steps = len(trace.steps) - 1
-    behind = f", behind {report.omitted:,} that are not shown" if report.omitted else ""
+    behind = f", after {report.omitted:,} that are not shown" if report.omitted else ""
     title = Text(f"{what}: {count(steps, 'step')}{behind}", style="bold")
     if steps <= MOST_DRAWN:
         return stack([title, spacetime(trace, "steps", None)])
@@ -120,7 +120,7 @@ def _run(report: Conformance, trace: Trace) -> RenderableType:
 
 
 def _obstacles(obstacles: tuple[Obstacle, ...]) -> Iterator[RenderableType]:
-    yield Text("What is logged next, and why no step explains it", style="bold")
+    yield Text("The next log entry, and why no step explains it", style="bold")
     for obstacle in obstacles:
         line = obstacle.line
         said = Text(f"  {line.text}", style="bold")

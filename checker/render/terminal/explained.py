@@ -99,7 +99,7 @@ def smaller(explanation: Explanation) -> str:
     before, after = explanation.before, explanation.after
     if after is None:
         return ""
-    least = " It is minimal: no violation takes less." if explanation.least else ""
+    least = " It is minimal: no violation needs less." if explanation.least else ""
     if before is None or before == after:
         return f"The run takes {after}.{least}"
     return f"Minimised: from {before} to {after}.{least}"

@@ -34,7 +34,7 @@ def repeated_steps(trace: Trace, steps: list[RenderableType]) -> RenderableType:
     """Renders ``steps``, which repeat forever, marked as such."""
     then = "at the start" if trace.loop == 0 else f"after step {trace.loop}"
     head = Text(f"+-- from here on, forever: {repeating(trace)}", style="bold yellow")
-    foot = Text(f"+-- then all is as it was {then}, and so on forever", style="yellow")
+    foot = Text(f"+-- then the state is as {then}, and so on forever", style="yellow")
     return Group(head, Bar(stack(steps)), foot)
 
 
@@ -51,7 +51,7 @@ def fairness_view(trace: Trace) -> RenderableType | None:
     if trace.still_acts:
         title = "Why the run may stay like this forever: every fairness assumption holds in it"
     elif trace.closing is None:
-        title = "Why the run may end here: what must come again and again is there"
+        title = "Why the run may end here: every fairness assumption holds"
     else:
         title = "Why this lasso is fair: every fairness assumption holds in it"
     rows = []
@@ -65,13 +65,13 @@ def fairness_view(trace: Trace) -> RenderableType | None:
 def _justification_text(entry: FairnessJustification, trace: Trace) -> str:
     match entry.how:
         case "taken" if not entry.steps:
-            return "it happens again and again, and changes nothing any more"
+            return "it happens again and again without changing the state"
         case "taken":
             return f"it happens in {_steps(entry.steps)}"
         case "disabled" if entry.kind == "strong":
-            return "it is possible nowhere in the loop"
+            return "it is never possible in the loop"
         case "disabled":
-            return f"it is not possible all the time: not {_after(entry.steps[:1])}"
+            return f"it is not always possible: not {_after(entry.steps[:1])}"
         case _ if trace.closing is None:
             return "so it is at the end"
         case _:

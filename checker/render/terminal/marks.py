@@ -20,7 +20,7 @@ LOOP, LOOP_HEAD, LOOP_FOOT = "┃", "┏", "┗"
 CUT, FOLDED = "…", "⋯"
 
 CROSSINGS = {UP: CROSSED, DOWN: CROSSED, BYZANTINE: "╫", OPERATION: "╂"}
-"""What an arrow shows where it crosses a lane."""
+"""The symbols of an arrow where it crosses a lane."""
 
 STAND_INS = {
     "│": "|", "┊": ":", "║": "H", "▷": ">", "├": "+", "┤": "+", "●": "o", "■": "#", "◆": "$",
@@ -32,14 +32,14 @@ STAND_INS = {
 """The ASCII stand-in for each sign."""
 
 MEANINGS = (
-    (REQUEST, "asked to"),
+    (REQUEST, "request"),
     (RETURN, "returns"),
     (OPERATION, "an operation, from its call to its return"),
     (SEND, "sends"),
     (RECEIVE, "receives, or takes a step"),
     (DELIVERY, "indicates (delivers, decides …)"),
     (NOT_DELIVERED, "would have indicated"),
-    (PERFORM, "acts on the world outside"),
+    (PERFORM, "performs an external action"),
     (NOT_PERFORMED, "would have acted"),
     (STORE, "stores"),
     (NOT_STORED, "would have stored"),
@@ -47,12 +47,12 @@ MEANINGS = (
     (DOWN, "is down"),
     (RECOVERY, "is back up"),
     (BYZANTINE, "is Byzantine"),
-    (SUSPICION, "a failure detector or an oracle speaks"),
+    (SUSPICION, "output of a failure detector or an oracle"),
     (TIMER, "timer"),
     (COIN, "is drawn by chance"),
     (LOST, "lost"),
     (MISSED, "never arrives"),
-    (UNDER_WAY, "still on its way"),
+    (UNDER_WAY, "still in transit"),
 )
 """The meaning of each sign, as the legend of a diagram with that sign has it."""
 

@@ -172,7 +172,7 @@ def _search(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
     unknown = any(verdict.word is Word.UNKNOWN for verdict in report.verdicts)
     if unknown and report.stopped not in (None, DECIDED):
         named = f"bivalence simulate {report.file}::{report.check}"
-        yield "deeper", f"`{named}` looks deeper, without a guarantee"
+        yield "deeper", f"`{named}` explores deeper, without a guarantee"
 
 
 def unmet(report: Report) -> list[Expected]:
@@ -203,7 +203,7 @@ def _scenarios(report: Report) -> Iterator[str]:
         after = f", after {count(told.steps, 'step')}" if told.steps and told.possible else ""
         yield f"{told.name}: FAILED, line {told.line}{after}: {told.reason}"
         if told.possible:
-            yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
+            yield f"{told.name}: possible there: {'; '.join(told.possible)}"
 
 
 def _kinds(report: Report) -> Iterator[str]:
@@ -277,23 +277,23 @@ def excuses(report: Report) -> Iterator[str]:
             if one.excuse:
                 yield (
                     f"{verdict.property}: `{one.handler}` (line {one.at.line}) is eventually taken,"
-                    f" which sets what `{one.excuse}` reads and sends nothing; what nobody has to"
-                    " do is written `may upon`"
+                    f" which sets what `{one.excuse}` reads and sends nothing; write optional"
+                    " steps as `may upon`"
                 )
 
 
 def conclusion_text(report: Report) -> str:
     """Returns the outcome in one sentence."""
     if not report.verdicts and report.walks is not None:
-        return f"no property was asked; no error in {count(report.walks.walks, 'walk')}"
+        return f"no property was checked; no error in {count(report.walks.walks, 'walk')}"
     if not report.verdicts and report.proof is not None:
-        return "no property was asked, so nothing was proved"
+        return "the check has no property, so nothing was proved"
     if not report.verdicts and report.log is not None:
-        return "nothing could be asked of this log"
+        return "no property applies to this log"
     if not report.verdicts:
         asked = "no property was checked; the states were counted"
         if not report.exhaustive:
-            asked += " as far as the search came"
+            asked += " that were explored"
         if report.is_about_nothing:
             return f"{asked}: add a property, or `expect states`"
         return asked if not unmet(report) else f"{asked}, and not as expected"
@@ -330,7 +330,7 @@ def verdict_count_text(word: Word, number: int, limits: str = LIMITS) -> str:
             return f"{number} {'holds' if number == 1 else 'hold'} within {limits}"
         case Word.BOUNDED:
             held = "holds" if number == 1 else "hold"
-            return f"{number} {held} for so many steps"
+            return f"{number} {held} up to the depth explored"
         case Word.ERROR:
             return f"{number} in error"
         case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.PENDING | Word.UNKNOWN:

@@ -35,7 +35,7 @@ class Shown(Struct, frozen=True):
         return frozenset((*context, *unseen))
 
     def notes(self, trace: Trace, lanes: Iterable[str]) -> tuple[str, ...]:
-        """Returns what the legend says of lanes that are not drawn."""
+        """Returns the legend's note on lanes that are not drawn."""
         shown = set(lanes)
         without = [process for process in trace.processes if process not in shown]
         unknown = [process for process in self.processes if process not in trace.processes]

@@ -48,7 +48,7 @@ ENDING = (m.DELIVERY, m.RETURN, m.PERFORM, "")
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
 STILL_OPEN = "{…} the values still open: those that some run from here decides"
-"""Explains the sets behind the numbers of steps."""
+"""Explains the sets after the numbers of steps."""
 CLAIMED = "m as p: forged, in the name of p"
 """Explains the text of a forged message."""
 
@@ -188,7 +188,7 @@ class _Page:
         yield from self._fold(folded, loop is not None)
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
-            yield self._loop_line(m.LOOP_FOOT, f"then all is as {then}, and so on")
+            yield self._loop_line(m.LOOP_FOOT, f"then the state is as {then}, and so on")
         yield from (row.text() for row in self._multicasts(rest))
         yield self._row().text()
         yield from self._end()

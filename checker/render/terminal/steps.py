@@ -18,7 +18,7 @@ from checker.words.steps import headline, is_led_by
 
 LABEL = 9
 """The columns for the label in front of each line of a step."""
-PERHAPS_MORE = "? perhaps others, too: not all that follows was looked at"
+PERHAPS_MORE = "? perhaps others, too: not all successors were explored"
 """Explains what is open, where it is not known to be all."""
 
 

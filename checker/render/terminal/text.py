@@ -120,7 +120,7 @@ def source_view(trace: Trace) -> RenderableType:
             for number, line in enumerate(lines, start=1)
         ]
         parts.append(Group(Text(source.file + tool, style="bold"), pairs(rows, 0, margin)))
-    return stack(parts) if parts else Text("The document has no text of its spec.")
+    return stack(parts) if parts else Text("The document does not contain its spec.")
 
 
 def _claims(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
@@ -253,20 +253,20 @@ def _copies_text(copies: Copies, crashed: set[str]) -> str:
     received = listing(copies.received)
     missing = listing([f"{p} (crashed)" if p in crashed else p for p in copies.missing])
     if not missing:
-        return f"got out to {received}"
+        return f"reached {received}"
     if not received:
         return "never reached " + (missing if len(copies.missing) == 1 else f"any of {missing}")
     some = "the copy" if len(copies.missing) == 1 else "the copies"
-    return f"got out to {received}; {some} to {missing} did not"
+    return f"reached {received}; {some} to {missing} did not arrive"
 
 
 def _in_flight(trace: Trace) -> RenderableType | None:
     if not trace.in_flight:
         return None
     lines = [Text(f"  {message.text}") for message in trace.in_flight]
-    title = "Still on the way at the end"
+    title = "Still in transit at the end"
     if trace.closing is not None:
-        title = "On the way all the time from then on"
+        title = "In transit forever from then on"
     if trace.ends:
         title += " (no fairness assumption makes them arrive)"
     return Group(Text(title, style="bold"), *lines)
@@ -296,6 +296,6 @@ def _ending(trace: Trace) -> str:
     if trace.closing is not None:
         return "The run repeats like this forever, as the world allows."
     if trace.failure is None:
-        whatever = "; whatever happens, this has happened" if trace.property_name else ""
+        whatever = "; whatever follows, the violation has occurred" if trace.property_name else ""
         return f"The run may go on{whatever}."
     return ""

@@ -19,7 +19,7 @@ MOST_LEVELS, BAR = 12, 28
 """Levels that are shown unless all are asked for, and the columns of a bar."""
 MOST_STARTS, MOST_ADJACENT = 32, 4
 COLOURS = ("blue", "yellow", "cyan", "green")
-"""Of the values; more of them are not told apart by colour."""
+"""Colours of the values; more values are not distinguished by colour."""
 BIVALENT, SILENT, SPLIT = "magenta", "dim", "red"
 SIGNS = {"kept": "green", "given up": "bold red", "unknown": "yellow"}
 
@@ -47,7 +47,7 @@ def values_text(values: Sequence[str]) -> str:
 
 
 def _title(report: Valence) -> Text:
-    title = Text(f"{report.check}: what `{report.outcome}` may still become", style="bold")
+    title = Text(f"{report.check}: what `{report.outcome}` can still become", style="bold")
     return title.append(f"\n{report.world}", style="dim not bold") if report.world else title
 
 
@@ -266,9 +266,9 @@ def undecided_text(run: UndecidedRun) -> str:
     else:
         last = run.trace.still_open[-1].values
         still = f"{listing(last)} could still be decided" if last else "nothing can be decided"
-        said = f"It is fair, and where it ends up {still}."
+        said = f"It is fair, and eventually {still}."
     if not run.schedule:
-        return f"{said} It stays where it is after {count(run.trace.length, 'step')}."
+        return f"{said} It stays in its state forever after {count(run.trace.length, 'step')}."
     after = f"After {count(run.trace.loop or 0, 'step')}, again" if run.trace.loop else "Again"
     return f"{said} {after} and again:"
 

@@ -35,7 +35,7 @@ def walk_rows(report: Report, walks: WalkSummary) -> Iterator[tuple[str, str]]:
     if report.stopped:
         yield "stopped", report.stopped
     if not report.has_counterexample:
-        yield "scope", "random walks: what they do not find may still be there"
+        yield "scope", "random walks: they may miss violations"
 
 
 def _faults(walks: WalkSummary) -> str:
