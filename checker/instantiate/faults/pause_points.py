@@ -6,8 +6,10 @@ where effects are steps of their own, and is one step, which can be paused again
 queue are computed when the handler begins: until it ends, nobody else changes what its process
 reads.  So handlers that use shared state or ask an oracle stay whole.
 
-Points are left out behind which there are only sends on links without a capacity: a message that
-leaves late is like one that arrives late.
+Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
+assigned behind them is seen: a message that leaves late is like one that arrives late.  Before the
+other nothing has happened that anybody sees: the process may as well begin late, unless what lets
+it begin may be gone then (:func:`_beginning_matters`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from msgspec import Struct
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
 from checker.instantiate.faults import pauses, stable_storage
-from checker.instantiate.faults.crash_points import Left, partial_sends_matter
+from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
 from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
@@ -37,6 +39,7 @@ from checker.model.ir import (
     EffectKind,
     Expr,
     MarkKind,
+    Op,
     Param,
     VariableKind,
     fairness_of,
@@ -175,14 +178,20 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
     A paused process that goes on does something before it pauses again, so it gets to the end.
     """
     action = draft.action
-    goes_on = action.name == GOING_ON
+    moved = action.name == GOING_ON or not _beginning_matters(world)
     twin = replace(
         action,
         name=f"{action.name}{PAUSING}",
         guard=conj(pauses.room(world, process), action.guard),
-        body=_pausing(world, process, action.body, moved=goes_on),
+        body=_pausing(world, process, action.body, moved=moved),
     )
     return Draft(twin, process)
+
+
+def _beginning_matters(world: World) -> bool:
+    """Tells whether a pause right at the beginning of a handler differs from one before it: where
+    a crash there would, and where the network may keep away the message that lets it begin."""
+    return first_effect_matters(world) or world.may_split
 
 
 def _start(world: World, index: int, body: Block) -> Block:
@@ -201,6 +210,7 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
     something has happened before."""
     process = ir.Local(world.proc, fresh("_process"))
     some = ir.Local(BOOL, fresh("_some")) if moved else None
+    matters = ir.Local(BOOL, fresh("_matters"))
     stop = _Stop(world, ir.Local(BOOL, fresh("_stopped")), some, Left(world, process, body))
     return (
         ir.Declare(process.name, world.proc, who),
@@ -209,22 +219,38 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
         *stop.left.before(),
         *pauses.no_longer_late(world, process),
         *replace_emits(body, stop.at),
-        ir.Assume(conj(stop.stopped, _matters(world, process))),
+        *_matters(world, process, matters),
+        ir.Assume(conj(stop.stopped, matters)),
         *stop.left.after(),
         *pauses.use(world, process),
     )
 
 
-def _matters(world: World, process: Expr) -> Expr:
-    """Returns whether what is still to come is more than messages that may as well be slow."""
+def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
+    """Returns what sets ``matters`` to whether the pause can be told from one elsewhere."""
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
+    some = negation(equal(build.size(queue), build.integer(0)))
     if partial_sends_matter(world):
-        return negation(equal(build.size(queue), build.integer(0)))
-    held = ir.Local(queue.type.item, fresh("_effect"))
-    effects = enumerate(world.effects.values())
-    told = disj(*(ir.IsCase(held, i) for i, e in effects if e.kind is not EffectKind.SEND))
-    return ir.Quant(ir.Quantifier.EXISTS, held.name, ir.Members(queue, held.type), told, BOOL)
+        return (ir.Declare(matters.name, BOOL, some),)
+    held, begun = ir.Local(queue.type.item, fresh("_effect")), ir.Local(BOOL, fresh("_begun"))
+
+    def of(item: Expr, *kinds: EffectKind) -> Expr:
+        effects = enumerate(world.effects.values())
+        return disj(*(ir.IsCase(item, i) for i, e in effects if e.kind in kinds))
+
+    head = ir.Apply(queue.type.item, Op.HEAD, (queue,))
+    at_send = of(head, EffectKind.SEND)
+    told = disj(negation(at_send), of(held, *_NO_STOP))
+    first = ir.If(
+        negation(disj(begun, of(held, EffectKind.SEND))),
+        (_set(begun), ir.If(told, (_set(matters),))),
+    )
+    return (
+        ir.Declare(matters.name, BOOL, FALSE),
+        ir.Declare(begun.name, BOOL, FALSE),
+        ir.If(some, (ir.For(held.name, ir.Members(queue, held.type), (first,)),)),
+    )
 
 
 class _Stop(Struct, frozen=True):
