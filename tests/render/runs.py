@@ -73,9 +73,9 @@ def everything() -> Trace:
         step(7, run_handler("p2", "upon condition x > 1"), send("p2", "ACK(b)", "p1")),
         step(8, crash("p1")),
         step(9, ev.OracleIndicated(call("fd.suspect(p1)", "p"), process="p2")),
-        step(10, recover("p1")),
-        step(11, ev.ClockTicked("p1")),
-        step(12, receive("p1", "ACK(b)", "p2"),
+        step(10, recover("p1"), ev.Paused(process="p1")),
+        step(11, ev.ClockTicked("p1"), ev.Paused(process="p1")),
+        step(12, receive("p1", "ACK(b)", "p2"), ev.Resumed(process="p1"),
              deliver("p2", "deliver(p2, b)")),
     ]  # fmt: skip
     return trace(*steps, byzantine=("p3",))
