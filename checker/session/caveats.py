@@ -449,6 +449,7 @@ def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
     kinds = {
         "use shared state": made.uses_shared,
         "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "draw at random": bool(check.chance),
     }
     whole = [what for what, there in kinds.items() if there]
     if check.pausing and whole:

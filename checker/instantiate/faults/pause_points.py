@@ -4,7 +4,8 @@ A pause falls before an effect, a ``start`` or a ``cancel``.  What stands before
 a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does
 where effects are steps of their own, and is one step, which can be paused again.  The values in the
 queue are computed when the handler begins: until it ends, nobody else changes what its process
-reads.  So handlers that use shared state or ask an oracle stay whole.
+reads.  So handlers that use shared state or ask an oracle stay whole; where probabilities are
+asked for, so do those that toss coins, which the adversary would see too early.
 
 Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
 assigned behind them is seen: a message that leaves late is like one that arrives late.  Before the
@@ -163,8 +164,10 @@ def _may_stop(world: World, handler: object, body: Block) -> bool:
             case ir.Read(_, name) | ir.Target(_, name, True):
                 if world.variables[name].kind is VariableKind.SHARED:
                     return False
-            case ir.Choose(name=name) if name.startswith(SPEAKS):
-                return False
+            case ir.Choose(name, weight=weight):
+                tossed = weight is not None and world.check.chance
+                if tossed or name.startswith(SPEAKS):
+                    return False
             case ir.Emit(effect=name) if name.startswith(ASKING):
                 return False
             case _:
