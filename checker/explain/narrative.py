@@ -74,13 +74,12 @@ def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) 
                 and e.call.operator == fact.atom.op
                 and {value for _, value in e.call.named} == parts
             ]
-            verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact)
+            verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact, brief=True)
         if len(found) > 1:
             times = [f"{by} at step {number}" for number, by in found[-2:]]
             if len({by for _, by in found[-2:]}) == 1:
                 times = [f"at step {number}" for number, _ in found[-2:]]
-                said = f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
-                yield voice.brief(said)
+                yield f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
             elif fact.atom.owner is None:
                 yield f"Act {objects} was performed by {times[0]} and by {times[1]}."
 

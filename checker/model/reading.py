@@ -45,10 +45,11 @@ class Atom(Struct, frozen=True):
     ``kind`` is its subject matter: ``history`` (``op``: which), ``order``, ``twice``, ``standing``
     (``op``: `correct`, `crashed` or `faulty`), ``act``, ``opinion``, ``cause``, ``state``, or
     ``values`` where it does not depend on the state.  ``owner`` and ``about``: at which process,
-    and which entries.  ``yes``, ``no``, ``never`` are verbs for what is so, is not so now, and will
-    not be so from now on.  ``otherwise``: pairs of a condition and a predicate for what is not so;
-    the first one whose condition holds is used in place of ``no``.  ``formula``: the text in the
-    spec.  ``of``: the object that operations are compared with.
+    and which entries.  ``yes`` and ``no`` are verbs for what is so, and is not so now; ``later``:
+    for what is, or is not, so from now on, with ``{}`` in the place of an adverb.  ``otherwise``:
+    pairs of a condition and a predicate for what is not so; the first one whose condition holds is
+    used in place of ``no``.  ``formula``: the text in the spec.  ``of``: the object that operations
+    are compared with.
     """
 
     expr: Expr
@@ -56,7 +57,7 @@ class Atom(Struct, frozen=True):
     subject: Phrase
     yes: str
     no: str
-    never: str
+    later: str
     objects: Phrase
     formula: Phrase
     op: str = ""
@@ -64,6 +65,10 @@ class Atom(Struct, frozen=True):
     about: tuple[Expr, ...] = ()
     otherwise: tuple[tuple[Expr, Phrase], ...] = ()
     of: Specification | None = None
+
+    def from_now_on(self, adverb: str) -> str:
+        """Returns ``later`` with ``never``, ``ever`` or another adverb, which may be empty."""
+        return " ".join(self.later.format(adverb).split())
 
 
 class Join(Struct, frozen=True):

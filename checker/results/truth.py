@@ -12,6 +12,7 @@ from typing import assert_never
 from msgspec import Struct, field
 
 from checker.model import ir
+from checker.model.build import author_of
 from checker.model.evaluate import RunFault, Scope, elements, evaluate
 from checker.model.interpreter import name_values
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
@@ -322,7 +323,7 @@ def _of_somebody(node: Node) -> bool:
 
 def _whole(node: Range) -> Atom:
     """Returns a quantifier as an atom that can only be written as in the spec."""
-    ways = ("holds", "does not hold", "never holds")
+    ways = ("holds", "does not hold", "{} holds")
     return Atom(ir.FALSE, "state", ("`", *node.formula, "`"), *ways, (), node.formula)
 
 
@@ -344,8 +345,7 @@ def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
     it."""
     assert prop.reading is not None
     hints = {
-        param.name.partition(".")[0]: value
-        for param, value in zip(prop.params, run.values, strict=True)
+        author_of(param.name): value for param, value in zip(prop.params, run.values, strict=True)
     }
     last = prop.kind is PropertyKind.INVARIANT or run.loop is None
     if last and not prop.reading.of_runs:
