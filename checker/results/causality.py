@@ -19,6 +19,7 @@ from checker.graphs import reached
 from checker.model.ir import CAUGHT_UP
 from checker.records import replace
 from checker.results import events as ev
+from checker.results.terms import head
 from checker.results.trace import RECORD, Step, Trace
 
 NOBODY = ""
@@ -299,7 +300,7 @@ class _Post:
             ended = None if change.process == lane_of(step) else next(after, None)
             how = CopyOutcome.COUNTED if ended is None else CopyOutcome.RECEIVED
             for (_, to, text), waiting in self._open.items():
-                if to == change.process and waiting and text.partition("(")[0] == message:
+                if to == change.process and waiting and head(text) == message:
                     index = waiting[-1]
                     if self._found[index].sent == step.number:
                         waiting.pop()

@@ -1,4 +1,4 @@
-"""Who lacks what: the indications that a property demands and that never come."""
+"""Who lacks what: the indications and acts that a property demands and that never come."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST = 300
 
 
 def lacking(system: TransitionSystem, prop: Property, run: Run) -> tuple[Lack, ...]:
-    """Returns the indications whose absence violates ``prop`` in ``run``, for all values of its
-    variables (:data:`MOST` assignments at most); empty for a safety property, and for one without
-    a reading."""
+    """Returns the indications and acts whose absence violates ``prop`` in ``run``, for all values
+    of its variables (:data:`MOST` assignments at most); empty for a safety property, and for one
+    without a reading."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word = word_of(system, prop, run)
@@ -49,13 +49,16 @@ def _violated(word: LassoWord, node: Node, names: Names) -> Iterator[tuple[Node,
 
 
 def _is_absence(fact: Fact) -> bool:
-    return fact.atom.kind == "history" and not fact.true and fact.mode == "never"
+    return fact.atom.kind in ("history", "act") and not fact.true and fact.mode == "never"
 
 
 def _lack(system: TransitionSystem, word: LassoWord, fact: Fact) -> Lack | None:
-    """Returns the indication that is absent; ``None`` if ``fact`` names no process."""
+    """Returns what is absent; ``None`` if ``fact`` names no process, or is about any act."""
     atom = fact.atom
-    assert atom.owner is not None
+    if atom.owner is None:
+        (act,) = atom.about
+        done = _value(word, act, fact)
+        return None if done is None else Lack("", atom.op, show(act.type, done))
     owner = _value(word, atom.owner, fact)
     who = "" if owner is None else show(atom.owner.type, owner)
     if who not in system.processes:

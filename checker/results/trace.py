@@ -12,6 +12,7 @@ from checker.model.ir import ActionKind, FairnessKind, VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
+from checker.results.terms import head
 
 FORMAT = 5
 """Version of the trace document; in 5 each kind of event has fields of its own."""
@@ -125,7 +126,7 @@ class Step(Struct, frozen=True):
         if len(self.events) != 1 or not isinstance(self.events[0], Received | Forged):
             return ""
         event = self.events[0]
-        record = RECORD + event.message.partition("(")[0]
+        record = RECORD + head(event.message)
         if any(name.endswith(record) for name in self.state):
             return ""
         if any(not change.quiet for change in self.changes):
@@ -150,15 +151,21 @@ class ProcessOutcome(Struct, frozen=True):
 
 
 class Lack(Struct, frozen=True):
-    """An indication that a violated property demands of a process and that never comes.
+    """An indication that a violated property demands of a process and that never comes, or, where
+    ``process`` is empty, an act that never happens.
 
-    ``operator``: which; ``indication``: with its arguments, as an event has it, empty where any
-    would do.
+    ``operator``: which, or ``performed`` or ``effects`` for an act; ``indication``: with its
+    arguments, as an event has it, empty where any would do; of an act its value.
     """
 
     process: str
     operator: str
     indication: str = ""
+
+    @property
+    def is_act(self) -> bool:
+        """Whether it is an act, which no process in particular has to perform."""
+        return not self.process
 
 
 class Interval(Struct, frozen=True):
@@ -325,7 +332,7 @@ class Trace(Struct, frozen=True):
     something is decided, the values that still can be in each state of ``steps``; empty where that
     is not known.  ``origin``: where the property comes from.
     ``witness``: the names of the spec, with the values for which the property is violated.
-    ``lacking``: the indications whose absence violates the property, if that is why.
+    ``lacking``: the indications and acts whose absence violates the property, if that is why.
     """
 
     header: Header
@@ -354,6 +361,12 @@ class Trace(Struct, frozen=True):
     origin: Origin | None = None
     witness: tuple[tuple[str, str], ...] = ()
     lacking: tuple[Lack, ...] = ()
+
+    @property
+    def without_definition(self) -> str:
+        """``sentence`` without the definition of the property, with which it ends."""
+        definition = " ".join(self.definition.split())
+        return self.sentence.removesuffix(f": {definition}") if definition else self.sentence
 
     @property
     def every_step(self) -> tuple[Step, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from msgspec import Struct
@@ -26,7 +26,7 @@ from checker.model.tree import nodes
 from checker.records import replace
 from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.events import Crashed
+from checker.results.events import Crashed, Event, Received
 from checker.results.mark_events import acting, trace_events
 from checker.results.trace import Trace
 from checker.simulate.choices import choices, phrases_of_transition
@@ -85,7 +85,8 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
         return found
     message = _RECEIVES.match(words)
     if message is not None:
-        can = [way.text for way in choices(system, state).ways if _is_about(message, way.text)]
+        ways = choices(system, state).ways
+        can = [way.text for way in ways if _is_about(message, trace_events(system, way.events))]
         if can:
             return tuple(map(_it_can, can))
         why = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
@@ -104,14 +105,14 @@ def _done_before(words: str, trace: Trace) -> tuple[Reason, ...]:
     return () if done is None else (Reason(*done),)
 
 
-def _is_about(asked: re.Match[str], phrase: str) -> bool:
-    """Returns whether ``phrase`` is a reception of the message that is asked for."""
-    found = _RECEIVES.match(phrase)
-    return (
-        found is not None
-        and found["to"] == asked["to"]
-        and asked["sender"] in (None, found["sender"])
-        and _has(found["message"], asked["message"] or "")
+def _is_about(asked: re.Match[str], events: Iterable[Event]) -> bool:
+    """Returns whether ``events`` are a reception of the message that is asked for."""
+    return any(
+        isinstance(event, Received)
+        and event.process == asked["to"]
+        and asked["sender"] in (None, event.sender)
+        and _has(event.message, asked["message"] or "")
+        for event in events
     )
 
 

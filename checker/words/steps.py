@@ -8,7 +8,7 @@ from typing import Any
 from checker.diagnostics.english import listing
 from checker.model.ir import ActionKind
 from checker.results import events as ev
-from checker.results.trace import START, Step
+from checker.results.trace import START, Lack, Step
 from checker.words.events import assignment, sentence
 
 LEADING: dict[ActionKind, tuple[Any, ...]] = {
@@ -97,3 +97,9 @@ def outcome_texts(step: Step) -> Iterator[str]:
         if not change.quiet:
             whose = f" of {change.process}" if change.process else ""
             yield f"{change.title}{whose}: {change.before} → {change.after}"
+
+
+def act_never_done(lack: Lack) -> str:
+    """Returns ``act a is never performed`` for an act that a property demands."""
+    never = "never has its effect" if lack.operator == "effects" else "is never performed"
+    return f"act {lack.indication} {never}"

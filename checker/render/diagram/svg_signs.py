@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from xml.sax.saxutils import escape
 
-from checker.diagnostics.visible import visible
+from checker.diagnostics.visible import visible, xml_text
 from checker.render.diagram.svg_style import colour, dash
-
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Matches characters that XML 1.0 does not allow."""
 
 BODIES = {
     "receive": '<circle class="body" r="10"/>',
@@ -107,8 +103,7 @@ def text(x: float, y: float, said: str, classes: str = "") -> str:
 
 def safe(said: str) -> str:
     """Escapes ``said`` for XML, without control characters or those that XML does not allow."""
-    kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(said))
-    return escape(kept, {'"': "&quot;"})
+    return escape(xml_text(visible(said)), {'"': "&quot;"})
 
 
 def title_tag(said: str) -> str:

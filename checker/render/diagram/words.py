@@ -248,9 +248,7 @@ def sentences_of(trace: Trace) -> tuple[str, ...]:
     """Describes what is violated and why, as far as an explanation is known."""
     if trace.explanation is not None and trace.explanation.sentences:
         return trace.explanation.sentences
-    said, definition = trace.sentence, " ".join(trace.definition.split())
-    if definition and said.endswith(f": {definition}"):
-        said = said[: -len(definition) - 2]
+    said = trace.without_definition
     return (said + "." if said and not said.endswith(".") else said,)
 
 

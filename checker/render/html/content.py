@@ -61,7 +61,7 @@ def viewer(
     explained = trace.explanation or Explanation()
     steps = trace.every_step
     pictures = _pictures(trace, layout)
-    sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
+    sentences = explained.sentences or (trace.without_definition,)
     return {
         "side": side,
         "fragment": FRAGMENTS[side],
