@@ -8,10 +8,21 @@ from itertools import islice
 
 from msgspec import Struct
 
+from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
 from checker.model.build import author_of
-from checker.model.ir import TRUE, Local, Property, PropertyKind, TransitionSystem
+from checker.model.ir import (
+    TRUE,
+    Index,
+    Local,
+    Property,
+    PropertyKind,
+    Read,
+    TransitionSystem,
+    VariableKind,
+)
 from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
+from checker.model.tree import nodes
 from checker.records import replace
 from checker.results.rerun import Run
 from checker.results.trace import Claim, Obligation, Trace
@@ -24,6 +35,8 @@ from checker.results.truth import (
     whole_word,
     word_of,
 )
+
+LOCAL, GHOST = VariableKind.LOCAL, VariableKind.GHOST
 
 MOST_OBLIGATIONS = 12
 MOST_ASSIGNMENTS = 300
@@ -81,6 +94,45 @@ def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
         if isinstance(piece, Local) and piece.name in fact.unknown
         else voice.fill((piece,), fact)
         for piece in phrase
+    )
+
+
+# ---- state of processes ------------------------------------------------------------------------
+
+
+def entries(system: TransitionSystem, voice: Voice, fact: Fact) -> Iterator[tuple[str, str]]:
+    """Yields the variables of processes that ``fact`` reads: the process, and the name."""
+    variables = {v.name: v for v in system.variables if v.kind in (LOCAL, GHOST)}
+    for node in nodes(fact.atom.expr):
+        match node:
+            case Index(base=Read(variable=name)) if name in variables:
+                title = variables[name].title or name
+                yield voice.fill((node.key,), fact), title.removeprefix("ghost ")
+
+
+def read_when_down(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> str:
+    """Returns what is to be known of state that the violated parts of ``prop`` read of processes
+    that are down at the end of ``trace``; empty where they read none, or also ask whether the
+    process is down."""
+    down = {fate.process for fate in trace.fates if fate.crashed}
+    found = facts(system, prop, run) if down else ()
+    if not found:
+        return ""
+    voice = Voice(word_of(system, prop, run), trace)
+    for fact in found:
+        if fact.atom.kind == "standing" and fact.atom.op == "crashed":
+            down.discard(voice.fill(fact.atom.subject, fact))
+    every = (entry for fact in found for entry in entries(system, voice, fact))
+    read = dict.fromkeys((who, name) for who, name in every if who in down)
+    if not read:
+        return ""
+    who = list(dict.fromkeys(process for process, _ in read))
+    names = listing(f"`{process}.{name}`" for process, name in read)
+    one = len(who) == 1
+    wanted = "not crashed(p)" if trace.loop is None else "correct(p)"
+    return (
+        f"{listing(who)} {'is' if one else 'are'} down: {names} as when {'it' if one else 'they'}"
+        f" stopped; where that is not meant, ask `{wanted} => …`."
     )
 
 

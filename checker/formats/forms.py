@@ -71,6 +71,7 @@ FORMS: Mapping[type, Form] = {
             "operations": "operations",
             "still_open": "still_open",
             "origin": "origin",
+            "reads": "reads",
         },
         sealed=True,
     ),

@@ -26,6 +26,7 @@ from checker.results.rerun import Moment, Run
 from checker.results.show_values import encode, show
 from checker.results.trace import (
     ERRORS,
+    RECORD,
     Change,
     Failure,
     Header,
@@ -38,6 +39,8 @@ from checker.results.violation_witnesses import sentence, witness
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step report already."""
+SPECS = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+"""Kinds of variables that a spec declares."""
 
 
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
@@ -85,7 +88,15 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         origin=None if prop is None else origin_of_property(prop),
         witness=values,
         lacking=() if prop is None else lacking(system, prop, run),
+        reads=() if prop is None else _read_by(system, prop),
     )
+
+
+def _read_by(system: TransitionSystem, prop: Property) -> tuple[str, ...]:
+    """Returns the variables of the spec that ``prop`` reads."""
+    read = {n.variable for n in nodes((prop.bad, *prop.propositions)) if isinstance(n, ir.Read)}
+    spec = (v.name for v in system.variables if v.kind in SPECS and RECORD not in v.name)
+    return tuple(name for name in spec if name in read)
 
 
 def _down(fates: tuple[ProcessOutcome, ...]) -> frozenset[str]:

@@ -333,6 +333,7 @@ class Trace(Struct, frozen=True):
     is not known.  ``origin``: where the property comes from.
     ``witness``: the names of the spec, with the values for which the property is violated.
     ``lacking``: the indications and acts whose absence violates the property, if that is why.
+    ``reads``: the variables of the spec that the property reads.
     """
 
     header: Header
@@ -361,6 +362,7 @@ class Trace(Struct, frozen=True):
     origin: Origin | None = None
     witness: tuple[tuple[str, str], ...] = ()
     lacking: tuple[Lack, ...] = ()
+    reads: tuple[str, ...] = ()
 
     @property
     def without_definition(self) -> str:

@@ -221,21 +221,12 @@ def test_context_is_faded_and_marked() -> None:
     assert "(n) a step that the violation does not depend on" in "\n".join(drawn(EVERYTHING))
 
 
-def test_state_is_shown_where_the_property_speaks_of_it() -> None:
-    from checker.results.events import At
-    from checker.results.trace import Header, Source
-
-    text = "\n\nproperty one_holder :\n  always p.holding => p == q\n\nproperty other : q.seen\n"
-    header = Header("0", "a.bcast", "c", sources=(Source("a.bcast", "", text),))
+def test_state_is_shown_if_the_property_reads_it() -> None:
     changes = (
-        Change("holding", "holding", "p1", "false", "true", "state", False),
-        Change("seen", "seen", "p1", "0", "1", "state", False),
+        Change("holding", "holding", "p1", "false", "true", "local", False),
+        Change("seen", "seen", "p1", "0", "1", "local", False),
     )
-    made = replace(
-        trace(step(1, request("p1", "go"), changes=changes)),
-        header=header,
-        at=At("a.bcast", 3, 1),
-    )
+    made = replace(trace(step(1, request("p1", "go"), changes=changes)), reads=("holding",))
     shown = "\n".join(drawn(made))
     assert "holding = true" in shown
     assert "seen" not in shown
