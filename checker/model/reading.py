@@ -7,7 +7,7 @@ enclosing quantifiers bind.  No search uses a reading; it explains single execut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
@@ -39,6 +39,12 @@ class Specification(Struct, frozen=True):
         return f"{self.kind} as {self.object}"
 
 
+AtomKind = Literal[
+    "history", "order", "twice", "standing", "act", "opinion", "cause", "operations", "state",
+    "guard", "values",
+]  # fmt: skip
+
+
 class Atom(Struct, frozen=True):
     """A statement about one state: ``subject``, then one of the verbs, then ``objects``.
 
@@ -53,7 +59,7 @@ class Atom(Struct, frozen=True):
     """
 
     expr: Expr
-    kind: str
+    kind: AtomKind
     subject: Phrase
     yes: str
     no: str
@@ -83,7 +89,7 @@ class Range(Struct, frozen=True):
     ``where``. ``among``: that a value is in the domain, where the state decides that; ``noun``: the
     noun for such a value; ``author``: its name in the spec, empty for a pattern."""
 
-    kind: str
+    kind: Literal["forall", "exists"]
     name: str
     domain: Domain
     condition: Expr

@@ -14,7 +14,7 @@ from checker.language.typecheck.histories import history_name
 from checker.model import build, ir
 from checker.model.build import conj, fresh, fresh_names, member
 from checker.model.ir import TRUE, Expr
-from checker.model.reading import Atom, Join, Node, Phrase, Range, Reading, Timed
+from checker.model.reading import Atom, AtomKind, Join, Node, Phrase, Range, Reading, Timed
 from checker.model.types import AtomT, TupleT, Type
 from checker.properties.consistency.observation import variable_of
 from checker.properties.polarity import may_be_correct
@@ -127,7 +127,7 @@ class _Words(Struct, frozen=True):
         inner = env.bind_all(names)
         shown = pattern_spelled(binder.pattern, inner)
         return Range(
-            kind=kind,
+            kind="exists" if kind == "exists" else "forall",
             name=local.name,
             domain=domain,
             condition=condition,
@@ -204,9 +204,9 @@ class _Words(Struct, frozen=True):
                 )  # fmt: skip
             case _:
                 text = spell(expr, env)
-                kind = "state" if any(typed.changes(n) for n in nodes(expr)) else "values"
+                about: AtomKind = "state" if _varies(expr) else "values"
                 ways = ("holds", "does not hold", "{} holds")
-                return Atom(lower(expr, env), kind, ("`", *text, "`"), *ways, (), text)
+                return Atom(lower(expr, env), about, ("`", *text, "`"), *ways, (), text)
 
     def standing(self, expr: typed.Expr, kind: str, process: typed.Expr, env: Env) -> Atom:
         who = lower(process, env)
@@ -312,8 +312,17 @@ class _Words(Struct, frozen=True):
         ways = ("was performed", "was not performed", "is {} performed")
         if kind == "effects":
             ways = ("had its effect", "did not have its effect", "{} has its effect")
-        said = "twice" if after else "act"
-        return Atom(now, said, ("act ", *shown), *ways, after, text, kind, None, about)
+        return Atom(
+            now,
+            "twice" if after else "act",
+            ("act ", *shown),
+            *ways,
+            after,
+            text,
+            kind,
+            None,
+            about,
+        )
 
     def cause(self, expr: typed.Expr, first: typed.Expr, second: typed.Expr, env: Env) -> Atom:
         pairs = self.world.read("@causes")
@@ -352,7 +361,7 @@ class _Words(Struct, frozen=True):
         yes, no, later, after = COMPARED[op]
         a, b = spell_measure(left, env), spell_measure(right, env)
         left_now, right_now = lower(left, env), lower(right, env)
-        kind = "values" if not _varies(left) and not _varies(right) else "state"
+        kind: AtomKind = "values" if not _varies(left) and not _varies(right) else "state"
         if sized and kind == "state" and after in ("above ", "below "):
             kind = "guard"
         limit: Phrase = (after, *b, ", which is ", right_now) if _varies(right) else (right_now,)

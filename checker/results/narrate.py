@@ -27,6 +27,7 @@ from checker.results.show_values import encode, show
 from checker.results.trace import (
     ERRORS,
     RECORD,
+    START,
     Change,
     Failure,
     Header,
@@ -34,6 +35,7 @@ from checker.results.trace import (
     ProcessOutcome,
     Step,
     Trace,
+    TraceWord,
 )
 from checker.results.violation_witnesses import sentence, witness
 
@@ -50,6 +52,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
     values: tuple[tuple[str, str], ...] = ()
+    word: TraceWord
     if prop is not None:
         name, definition, word = prop.asked, prop.definition, "violated"
         values = witness(system, prop, run)
@@ -72,7 +75,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         word=word,
         sentence=said,
         processes=system.processes,
-        variables=tuple((v.name, v.kind.value) for v in system.variables),
+        variables=tuple((v.name, v.kind) for v in system.variables),
         steps=steps,
         fates=fates,
         copies=copies_of(run, system, ever_crashed(whole) | _down(fates)),
@@ -139,7 +142,7 @@ def narrate_step(
     return Step(
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
-        kind="start" if moment.transition is None else moment.transition.action.kind.value,
+        kind=START if moment.transition is None else moment.transition.action.kind.value,
         process=_whose(system, moment),
         events=events,
         changes=changes,
@@ -206,8 +209,7 @@ def _changes(
         title, quiet = variable.title or variable.name, variable.kind in QUIET
         for process, was, becomes, is_default in _entries(system, variable, old, new):
             untold = quiet or (process in gone and is_default) or (process, title) in stored
-            kind = variable.kind.value
-            yield Change(variable.name, title, process, was, becomes, kind, untold)
+            yield Change(variable.name, title, process, was, becomes, variable.kind, untold)
 
 
 def _entries(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
-from checker.model.ir import ActionKind, FairnessKind, VariableKind
+from checker.model.ir import VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
@@ -31,16 +31,22 @@ NO_HANDLER = "no handler takes it"
 RECORDED = "recorded in"
 """The setting in the header of what a log says that happened: no spec has it as a run."""
 
-START = "start"
+START: Final = "start"
 """The kind of step 0."""
 
-STEPS = (START, *ActionKind)
-FAIRNESS = (*FairnessKind, "justice")
-HONOURED = ("taken", "disabled", "holds")
-ROLES = ("", "premise", "goal")
-LEFT_OUT = ("fault", "timeout", "message")
-OUTCOMES = ("holds", "violated", "unknown")
-"""The closed vocabularies of traces."""
+StepKind = Literal[
+    "start", "step", "request", "receive", "lose", "crash", "effect", "recover", "timeout",
+    "detect", "forge", "world",
+]  # fmt: skip
+FairnessWord = Literal["weak", "strong", "justice"]
+Honoured = Literal["taken", "disabled", "holds"]
+Role = Literal["", "premise", "goal"]
+LeftOut = Literal["fault", "timeout", "message"]
+Outcome = Literal["holds", "violated", "unknown"]
+TraceWord = Literal["violated", "error", "run"]
+"""The closed vocabularies of traces; a step's kind is ``start`` or an :class:`ActionKind`."""
+
+LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut)
 
 FAULTY = {
     "byzantine": "Byzantine",
@@ -83,7 +89,7 @@ class Header(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
-    ``kind`` is a :class:`checker.model.ir.VariableKind`; ``quiet`` changes are reported by events
+    ``quiet`` changes are reported by events
     already: of the environment, the links and the histories, and what a process that crashes
     forgets.
     """
@@ -93,7 +99,7 @@ class Change(Struct, frozen=True):
     process: str
     before: str
     after: str
-    kind: Annotated[str, OneOf(VariableKind)]
+    kind: VariableKind
     quiet: bool
 
 
@@ -110,7 +116,7 @@ class Step(Struct, frozen=True):
 
     number: Natural
     action: str
-    kind: Annotated[str, OneOf(STEPS)]
+    kind: StepKind
     process: str
     events: tuple[Event, ...]
     changes: tuple[Change, ...]
@@ -210,8 +216,8 @@ class FairnessJustification(Struct, frozen=True):
     """
 
     text: str
-    kind: Annotated[str, OneOf(FAIRNESS)]
-    how: Annotated[str, OneOf(HONOURED)]
+    kind: FairnessWord
+    how: Honoured
     steps: tuple[Natural, ...]
 
 
@@ -237,7 +243,7 @@ class Claim(Struct, frozen=True):
     text: str
     formula: str
     truths: tuple[bool, ...]
-    role: Annotated[str, OneOf(ROLES)] = ""
+    role: Role = ""
 
 
 class Obligation(Struct, frozen=True):
@@ -274,10 +280,10 @@ class Counterfactual(Struct, frozen=True):
     violates it.
     """
 
-    kind: Annotated[str, OneOf(LEFT_OUT)]
+    kind: LeftOut
     what: str
     step: Natural
-    outcome: Annotated[str, OneOf(OUTCOMES)]
+    outcome: Outcome
     why: str = ""
     steps: Natural | None = None
 
@@ -339,12 +345,10 @@ class Trace(Struct, frozen=True):
     header: Header
     property_name: str
     definition: str
-    word: Annotated[str, OneOf(("violated", "error", "run"))]
+    word: TraceWord
     sentence: str
     processes: tuple[str, ...]
-    variables: tuple[
-        tuple[str, Annotated[str, OneOf(VariableKind)]], ...
-    ]  # name and kind, in the order of the states
+    variables: tuple[tuple[str, VariableKind], ...]  # in the order of the states
     steps: Annotated[tuple[Step, ...], Meta(min_length=1)]
     fates: tuple[ProcessOutcome, ...] = ()
     copies: tuple[Copies, ...] = ()

@@ -6,6 +6,7 @@ them while the process is down is no value that it ever had.
 
 from __future__ import annotations
 
+from checker.model.ir import VariableKind
 from checker.results.events import Crashed, Recovered, Stored
 from checker.results.trace import Change, Step, Trace
 
@@ -14,7 +15,7 @@ def is_reset(step: Step, change: Change) -> bool:
     """Returns whether ``change``, of ``step``, is only that a crash resets a variable."""
     crashed = {event.process for event in step.events if isinstance(event, Crashed)}
     stored = {(e.process, e.variable) for e in step.events if isinstance(e, Stored)}
-    reset = change.quiet and change.kind == "local" and change.process in crashed
+    reset = change.quiet and change.kind is VariableKind.LOCAL and change.process in crashed
     return reset and (change.process, change.title) not in stored
 
 

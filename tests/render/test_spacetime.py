@@ -7,6 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.terminal import marks
 from checker.render.terminal.canvas import as_text
@@ -223,8 +224,8 @@ def test_context_is_faded_and_marked() -> None:
 
 def test_state_is_shown_if_the_property_reads_it() -> None:
     changes = (
-        Change("holding", "holding", "p1", "false", "true", "local", False),
-        Change("seen", "seen", "p1", "0", "1", "local", False),
+        Change("holding", "holding", "p1", "false", "true", VariableKind.LOCAL, False),
+        Change("seen", "seen", "p1", "0", "1", VariableKind.LOCAL, False),
     )
     made = replace(trace(step(1, request("p1", "go"), changes=changes)), reads=("holding",))
     shown = "\n".join(drawn(made))
@@ -283,7 +284,9 @@ def test_in_fine_steps_copies_that_never_left_are_not_sent() -> None:
 
 def test_what_several_have_counted_at_once() -> None:
     """Two copies to the same side that were received as they were sent, and nothing after that."""
-    noted = tuple(replace(wrote("@received.ECHO", "history"), process=who) for who in ("p2", "p3"))
+    noted = tuple(
+        replace(wrote("@received.ECHO", VariableKind.HISTORY), process=who) for who in ("p2", "p3")
+    )
     made = trace(replace(step(1, send("p1", "ECHO", "p2", "p3")), changes=noted))
     (line,) = (text for text in drawn(made) if text.count(marks.RIGHT) == 2)
     assert "ECHO" in line

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from checker.diagnostics.visible import visible, xml_text
+from checker.render.diagram.parts import MarkKind
 from checker.render.diagram.svg_style import colour, dash
 
-BODIES = {
+BODIES: dict[MarkKind, str] = {
     "receive": '<circle class="body" r="10"/>',
     "request": '<path class="body" d="M-10,-9 H4 L13,0 L4,9 H-10 Z"/>',
     "step": '<rect class="body" x="-9.5" y="-9" width="19" height="18" rx="3"/>',
@@ -50,7 +51,7 @@ SIGNS = {
 """Signs in front of a line of text; those of messages are made by :func:`filled_sign`."""
 
 
-def body(kind: str, number: int) -> str:
+def body(kind: MarkKind, number: int) -> str:
     """Returns the shape of a mark with the step's number in it, or beside it."""
     if kind == "crash":
         return f'{CROSS}<text class="number halo" x="-17" y="4">{number}</text>'

@@ -122,7 +122,7 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
     in_order = sorted(step.events, key=lambda event: not isinstance(event, ev.Chosen))
     found = [item for event in in_order for item in _item(trace, step, event, arrows)]
     handlers = [e for e in step.events if isinstance(e, ev.Handled)]
-    if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
+    if handlers and step.kind in ("step", "timeout"):
         first = handlers[0]
         if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
             when = first.handler.replace("upon condition ", "when ")
