@@ -16,7 +16,7 @@ from checker.model.reading import Phrase
 from checker.model.types import Value
 from checker.records import fields, is_record, replace
 from checker.results.events import Crashed, Forged, Indicated, Requested
-from checker.results.show_values import show
+from checker.results.show_values import show, show_parts
 from checker.results.trace import Trace
 from checker.results.truth import Fact, LassoWord
 
@@ -127,6 +127,15 @@ class Voice(Struct, frozen=True):
             if len(parts) > 2 and parts[-2] == FROM and clear.get(parts[-3]) == parts[-1]:
                 del parts[-2:]
         return "".join(parts)
+
+    def about(self, fact: Fact) -> list[str]:
+        """Returns the values of the entries that ``fact`` is about, one by one; none where it may
+        be any entry."""
+        try:
+            parts = [show_parts(each.type, self.of(each, fact)) for each in fact.atom.about]
+        except (RunFault, KeyError):
+            return []
+        return [text for texts in parts for text in texts]
 
     # ---- clauses ------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ from itertools import islice
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
 from checker.model.reading import Join, Node, Range
-from checker.model.types import TupleT, Value
+from checker.model.types import Value
 from checker.results.rerun import Run
-from checker.results.show_values import show
+from checker.results.show_values import show, show_parts
 from checker.results.trace import Lack
 from checker.results.truth import Fact, LassoWord, Names, word_of
 
@@ -65,13 +65,10 @@ def _lack(system: TransitionSystem, word: LassoWord, fact: Fact) -> Lack | None:
         return None
     values: list[str] = []
     for part in atom.about:
-        type_, value = part.type, _value(word, part, fact)
+        value = _value(word, part, fact)
         if value is None:
             return Lack(who, atom.op)
-        if isinstance(type_, TupleT) and isinstance(value, tuple):
-            values += [show(t, v) for t, v in zip(type_.items, value, strict=True)]
-        else:
-            values.append(show(type_, value))
+        values += show_parts(part.type, value)
     return Lack(who, atom.op, f"{atom.op}({', '.join(values)})")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from msgspec import Struct
@@ -43,7 +43,8 @@ LARGEST = 2000
 """The largest number of instances of an action that are tried."""
 
 _RECEIVES = re.compile(
-    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?$"
+    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?"
+    r"(?P<crash>, and crashes.*)?$"
 )
 
 
@@ -108,9 +109,11 @@ def _done_before(words: str, trace: Trace) -> tuple[Reason, ...]:
     return () if done is None else (Reason(*done),)
 
 
-def _is_about(asked: re.Match[str], events: Iterable[Event]) -> bool:
-    """Returns whether ``events`` are a reception of the message that is asked for."""
-    return any(
+def _is_about(asked: re.Match[str], events: tuple[Event, ...]) -> bool:
+    """Returns whether ``events`` are a reception of the message that is asked for, with a crash if
+    that is asked for, too."""
+    crashes = any(isinstance(event, Crashed) for event in events)
+    return (crashes or asked["crash"] is None) and any(
         isinstance(event, Received)
         and event.process == asked["to"]
         and asked["sender"] in (None, event.sender)
