@@ -12,7 +12,7 @@ from checker.diagnostics.english import listing
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr
-from checker.model.reading import Phrase
+from checker.model.reading import AtomKind, Phrase
 from checker.model.types import Value
 from checker.records import fields, is_record, replace
 from checker.results.events import Crashed, Forged, Indicated, Requested
@@ -23,7 +23,7 @@ from checker.results.truth import Fact, LassoWord
 SHORT = {"never": "never does", "now": "has not"}
 """What replaces a clause that denies of one subject what the previous one stated of another."""
 
-DONE = ("history", "order", "twice")
+DONE: tuple[AtomKind, ...] = ("history", "order", "twice")
 """Kinds of atoms that state what a process did."""
 
 FAULTY = {
