@@ -75,7 +75,7 @@ def row_of(whole: LassoWord, fact: Fact) -> list[bool]:
 
 def _affirmative_clause(voice: Voice, fact: Fact) -> str:
     """Returns the atom of ``fact`` as an affirmative clause."""
-    some = replace(voice, any="some")
+    some = replace(voice, determiner="some")
     return _joined(some.fill(fact.atom.subject, fact), fact.atom.yes, some.objects(fact))
 
 
@@ -270,7 +270,7 @@ def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
     told = node.among if node.among is not None else node.body
     if isinstance(told, Atom):
         fact = Fact(told, names, True, "now", at, "", unknown)
-        some = replace(voice, any="some")
+        some = replace(voice, determiner="some")
         subject, objects = some.fill(told.subject, fact), some.objects(fact, brief=True)
         return _joined(subject, told.from_now_on(""), objects)
     return fill_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))

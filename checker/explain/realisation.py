@@ -91,12 +91,12 @@ def mentions(expr: object, names: Iterable[str]) -> str | None:
 
 
 class Voice(Struct, frozen=True):
-    """Puts the facts of an execution, in the states of ``word``, into words; ``any``: the
-    determiner of what is unknown, ``any`` or ``some``."""
+    """Puts the facts of an execution, in the states of ``word``, into words; ``determiner``: that
+    of what is unknown, ``any`` or ``some``."""
 
     word: LassoWord
     trace: Trace
-    any: str = "any"
+    determiner: str = "any"
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -105,8 +105,12 @@ class Voice(Struct, frozen=True):
         unknown = mentions(expr, fact.unknown)
         if unknown is not None:
             noun = fact.unknown[unknown]
-            only = f"{fact.only} " if fact.only and self.any == "some" and noun == "process" else ""
-            return f"{self.any} {only}{noun}"
+            only = (
+                f"{fact.only} "
+                if fact.only and self.determiner == "some" and noun == "process"
+                else ""
+            )
+            return f"{self.determiner} {only}{noun}"
         return show(expr.type, self.of(expr, fact))
 
     def of(self, expr: Expr, fact: Fact) -> Value:
@@ -173,7 +177,7 @@ class Voice(Struct, frozen=True):
         values = [piece for piece in phrase if not isinstance(piece, str)]
         if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
             after = " twice" if fact.atom.kind == "twice" else ""
-            return ("" if fact.atom.op == "decide" else f"{self.any}thing") + after
+            return ("" if fact.atom.op == "decide" else f"{self.determiner}thing") + after
         return self.fill(phrase, fact, brief=brief)
 
     # ---- the sentence -------------------------------------------------------------------------
