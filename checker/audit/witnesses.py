@@ -21,7 +21,7 @@ from checker.language.syntax.typed import Interface, Operator
 from checker.language.typecheck.types import PROC
 from checker.resources import version
 from checker.results import events as ev
-from checker.results.trace import RECORDED, START, Explanation, Header, Step, Trace
+from checker.results.trace import RECORDED, START, Explanation, Header, Step, StepKind, Trace
 
 OTHERS = 2
 """How many processes are drawn at most that a witness is not about."""
@@ -29,7 +29,7 @@ ALIKE = 2
 """How many equal events of a process are drawn at most, besides those that a witness names."""
 
 _ABOUT = (Kind.REQUEST, Kind.INDICATION, Kind.PERFORM)
-_STEPS = {
+_STEPS: dict[Kind, StepKind] = {
     Kind.REQUEST: "request",
     Kind.INDICATION: "step",
     Kind.PERFORM: "step",

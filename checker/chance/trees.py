@@ -47,9 +47,10 @@ def adversary_of(asked: Asked, graph: ChanceGraph, value: Value) -> Adversary | 
     states, free = play.choosing()
     decisions = play.decisions(free) if len(free) <= COUNTED else []
     rules = rules_of(decisions, RULES)
-    kind = "best" if asked.question.some else "worst"
     told = sum(rule.states for rule in rules)
-    return Adversary(kind, states, len(free), told, rules, play.tree())
+    return Adversary(
+        "best" if asked.question.some else "worst", states, len(free), told, rules, play.tree()
+    )
 
 
 class _Play(Struct):

@@ -23,6 +23,7 @@ from checker.conform.patterns import (
 from checker.conform.read_log import Log, Row
 from checker.diagnostics import Diagnostic, SpecError
 from checker.model import types as t
+from checker.model.build import author_of
 from checker.model.ir import Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
 
@@ -243,7 +244,7 @@ class Resolver:
 
     def _called(self, row: Row, mark: int) -> EventPattern:
         info = self.system.marks[mark]
-        types, names = info.types[1:], [_shown(name) for name in info.names[1:]]
+        types, names = info.types[1:], [author_of(name) for name in info.names[1:]]
         given = row.data.get("arguments")
         if row.kind in ("broadcast", "deliver") and given is None:
             given = _shorthand(row, types)
@@ -310,10 +311,6 @@ def _nearest(what: str, name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, 1, 0.5)
     hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known) or 'none'}"
     return f"this check has no {what} `{name}`: {hint}"
-
-
-def _shown(name: str) -> str:
-    return name.partition(".")[0]
 
 
 def _item(type_: t.Type) -> t.Type:

@@ -18,7 +18,7 @@ from checker.model import types as t
 from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import Mark, MarkKind, TransitionSystem
 from checker.model.tree import statements
-from checker.results.conformance import LoggedLine, Obstacle
+from checker.results.conformance import Candidate, LoggedLine, Obstacle
 from checker.results.mark_events import event_of
 from checker.results.show_values import show
 from checker.simulate.choices import phrases_of_transition
@@ -111,6 +111,10 @@ def _is_one_of(process: Pattern, processes: frozenset[int]) -> bool:
     return not isinstance(process, Exactly) or process.value in processes
 
 
+def _possible(step: str, why: str) -> Candidate:
+    return Candidate(f"`{step}` is possible, {why}", step, why)
+
+
 class _Place:
     """The end of the longest explained prefix."""
 
@@ -133,16 +137,19 @@ class _Place:
         """Returns why no step explains ``line``, and its rank among the obstacles of a place."""
         logged = logged_line(self.system, line)
         if nearly := list(dict.fromkeys(self._nearly(line))):
-            left = [f"and {count(len(nearly) - MOST, 'step')} more"] if nearly[MOST:] else []
+            more = f"and {count(len(nearly) - MOST, 'step')} more"
+            left = [Candidate(more)] if nearly[MOST:] else []
             return 0, Obstacle(logged, (*nearly[:MOST], *left))
         sent = self._sent_later(line)
         reasons = tuple(self._absent(line))
-        texts = dict.fromkeys(reason.text for reason in reasons)
+        found = {r.text: r.candidate or Candidate(r.text) for r in reasons[::-1]}
+        candidates = [found[text] for text in dict.fromkeys(reason.text for reason in reasons)]
         if sent is not None:
             where = f"{sent.row.file}:{sent.row.number}"
-            texts[f"{where} says that it is sent, after a line that is not explained"] = None
+            later = f"{where} says that it is sent, after a line that is not explained"
+            candidates.append(Candidate(later))
         steps = sorted({step for reason in reasons for step in reason.steps})
-        return 1 if sent is None else 2, Obstacle(logged, tuple(texts), tuple(steps))
+        return 1 if sent is None else 2, Obstacle(logged, tuple(candidates), tuple(steps))
 
     def _absent(self, line: Line) -> tuple[Reason, ...]:
         """Returns why no enabled step is of the kind that ``line`` says."""
@@ -173,7 +180,7 @@ class _Place:
                     return item
         return None
 
-    def _nearly(self, line: Line) -> Iterator[str]:
+    def _nearly(self, line: Line) -> Iterator[Candidate]:
         """Yields in what the steps that are enabled, and of a handler that can be the event of
         ``line``, differ from what the log says: first those that are its event.  Those in which the
         process crashes halfway are only counted where there are others."""
@@ -189,9 +196,9 @@ class _Place:
             like = [event for event in own if self._is_like(line, event)]
             if like and not any(self.explainer.may_be(line, event) for event in like):
                 log_says = f"the log says {words_of(self.system, line)}"
-                of_another_event.append(f"`{phrase}` is possible, {log_says}")
+                of_another_event.append(_possible(phrase, log_says))
             elif difference := self._difference(line, transition):
-                reason = f"`{phrase}` is possible, {difference}"
+                reason = _possible(phrase, difference)
                 if self._crashes(transition, process):
                     halfway.append(reason)
                 else:
@@ -199,7 +206,7 @@ class _Place:
                     yield reason
         if whole and halfway:
             number = count(len(halfway), "step")
-            halfway = [f"and {number} in which {line.row.process} crashes halfway"]
+            halfway = [Candidate(f"and {number} in which {line.row.process} crashes halfway")]
         yield from halfway
         yield from of_another_event
 

@@ -13,6 +13,8 @@ ACTING = re.compile(
 )
 """Characters that move the cursor, colour, reorder or hide what stands around them."""
 
+NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def visible(text: str) -> str:
     r"""Returns ``text`` with control characters written as ``\x1b`` or ``\u202e``.
@@ -20,6 +22,11 @@ def visible(text: str) -> str:
     The function is idempotent.
     """
     return ACTING.sub(_escape, text)
+
+
+def xml_text(text: str) -> str:
+    """Returns ``text`` without the characters that XML 1.0 does not allow, not escaped."""
+    return NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def json_text(document: object, indent: int | None = 2) -> str:

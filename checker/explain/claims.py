@@ -3,15 +3,26 @@ eventually."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
 from msgspec import Struct
 
+from checker.diagnostics.english import listing
 from checker.explain.realisation import Voice
-from checker.model.ir import TRUE, Property, PropertyKind, TransitionSystem
+from checker.model.build import author_of
+from checker.model.ir import (
+    TRUE,
+    Index,
+    Local,
+    Property,
+    PropertyKind,
+    Read,
+    TransitionSystem,
+    VariableKind,
+)
 from checker.model.reading import Atom, Join, Node, Phrase, Range, Timed
+from checker.model.tree import nodes
 from checker.records import replace
 from checker.results.rerun import Run
 from checker.results.trace import Claim, Obligation, Trace
@@ -24,6 +35,8 @@ from checker.results.truth import (
     whole_word,
     word_of,
 )
+
+LOCAL, GHOST = VariableKind.LOCAL, VariableKind.GHOST
 
 MOST_OBLIGATIONS = 12
 MOST_ASSIGNMENTS = 300
@@ -62,19 +75,12 @@ def row_of(whole: LassoWord, fact: Fact) -> list[bool]:
 
 def _affirmative_clause(voice: Voice, fact: Fact) -> str:
     """Returns the atom of ``fact`` as an affirmative clause."""
-    atom = fact.atom
-    subject = voice.fill(atom.subject, fact)
-    text = f"{subject} {atom.yes} {voice.objects(fact)}"
-    return _some(" ".join(text.split()), fact)
+    some = replace(voice, determiner="some")
+    return _joined(some.fill(fact.atom.subject, fact), fact.atom.yes, some.objects(fact))
 
 
-def _some(text: str, fact: Fact) -> str:
-    """Returns ``text`` with ``some`` in place of ``any``."""
-    text = text.replace("anything", "something") if fact.unknown else text
-    for noun in fact.unknown.values():
-        only = f"{fact.only} " if fact.only and noun == "process" else ""
-        text = text.replace(f"any {noun}", f"some {only}{noun}")
-    return text
+def _joined(*parts: str) -> str:
+    return " ".join(part.strip() for part in parts if part)
 
 
 def _formula(voice: Voice, fact: Fact) -> str:
@@ -83,13 +89,51 @@ def _formula(voice: Voice, fact: Fact) -> str:
 
 def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
     """Returns ``phrase`` as the spec has it; a name without a value stays a name."""
-    authors = {name: name.partition(".")[0] for name in fact.unknown}
-    parts = []
-    for piece in phrase:
-        text = piece if isinstance(piece, str) else voice.fill((piece,), fact)
-        name = getattr(piece, "name", "")
-        parts.append(authors.get(name, text) if text.startswith("any ") else text)
-    return "".join(parts)
+    return "".join(
+        author_of(piece.name)
+        if isinstance(piece, Local) and piece.name in fact.unknown
+        else voice.fill((piece,), fact)
+        for piece in phrase
+    )
+
+
+# ---- state of processes ------------------------------------------------------------------------
+
+
+def entries(system: TransitionSystem, voice: Voice, fact: Fact) -> Iterator[tuple[str, str]]:
+    """Yields the variables of processes that ``fact`` reads: the process, and the name."""
+    variables = {v.name: v for v in system.variables if v.kind in (LOCAL, GHOST)}
+    for node in nodes(fact.atom.expr):
+        match node:
+            case Index(base=Read(variable=name)) if name in variables:
+                title = variables[name].title or name
+                yield voice.fill((node.key,), fact), title.removeprefix("ghost ")
+
+
+def read_when_down(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> str:
+    """Returns what is to be known of state that the violated parts of ``prop`` read of processes
+    that are down at the end of ``trace``; empty where they read none, or also ask whether the
+    process is down."""
+    down = {fate.process for fate in trace.fates if fate.crashed}
+    found = facts(system, prop, run) if down else ()
+    if not found:
+        return ""
+    voice = Voice(word_of(system, prop, run), trace)
+    for fact in found:
+        if fact.atom.kind == "standing" and fact.atom.op == "crashed":
+            down.discard(voice.fill(fact.atom.subject, fact))
+    every = (entry for fact in found for entry in entries(system, voice, fact))
+    read = dict.fromkeys((who, name) for who, name in every if who in down)
+    if not read:
+        return ""
+    who = list(dict.fromkeys(process for process, _ in read))
+    names = listing(f"`{process}.{name}`" for process, name in read)
+    one = len(who) == 1
+    wanted = "not crashed(p)" if trace.loop is None else "correct(p)"
+    return (
+        f"{listing(who)} {'is' if one else 'are'} down: {names} as when {'it' if one else 'they'}"
+        f" stopped; if that is not intended, check `{wanted} => …`."
+    )
 
 
 # ---- obligations ------------------------------------------------------------------------------
@@ -203,13 +247,12 @@ def goal_text(voice: Voice, node: Node, names: Names, at: int) -> str:
     match node:
         case Atom():
             fact = Fact(node, names, True, "now", at)
-            subject = voice.fill(node.subject, fact)
-            said = f"{subject} {_present(node)} {voice.fill(node.objects, fact)}"
-            return voice.brief(" ".join(said.split()))
+            objects = voice.fill(node.objects, fact, brief=True)
+            return _joined(voice.fill(node.subject, fact), node.from_now_on(""), objects)
         case Join("not", (Atom() as atom,)):
             fact = Fact(atom, names, False, "now", at)
-            denied = f"{voice.fill(atom.subject, fact)} {atom.no}"
-            return " ".join(f"{denied} {voice.fill(atom.objects, fact)}".split())
+            subject, objects = (voice.fill(part, fact) for part in (atom.subject, atom.objects))
+            return _joined(subject, atom.no, objects)
         case Join("and" | "or" as op, parts):
             return f" {op} ".join(goal_text(voice, part, names, at) for part in parts)
         case Timed("always", (part,)):
@@ -227,15 +270,10 @@ def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
     told = node.among if node.among is not None else node.body
     if isinstance(told, Atom):
         fact = Fact(told, names, True, "now", at, "", unknown)
-        subject = voice.fill(told.subject, fact)
-        text = f"{subject} {_present(told)} {voice.objects(fact)}"
-        return voice.brief(_some(" ".join(text.split()), fact))
+        some = replace(voice, determiner="some")
+        subject, objects = some.fill(told.subject, fact), some.objects(fact, brief=True)
+        return _joined(subject, told.from_now_on(""), objects)
     return fill_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
-
-
-def _present(atom: Atom) -> str:
-    """Returns the verb for what holds, or is done, at some later time."""
-    return re.sub(r"\bnever ?", "", atom.never)
 
 
 def _any_atom(node: Node) -> Atom:

@@ -39,7 +39,7 @@ from checker.model.ir import MarkKind, Property, TransitionSystem, VariableKind
 from checker.model.types import SetT, Type, Value
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
-from checker.results.trace import IN_EVERY_RUN, Counterfactual
+from checker.results.trace import IN_EVERY_RUN, Counterfactual, LeftOut
 
 IF_LOST = "the property holds where it is not received, and is violated where the link loses it"
 
@@ -50,7 +50,7 @@ class _Taken(Struct, frozen=True):
     """What is taken out: where it first occurs in the execution, and the limits that take it
     out; ``copy``: of a message, the name of its budget."""
 
-    kind: str
+    kind: LeftOut
     what: str
     step: int
     limits: dict[str, int]

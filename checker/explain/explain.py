@@ -31,7 +31,6 @@ from checker.results.trace import (
     Obligation,
     Trace,
 )
-from checker.results.values_when_down import read_when_down
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.4, 0.8, 0.2
 """Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
@@ -193,7 +192,7 @@ class _Telling:
         said = self.attempt(lambda: verdict_sentences.sentences(*given), said, "how it came about")
         parts: tuple[Claim, ...] = ()
         parts = self.attempt(lambda: claims.claims(*given), parts, "what was true when")
-        last = read_when_down(trace, parts)
+        last = self.attempt(lambda: claims.read_when_down(*given), "", "what was true when")
         candidates: tuple[int, ...] = ()
         candidates = self.attempt(lambda: slice.context(*given), candidates, IRRELEVANT)
         return Explanation(

@@ -67,21 +67,21 @@ def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) 
             verb, objects = "performed", what
         else:
             who = voice.fill((fact.atom.owner,), fact)
-            parts = set(voice.fill(tuple(fact.atom.about), fact).strip("()").split(", "))
+            parts = set(voice.about(fact))
             found = [
                 (s.number, e.process)
                 for s, e in _events(trace, ev.Indicated)
                 if e.process == who
                 and e.call.operator == fact.atom.op
+                and parts
                 and {value for _, value in e.call.named} == parts
             ]
-            verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact)
+            verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact, brief=True)
         if len(found) > 1:
             times = [f"{by} at step {number}" for number, by in found[-2:]]
             if len({by for _, by in found[-2:]}) == 1:
                 times = [f"at step {number}" for number, _ in found[-2:]]
-                said = f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
-                yield voice.brief(said)
+                yield f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
             elif fact.atom.owner is None:
                 yield f"Act {objects} was performed by {times[0]} and by {times[1]}."
 
@@ -227,10 +227,10 @@ def _down(trace: Trace, who: str) -> bool:
 
 def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
     """Returns the step at which ``who`` did what ``fact`` states."""
-    given = voice.fill(fact.atom.about, fact).strip("()").split(", ")
+    given = voice.about(fact)
     for step, event in _events(trace, ev.Indicated):
         values = [value for _, value in event.call.named]
-        if event.process == who and sorted(values) == sorted(given):
+        if event.process == who and given and sorted(values) == sorted(given):
             return step.number
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
@@ -13,26 +12,39 @@ from checker.diagnostics.english import listing
 from checker.model import ir
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr
-from checker.model.reading import Phrase
+from checker.model.reading import AtomKind, Phrase
 from checker.model.types import Value
 from checker.records import fields, is_record, replace
 from checker.results.events import Crashed, Forged, Indicated, Requested
-from checker.results.show_values import show
+from checker.results.show_values import show, show_parts
 from checker.results.trace import Trace
 from checker.results.truth import Fact, LassoWord
 
 SHORT = {"never": "never does", "now": "has not"}
 """What replaces a clause that denies of one subject what the previous one stated of another."""
 
-DONE = ("history", "order", "twice")
+DONE: tuple[AtomKind, ...] = ("history", "order", "twice")
 """Kinds of atoms that state what a process did."""
 
 FAULTY = {
-    "byzantine": "which is Byzantine",
-    "omitting": "which omits messages",
-    "foreseen": "which is foreseen to crash",
+    "byzantine": "is Byzantine",
+    "omitting": "omits messages",
+    "foreseen": "is foreseen to crash",
 }
-"""The relative clause for a faulty process that is up."""
+"""The predicate for a faulty process that is up."""
+
+PLURAL = {
+    "is": "are",
+    "is not": "are not",
+    "is never": "are never",
+    "has crashed": "have crashed",
+    "has not crashed": "have not crashed",
+    "never crashes": "never crash",
+}
+"""The verbs for how processes stand, of one and of several."""
+
+FROM = " from "
+"""What stands before the sender of a message."""
 
 SHORTEST = 8
 """Two clauses of no more words are joined by `and`."""
@@ -41,12 +53,14 @@ ACRONYMS = frozenset({"fifo", "nbac"})
 
 
 class Clause(Struct, frozen=True):
-    """``subject`` and its predicate: a verb and its ``objects``, of ``fact``."""
+    """``subject`` and its predicate: a verb and its ``objects``, of ``fact``; ``nobody``: the
+    subject is no process at all."""
 
     subject: str
     verb: str
     objects: str
     fact: Fact
+    nobody: bool = False
 
     @property
     def predicate(self) -> str:
@@ -77,10 +91,12 @@ def mentions(expr: object, names: Iterable[str]) -> str | None:
 
 
 class Voice(Struct, frozen=True):
-    """Puts the facts of an execution, in the states of ``word``, into words."""
+    """Puts the facts of an execution, in the states of ``word``, into words; ``determiner``: that
+    of what is unknown, ``any`` or ``some``."""
 
     word: LassoWord
     trace: Trace
+    determiner: str = "any"
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -88,7 +104,13 @@ class Voice(Struct, frozen=True):
         """Returns the value of ``expr``, or ``any process`` where it is not one."""
         unknown = mentions(expr, fact.unknown)
         if unknown is not None:
-            return f"any {fact.unknown[unknown]}"
+            noun = fact.unknown[unknown]
+            only = (
+                f"{fact.only} "
+                if fact.only and self.determiner == "some" and noun == "process"
+                else ""
+            )
+            return f"{self.determiner} {only}{noun}"
         return show(expr.type, self.of(expr, fact))
 
     def of(self, expr: Expr, fact: Fact) -> Value:
@@ -96,15 +118,28 @@ class Voice(Struct, frozen=True):
         found: Value = evaluate(expr, Scope(self.word.states[fact.at], dict(fact.names)))
         return found
 
-    def fill(self, phrase: Phrase, fact: Fact) -> str:
-        """Returns ``phrase`` with values substituted."""
-        parts = []
+    def fill(self, phrase: Phrase, fact: Fact, *, brief: bool = False) -> str:
+        """Returns ``phrase`` with values substituted; ``brief``: without senders that are clear, as
+        no other process has a request with that payload."""
+        clear = only_requested(self.trace) if brief else {}
+        parts: list[str] = []
         for piece in phrase:
             try:
                 parts.append(piece if isinstance(piece, str) else self.value_text(piece, fact))
             except (RunFault, KeyError):
                 parts.append("…")
+            if len(parts) > 2 and parts[-2] == FROM and clear.get(parts[-3]) == parts[-1]:
+                del parts[-2:]
         return "".join(parts)
+
+    def about(self, fact: Fact) -> list[str]:
+        """Returns the values of the entries that ``fact`` is about, one by one; none where it may
+        be any entry."""
+        try:
+            parts = [show_parts(each.type, self.of(each, fact)) for each in fact.atom.about]
+        except (RunFault, KeyError):
+            return []
+        return [text for texts in parts for text in texts]
 
     # ---- clauses ------------------------------------------------------------------------------
 
@@ -112,11 +147,12 @@ class Voice(Struct, frozen=True):
         """Returns one fact as a clause."""
         atom = fact.atom
         somebody = mentions(atom.subject, fact.unknown)
-        objects = self.brief(self.objects(fact))
+        objects = self.objects(fact, brief=True)
         if somebody is not None and atom.kind in ("history", "opinion", "twice", "standing"):
             kind = f"{fact.only} " if fact.only else ""
-            verb = atom.never.replace("never ", "ever ", 1) if fact.mode == "never" else atom.yes
-            return Clause(f"no {kind}{fact.unknown[somebody]}", verb, objects + _ever(fact), fact)
+            verb = atom.from_now_on("ever") if fact.mode == "never" else atom.yes
+            nobody = f"no {kind}{fact.unknown[somebody]}"
+            return Clause(nobody, verb, objects + _ever(fact), fact, nobody=True)
         subject = self.fill(atom.subject, fact)
         if fact.true:
             return Clause(subject, atom.yes, objects + _ever(fact), fact)
@@ -124,25 +160,25 @@ class Voice(Struct, frozen=True):
             return Clause(subject, self._never(fact), objects, fact)
         for condition, predicate in atom.otherwise:
             if not fact.unknown and self.word.value(condition, fact.at, fact.names):
-                verb, _, rest = self.fill(predicate, fact).partition(" ")
-                return Clause(subject, verb, rest + _ever(fact), fact)
+                said = self.fill(predicate, fact, brief=True)
+                return Clause(subject, said + _ever(fact), "", fact)
         return Clause(subject, atom.no, objects + _ever(fact), fact)
 
     def _never(self, fact: Fact) -> str:
         """Returns ``never``, or ``never again`` where it was true once."""
         atom = fact.atom
         if atom.kind in ("state", "opinion") and any(self.word.atom(atom, fact.names)):
-            return re.sub(r"\bnever\b", "never again", atom.never)
-        return atom.never
+            return atom.from_now_on("never again")
+        return atom.from_now_on("never")
 
-    def objects(self, fact: Fact) -> str:
+    def objects(self, fact: Fact, *, brief: bool = False) -> str:
         """Returns what follows the verb; ``anything`` where nothing of it is known."""
         phrase = fact.atom.objects
         values = [piece for piece in phrase if not isinstance(piece, str)]
         if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
             after = " twice" if fact.atom.kind == "twice" else ""
-            return ("" if fact.atom.op == "decide" else "anything") + after
-        return self.fill(phrase, fact)
+            return ("" if fact.atom.op == "decide" else f"{self.determiner}thing") + after
+        return self.fill(phrase, fact, brief=brief)
 
     # ---- the sentence -------------------------------------------------------------------------
 
@@ -160,22 +196,21 @@ class Voice(Struct, frozen=True):
             if previous is not None and previous.subject == clause.subject:
                 if clause.objects and clause.objects == previous.objects:
                     text = f"{clause.verb} it"
-                nobody = clause.fact.unknown and clause.subject.startswith("no ")
-                parts[-1] += f" or {text}" if nobody else f" and {text}"
+                parts[-1] += f" or {text}" if clause.nobody else f" and {text}"
             else:
                 if _denies(previous, clause):
                     text = SHORT[clause.fact.mode]
                 who = clause.subject
                 relative = "" if who in seen else self.relative(clause, standing)
-                parts.append(f"{who}, {relative}, {text}" if relative else f"{who} {text}")
+                parts.append(f"{who}, which {relative}, {text}" if relative else f"{who} {text}")
                 seen.add(who)
             previous = clause
         parts = self._with_others(standing, seen, parts)
         commas = any("," in part for part in parts)
         short = all(len(part.split()) <= SHORTEST for part in parts)
         if len(parts) == 2 and short and not commas and " and " not in parts[-1]:
-            return self.brief(" and ".join(parts))
-        return self.brief("; ".join(parts))
+            return " and ".join(parts)
+        return "; ".join(parts)
 
     def without_what_goes_without_saying(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
         """Returns ``facts`` without comparisons of values that others name, and without implied
@@ -210,38 +245,39 @@ class Voice(Struct, frozen=True):
                 for pair in atom.about:
                     yield atom.op, *cast(tuple[Value, ...], self.of(pair, fact))
 
-    def _standings(self, facts: tuple[Fact, ...]) -> tuple[dict[str, str], list[Fact]]:
-        """Returns which processes are correct and the like, as relative clauses; and the other
-        facts."""
-        standing: dict[str, str] = {}
+    def _standings(self, facts: tuple[Fact, ...]) -> tuple[dict[str, Clause], list[Fact]]:
+        """Returns which processes are correct and the like; and the other facts."""
+        standing: dict[str, Clause] = {}
         told: list[Fact] = []
         for fact in facts:
             if fact.atom.kind != "standing" or fact.unknown:
                 told.append(fact)
                 continue
             who = self.fill(fact.atom.subject, fact)
-            standing.setdefault(who, f"which {self._standing(fact, who)}")
+            standing.setdefault(who, self._standing(fact, who))
         return standing, told
 
-    def _standing(self, fact: Fact, who: str) -> str:
+    def _standing(self, fact: Fact, who: str) -> Clause:
         if fact.atom.op == "correct" and not fact.true:
             fate = next((f for f in self.trace.fates if f.process == who), None)
-            return "crashed" if fate is not None and fate.crashed else "is faulty"
-        return self.clause(fact).predicate
+            crashed = fate is not None and fate.crashed
+            return Clause(who, *(("crashed", "") if crashed else ("is", "faulty")), fact)
+        return self.clause(fact)
 
-    def relative(self, clause: Clause, standing: dict[str, str]) -> str:
-        """Returns the relative clause of a subject: that it is correct, or how it is faulty."""
+    def relative(self, clause: Clause, standing: dict[str, Clause]) -> str:
+        """Returns the predicate of a subject's relative clause: that it is correct, or how it is
+        faulty."""
         who = clause.subject
         if who in standing:
-            return standing[who]
+            return standing[who].predicate
         fate = next((f for f in self.trace.fates if f.process == who), None)
         if fate is None:
             return ""
         if fate.faulty:
             return FAULTY[fate.faulty]
         if fate.crashed and clause.fact.true and clause.fact.atom.kind in DONE:
-            return "which crashed later" if self._crashes_later(clause) else "which then crashed"
-        return "which crashed" if fate.crashed else ""
+            return "crashed later" if self._crashes_later(clause) else "then crashed"
+        return "crashed" if fate.crashed else ""
 
     def _crashes_later(self, clause: Clause) -> bool:
         """Returns whether the process of a clause crashes after all its requests and
@@ -253,27 +289,23 @@ class Voice(Struct, frozen=True):
                 and e.process == clause.subject]  # fmt: skip
         return bool(crash) and all(number < crash[-1] for number in told)
 
-    def _with_others(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
+    def _with_others(
+        self, standing: dict[str, Clause], seen: set[str], parts: list[str]
+    ) -> list[str]:
         """Returns ``parts`` with the relative clauses of processes that are no clause's subject."""
-        rest: dict[str, list[str]] = {}
-        for who, relative in standing.items():
+        rest: dict[tuple[str, str], list[str]] = {}
+        for who, clause in standing.items():
             if who in seen:
                 continue
-            if parts and re.search(rf"(?<!\w){re.escape(who)}$", parts[-1]) and len(parts) == 1:
-                parts = [f"{parts[0]}, {relative}"]
+            if len(parts) == 1 and parts[0].endswith(f" {who}"):
+                parts = [f"{parts[0]}, which {clause.predicate}"]
             else:
-                rest.setdefault(relative.removeprefix("which "), []).append(who)
-        first = [f"{listing(who)} {_of_several(said, len(who))}" for said, who in rest.items()]
+                rest.setdefault((clause.verb, clause.objects), []).append(who)
+        first = [
+            f"{listing(who)} {PLURAL.get(verb, verb) if len(who) > 1 else verb} {objects}".rstrip()
+            for (verb, objects), who in rest.items()
+        ]
         return [*first, *parts]
-
-    def brief(self, text: str) -> str:
-        """Returns ``text`` without senders that are clear: no other process has a request with that
-        payload."""
-        for payload, who in only_requested(self.trace).items():
-            text = re.sub(
-                rf"(?<!\w){re.escape(payload)} from {re.escape(who)}(?!\w)", payload, text
-            )
-        return text
 
 
 def only_requested(trace: Trace) -> Mapping[str, str]:
@@ -321,15 +353,6 @@ def _together(clauses: list[Clause]) -> list[Clause]:
     """Groups clauses with the same subject, in the order of their first ones."""
     order = {subject: i for i, subject in reversed(list(enumerate(c.subject for c in clauses)))}
     return sorted(clauses, key=lambda clause: order[clause.subject])
-
-
-def _of_several(said: str, count: int) -> str:
-    """Returns a predicate with its verb in the number of its subject."""
-    if count == 1:
-        return said
-    first, _, rest = said.partition(" ")
-    plural = {"is": "are", "has": "have", "crashes": "crash"}
-    return f"{plural.get(first, first)} {plural.get(rest, rest)}".strip()
 
 
 def _ever(fact: Fact) -> str:

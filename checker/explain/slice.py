@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.explain.claims import row_of
+from checker.explain.claims import entries, row_of
 from checker.explain.realisation import Voice
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results import events as ev
@@ -78,7 +78,8 @@ def _targets(
         yield from range(trace.loop + 1, trace.closing.number + 1)
     if prop.kind is PropertyKind.LIVENESS:
         named = {voice.fill((f.atom.owner,), f) for f in found if f.atom.owner is not None}
-        named |= set(_owners(voice, found, trace))
+        owners = {who for fact in found for who, _ in entries(system, voice, fact)}
+        named |= owners & set(trace.processes)
         named = named or set(trace.processes)
         theirs = {step.number for step in trace.steps if lane_of(step) in named}
         yield from _after(trace, theirs)
@@ -98,15 +99,6 @@ def _changes(row: list[bool], all_of_them: bool) -> Iterator[int]:
     """Yields where a truth value changed the last time, or each time."""
     changed = [at for at in range(1, len(row)) if row[at] != row[at - 1]]
     yield from changed if all_of_them else changed[-1:]
-
-
-def _owners(voice: Voice, found: tuple[Fact, ...], trace: Trace) -> Iterator[str]:
-    """Yields the processes of state that is mentioned: ``p1`` of ``p1.vote``."""
-    for fact in found:
-        text = voice.fill((*fact.atom.subject, " ", *fact.atom.objects), fact)
-        for process in trace.processes:
-            if f"{process}." in text:
-                yield process
 
 
 def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:

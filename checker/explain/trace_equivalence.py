@@ -13,17 +13,15 @@ The shape is computed as in B. Weisfeiler and A. Leman: The reduction of a graph
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 
 from checker.results import events as ev
 from checker.results.causality import causality, lane_of
+from checker.results.terms import head, words
 from checker.results.trace import Step, Trace
 
 Kind = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 """For each process, what happens there in any order, and what it delivers in that order."""
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def kind_of(trace: Trace) -> Kind:
@@ -85,6 +83,7 @@ def _name(event: ev.Event) -> str:
 def _types(text: str, values: set[str]) -> tuple[str, ...]:
     """Returns the names in ``text`` that are neither processes nor payloads: those of types begin
     with a capital letter, those of handlers and operators stand before anything in parentheses."""
-    head, _, rest = text.partition("(")
-    inside = (word for word in _WORD.findall(rest) if word[0].isupper())
-    return tuple(word for word in (*_WORD.findall(head), *inside) if word not in values)
+    before = head(text)
+    outside = (word for word in words(before) if not word[0].isdigit())
+    inside = (word for word in words(text.removeprefix(before)) if word[0].isupper())
+    return tuple(word for word in (*outside, *inside) if word not in values)

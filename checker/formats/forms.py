@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
-from checker.results.conformance import Conformance
+from checker.results.conformance import Conformance, Obstacle
 from checker.results.events import Event
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
@@ -71,6 +71,7 @@ FORMS: Mapping[type, Form] = {
             "operations": "operations",
             "still_open": "still_open",
             "origin": "origin",
+            "reads": "reads",
         },
         sealed=True,
     ),
@@ -93,6 +94,7 @@ FORMS: Mapping[type, Form] = {
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
     ),
+    Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),
     Start: Form(items={"inputs": ("process", "value")}),
     PropertyVerdict: Form(

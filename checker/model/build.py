@@ -54,6 +54,11 @@ def fresh(name: str) -> str:
     return f"{name}.{next(_numbers)}"
 
 
+def author_of(name: str) -> str:
+    """Returns the part of a local name that is shown to users."""
+    return name.partition(".")[0]
+
+
 def integer(value: int) -> Const:
     return Const(IntT(value, value), value)
 

@@ -7,7 +7,7 @@ enclosing quantifiers bind.  No search uses a reading; it explains single execut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
@@ -39,24 +39,31 @@ class Specification(Struct, frozen=True):
         return f"{self.kind} as {self.object}"
 
 
+AtomKind = Literal[
+    "history", "order", "twice", "standing", "act", "opinion", "cause", "operations", "state",
+    "guard", "values",
+]  # fmt: skip
+
+
 class Atom(Struct, frozen=True):
     """A statement about one state: ``subject``, then one of the verbs, then ``objects``.
 
     ``kind`` is its subject matter: ``history`` (``op``: which), ``order``, ``twice``, ``standing``
     (``op``: `correct`, `crashed` or `faulty`), ``act``, ``opinion``, ``cause``, ``state``, or
     ``values`` where it does not depend on the state.  ``owner`` and ``about``: at which process,
-    and which entries.  ``yes``, ``no``, ``never`` are verbs for what is so, is not so now, and will
-    not be so from now on.  ``otherwise``: pairs of a condition and a predicate for what is not so;
-    the first one whose condition holds is used in place of ``no``.  ``formula``: the text in the
-    spec.  ``of``: the object that operations are compared with.
+    and which entries.  ``yes`` and ``no`` are verbs for what is so, and is not so now; ``later``:
+    for what is, or is not, so from now on, with ``{}`` in the place of an adverb.  ``otherwise``:
+    pairs of a condition and a predicate for what is not so; the first one whose condition holds is
+    used in place of ``no``.  ``formula``: the text in the spec.  ``of``: the object that operations
+    are compared with.
     """
 
     expr: Expr
-    kind: str
+    kind: AtomKind
     subject: Phrase
     yes: str
     no: str
-    never: str
+    later: str
     objects: Phrase
     formula: Phrase
     op: str = ""
@@ -64,6 +71,10 @@ class Atom(Struct, frozen=True):
     about: tuple[Expr, ...] = ()
     otherwise: tuple[tuple[Expr, Phrase], ...] = ()
     of: Specification | None = None
+
+    def from_now_on(self, adverb: str) -> str:
+        """Returns ``later`` with ``never``, ``ever`` or another adverb, which may be empty."""
+        return " ".join(self.later.format(adverb).split())
 
 
 class Join(Struct, frozen=True):
@@ -78,7 +89,7 @@ class Range(Struct, frozen=True):
     ``where``. ``among``: that a value is in the domain, where the state decides that; ``noun``: the
     noun for such a value; ``author``: its name in the spec, empty for a pattern."""
 
-    kind: str
+    kind: Literal["forall", "exists"]
     name: str
     domain: Domain
     condition: Expr

@@ -14,7 +14,7 @@ from checker.language.typecheck.histories import history_name
 from checker.model import build, ir
 from checker.model.build import conj, fresh, fresh_names, member
 from checker.model.ir import TRUE, Expr
-from checker.model.reading import Atom, Join, Node, Phrase, Range, Reading, Timed
+from checker.model.reading import Atom, AtomKind, Join, Node, Phrase, Range, Reading, Timed
 from checker.model.types import AtomT, TupleT, Type
 from checker.properties.consistency.observation import variable_of
 from checker.properties.polarity import may_be_correct
@@ -25,22 +25,22 @@ PAST = {"write": "wrote", "begin": "began", "choose": "chose", "take": "took", "
 """Irregular past tenses, where the past tense is not the name of the history."""
 
 COMPARED = {
-    "==": ("is", "is not", "is never", ""),
+    "==": ("is", "is not", "is {}", ""),
     "!=": ("is not", "is", "is always", ""),
-    "<": ("is", "is not", "is never", "below "),
-    "<=": ("is", "is not", "is never", "at most "),
-    ">": ("is", "is not", "is never", "above "),
-    ">=": ("is", "is not", "is never", "at least "),
-    "subset": ("is", "is not", "is never", "within "),
-    "prefix": ("is", "is not", "is never", "a prefix of "),
+    "<": ("is", "is not", "is {}", "below "),
+    "<=": ("is", "is not", "is {}", "at most "),
+    ">": ("is", "is not", "is {}", "above "),
+    ">=": ("is", "is not", "is {}", "at least "),
+    "subset": ("is", "is not", "is {}", "within "),
+    "prefix": ("is", "is not", "is {}", "a prefix of "),
 }
-"""For each comparison its verbs (is so, is not so, is never so), and what follows them."""
+"""For each comparison its verbs, as in :class:`Atom`, and what follows them."""
 
 FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 OPINIONS = {
-    "suspected": ("suspects", "does not suspect", "never suspects"),
-    "trusted": ("trusts", "does not trust", "never trusts"),
+    "suspected": ("suspects", "does not suspect", "{} suspects"),
+    "trusted": ("trusts", "does not trust", "{} trusts"),
 }
 
 
@@ -57,9 +57,9 @@ def reading(world: World, formula: typed.Expr, *, whole_runs: bool) -> Reading:
 
 
 def verbs(op: str) -> tuple[str, str, str]:
-    """Returns three predicates for ``op``: that it was done, has not been done, is never done.
+    """Returns the verbs of :class:`Atom` for ``op``.
 
-    ``deliver`` gives ``delivered``, ``has not delivered``, ``never delivers``.
+    ``deliver`` gives ``delivered``, ``has not delivered``, ``{} delivers``.
     """
     participle = history_name(op)
     past = PAST.get(op, participle)
@@ -69,16 +69,16 @@ def verbs(op: str) -> tuple[str, str, str]:
         present = op[:-1] + "ies"
     else:
         present = op + "s"
-    return tuple(w.replace("_", " ") for w in (past, f"has not {participle}", f"never {present}"))  # type: ignore[return-value]
+    return tuple(w.replace("_", " ") for w in (past, f"has not {participle}", f"{{}} {present}"))  # type: ignore[return-value]
 
 
 def _said_of_the_start(node: Node) -> Node:
     """Returns ``node`` with `initially` before the verbs of its statements."""
     match node:
         case Atom():
-            yes, no, never = (f"initially {verb}" for verb in (node.yes, node.no, node.never))
+            yes, no, later = (f"initially {verb}" for verb in (node.yes, node.no, node.later))
             otherwise = tuple((when, ("initially ", *said)) for when, said in node.otherwise)
-            return replace(node, yes=yes, no=no, never=never, otherwise=otherwise)
+            return replace(node, yes=yes, no=no, later=later, otherwise=otherwise)
         case Join(op, parts):
             return Join(op, tuple(_said_of_the_start(part) for part in parts))
         case Range():
@@ -127,7 +127,7 @@ class _Words(Struct, frozen=True):
         inner = env.bind_all(names)
         shown = pattern_spelled(binder.pattern, inner)
         return Range(
-            kind=kind,
+            kind="exists" if kind == "exists" else "forall",
             name=local.name,
             domain=domain,
             condition=condition,
@@ -184,7 +184,7 @@ class _Words(Struct, frozen=True):
             case typed.Consistent():
                 text, now = spell(expr, env), lower(expr, env)
                 against = self.world.observed[variable_of(expr)].of
-                ways = ("is so", "is not so", "is never so")
+                ways = ("is so", "is not so", "is {} so")
                 return Atom(now, "operations", (), *ways, text, text, of=against)
             case typed.Operation(
                 _, "==", (typed.Opinion(_, kind, owner, _), typed.Display(_, (one,), _)), _
@@ -199,21 +199,21 @@ class _Words(Struct, frozen=True):
                 whole_text = spell(expr, env)
                 now = lower(expr, env)
                 return Atom(
-                    now, "state", whole_text, "is", "is not", "is never", ("true",), whole_text,
+                    now, "state", whole_text, "is", "is not", "is {}", ("true",), whole_text,
                     otherwise=((TRUE, ("is ", now)),),
                 )  # fmt: skip
             case _:
                 text = spell(expr, env)
-                kind = "state" if any(typed.changes(n) for n in nodes(expr)) else "values"
-                ways = ("holds", "does not hold", "never holds")
-                return Atom(lower(expr, env), kind, ("`", *text, "`"), *ways, (), text)
+                about: AtomKind = "state" if _varies(expr) else "values"
+                ways = ("holds", "does not hold", "{} holds")
+                return Atom(lower(expr, env), about, ("`", *text, "`"), *ways, (), text)
 
     def standing(self, expr: typed.Expr, kind: str, process: typed.Expr, env: Env) -> Atom:
         who = lower(process, env)
         rest: Phrase = (kind,)
-        ways = ("is", "is not", "is never")
+        ways = ("is", "is not", "is {}")
         if kind == "crashed":
-            ways, rest = ("has crashed", "has not crashed", "never crashes"), ()
+            ways, rest = ("has crashed", "has not crashed", "{} crashes"), ()
         text = spell(expr, env)
         return Atom(lower(expr, env), "standing", (who,), *ways, rest, text, kind, who)
 
@@ -244,7 +244,7 @@ class _Words(Struct, frozen=True):
                 who = lower(owner, env)
                 return Atom(now, "opinion", (who,), *OPINIONS[kind], (item,), text, kind, who)
             case _:
-                ways = ("is in", "is not in", "is never in")
+                ways = ("is in", "is not in", "is {} in")
                 return Atom(now, "state", shown, *ways, spell(of, env), text)
 
     def entry(self, op: str, item: Expr) -> Phrase:
@@ -309,11 +309,20 @@ class _Words(Struct, frozen=True):
         after: Phrase,
         about: tuple[Expr, ...],
     ) -> Atom:
-        ways = ("was performed", "was not performed", "is never performed")
+        ways = ("was performed", "was not performed", "is {} performed")
         if kind == "effects":
-            ways = ("had its effect", "did not have its effect", "never has its effect")
-        said = "twice" if after else "act"
-        return Atom(now, said, ("act ", *shown), *ways, after, text, kind, None, about)
+            ways = ("had its effect", "did not have its effect", "{} has its effect")
+        return Atom(
+            now,
+            "twice" if after else "act",
+            ("act ", *shown),
+            *ways,
+            after,
+            text,
+            kind,
+            None,
+            about,
+        )
 
     def cause(self, expr: typed.Expr, first: typed.Expr, second: typed.Expr, env: Env) -> Atom:
         pairs = self.world.read("@causes")
@@ -328,7 +337,7 @@ class _Words(Struct, frozen=True):
         sides: list[Phrase] = [
             (build.item(one, 0), f"'s {verb} of ", build.item(one, 1)) for one in pairs_of
         ]
-        ways = ("may have caused", "can't have caused", "never causes")
+        ways = ("may have caused", "can't have caused", "{} causes")
         return Atom(
             lower(expr, env),
             "cause",
@@ -349,22 +358,22 @@ class _Words(Struct, frozen=True):
         sized = any(isinstance(s, typed.Operation) and s.op == "size" for s in (left, right))
         if not _varies(left) and _varies(right) and op in FLIPPED:
             left, right, op = right, left, FLIPPED[op]
-        yes, no, never, after = COMPARED[op]
+        yes, no, later, after = COMPARED[op]
         a, b = spell_measure(left, env), spell_measure(right, env)
         left_now, right_now = lower(left, env), lower(right, env)
-        kind = "values" if not _varies(left) and not _varies(right) else "state"
+        kind: AtomKind = "values" if not _varies(left) and not _varies(right) else "state"
         if sized and kind == "state" and after in ("above ", "below "):
             kind = "guard"
         limit: Phrase = (after, *b, ", which is ", right_now) if _varies(right) else (right_now,)
         if _varies(right):
-            never = {"==": "never equals", "!=": "always equals"}.get(op, never)
+            later = {"==": "{} equals", "!=": "always equals"}.get(op, later)
         if after and not _varies(right):
             limit = (after, right_now)
         otherwise: tuple[tuple[Expr, Phrase], ...] = ()
         if _varies(left):
             wrong: Phrase = ("is ", *limit) if op == "!=" else ("is ", left_now, ", not ", *limit)
             otherwise = ((TRUE, wrong),)
-        return Atom(now, kind, a, yes, no, never, limit, text, otherwise=otherwise)
+        return Atom(now, kind, a, yes, no, later, limit, text, otherwise=otherwise)
 
 
 def spell_measure(expr: typed.Expr, env: Env) -> Phrase:

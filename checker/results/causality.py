@@ -16,9 +16,10 @@ from functools import cached_property
 from msgspec import Struct
 
 from checker.graphs import reached
-from checker.model.ir import CAUGHT_UP
+from checker.model.ir import CAUGHT_UP, VariableKind
 from checker.records import replace
 from checker.results import events as ev
+from checker.results.terms import head
 from checker.results.trace import RECORD, Step, Trace
 
 NOBODY = ""
@@ -188,12 +189,14 @@ def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
     for step in steps[1:]:
         nobodys = lane_of(step) == NOBODY and step.kind != "lose"
         for change in step.changes:
-            everybodys = change.kind == "shared" or (change.kind == "world" and not change.process)
+            everybodys = change.kind is VariableKind.SHARED or (
+                change.kind is VariableKind.WORLD and not change.process
+            )
             if not everybodys:
                 continue
-            if change.variable in last and (nobodys or change.kind == "shared"):
+            if change.variable in last and (nobodys or change.kind is VariableKind.SHARED):
                 causes[step.number].add(last[change.variable])
-            if nobodys or change.kind == "shared":
+            if nobodys or change.kind is VariableKind.SHARED:
                 last[change.variable] = step.number
         if nobodys:
             previous = last.get(NOBODY)
@@ -212,7 +215,7 @@ def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
             causes[step.number].update(written[variable].values())
             readers[variable].add(step.number)
         for change in step.changes:
-            if change.kind == "shared":
+            if change.kind is VariableKind.SHARED:
                 causes[step.number] |= readers.pop(change.variable, set())
             written[change.variable][change.process] = step.number
 
@@ -299,7 +302,7 @@ class _Post:
             ended = None if change.process == lane_of(step) else next(after, None)
             how = CopyOutcome.COUNTED if ended is None else CopyOutcome.RECEIVED
             for (_, to, text), waiting in self._open.items():
-                if to == change.process and waiting and text.partition("(")[0] == message:
+                if to == change.process and waiting and head(text) == message:
                     index = waiting[-1]
                     if self._found[index].sent == step.number:
                         waiting.pop()

@@ -3,7 +3,7 @@ adversary that attains it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
@@ -57,7 +57,7 @@ class Adversary(Struct, frozen=True):
     ``told``: of how many of those the rules say which; ``tree``: visits, the first at the start.
     """
 
-    kind: Annotated[str, OneOf(("worst", "best"))]
+    kind: Literal["worst", "best"]
     states: Natural
     free: Natural
     told: Natural

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from checker.resources import version
 from checker.results.answer import INTERRUPTED
 from checker.results.domains import Amount, Natural, Positive
+from checker.results.events import At
 from checker.results.trace import Trace
 from checker.results.verdict import Word, exit_code_of
 
@@ -35,13 +36,33 @@ class LogOfProcess(Struct, frozen=True):
     explained: Natural
 
 
+class Candidate(Struct, frozen=True):
+    """A reason, ``text``, why no step explains a line; where it is about one that could be it: that
+    ``step`` in words (empty where the line says it), and ``why`` it does not.
+
+    ``false``: the conditions in the handler at ``at`` that are false, as the spec has them.
+    """
+
+    text: str
+    step: str = ""
+    why: str = ""
+    false: tuple[str, ...] = ()
+    at: At | None = None
+
+
 class Obstacle(Struct, frozen=True):
     """A line that is next where the longest explained prefix ends, and for each step that could be
-    it, why it can't be taken (``reasons``); ``steps``: numbers of the steps that these cite."""
+    it, why it can't be taken (``candidates``; ``reasons``: their texts); ``steps``: numbers of the
+    steps that these cite."""
 
     line: LoggedLine
-    reasons: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
     steps: tuple[Natural, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each step that could be the line can't be taken."""
+        return tuple(candidate.text for candidate in self.candidates)
 
 
 class Conformance(Struct, frozen=True):

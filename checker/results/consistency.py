@@ -67,7 +67,7 @@ def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:
 def _names(trace: Trace) -> Iterator[tuple[str, str]]:
     """Yields names of processes, and where they stand."""
     yield from ((fate.process, "fates") for fate in trace.fates)
-    yield from ((lack.process, "lacking") for lack in trace.lacking)
+    yield from ((lack.process, "lacking") for lack in trace.lacking if not lack.is_act)
     for copies in trace.copies:
         names = (copies.sender, *copies.received, *copies.missing)
         yield from ((name, "copies") for name in names)

@@ -14,7 +14,7 @@ from checker.model.interpreter import Constraint, Moves, State
 from checker.model.ir import FairnessKind, Property, TransitionSystem
 from checker.model.types import Value
 from checker.results.show_values import show
-from checker.results.trace import FairnessJustification
+from checker.results.trace import FairnessJustification, FairnessWord, Honoured
 
 
 class Unfair(Exception):
@@ -41,7 +41,7 @@ def fairness_justification(
     entries = []
     for constraint in sorted(constraints, key=lambda c: (c.group, repr(c.key))):
         fairness = constraints[constraint]
-        text, kind = in_words(constraint, fairness), fairness.kind.value
+        text, kind = in_words(constraint, fairness), _word(fairness)
         kept = _justify(constraint, fairness, states, loop, moves)
         if kept is None:
             often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "forever"
@@ -89,7 +89,7 @@ def _justify(
     states: Sequence[State],
     loop: int,
     moves: dict[int, Moves],
-) -> tuple[str, tuple[int, ...]] | None:
+) -> tuple[Honoured, tuple[int, ...]] | None:
     """Returns why the execution is fair to a constraint (``taken``, ``disabled``), and in which
     steps or states; ``None``: it is not."""
     after = {i: i + 1 if i + 1 < len(states) else loop for i in moves}
@@ -104,6 +104,10 @@ def _justify(
     return None
 
 
+def _word(fairness: ir.Fairness) -> FairnessWord:
+    return "strong" if fairness.kind is FairnessKind.STRONG else "weak"
+
+
 def _idle(system: TransitionSystem, state: State) -> list[FairnessJustification]:
     """Returns the fairness constraints whose actions are taken in ``state`` forever, without
     changing anything."""
@@ -115,7 +119,7 @@ def _idle(system: TransitionSystem, state: State) -> list[FairnessJustification]
                 found.setdefault(promise, ir.fairness_of(action))
     entries = []
     for constraint in sorted(found, key=lambda c: (c.group, repr(c.key))):
-        kind = found[constraint].kind.value
+        kind = _word(found[constraint])
         entries.append(
             FairnessJustification(in_words(constraint, found[constraint]), kind, "taken", ())
         )

@@ -1,4 +1,4 @@
-"""Missing indications: those that a property demands and that never occur."""
+"""Missing indications and acts: those that a property demands and that never occur."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import islice
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
 from checker.model.reading import Join, Node, Range
-from checker.model.types import TupleT, Value
+from checker.model.types import Value
 from checker.results.rerun import Run
-from checker.results.show_values import show
+from checker.results.show_values import show, show_parts
 from checker.results.trace import Lack
 from checker.results.truth import Fact, LassoWord, Names, word_of
 
@@ -19,9 +19,9 @@ MOST = 300
 
 
 def lacking(system: TransitionSystem, prop: Property, run: Run) -> tuple[Lack, ...]:
-    """Returns the indications whose absence violates ``prop`` in ``run``, for all values of its
-    variables (:data:`MOST` assignments at most); empty for a safety property, and for one without
-    a reading."""
+    """Returns the indications and acts whose absence violates ``prop`` in ``run``, for all values
+    of its variables (:data:`MOST` assignments at most); empty for a safety property, and for one
+    without a reading."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word = word_of(system, prop, run)
@@ -49,26 +49,26 @@ def _violated(word: LassoWord, node: Node, names: Names) -> Iterator[tuple[Node,
 
 
 def _is_absence(fact: Fact) -> bool:
-    return fact.atom.kind == "history" and not fact.true and fact.mode == "never"
+    return fact.atom.kind in ("history", "act") and not fact.true and fact.mode == "never"
 
 
 def _lack(system: TransitionSystem, word: LassoWord, fact: Fact) -> Lack | None:
-    """Returns the indication that is absent; ``None`` if ``fact`` names no process."""
+    """Returns what is absent; ``None`` if ``fact`` names no process, or is about any act."""
     atom = fact.atom
-    assert atom.owner is not None
+    if atom.owner is None:
+        (act,) = atom.about
+        done = _value(word, act, fact)
+        return None if done is None else Lack("", atom.op, show(act.type, done))
     owner = _value(word, atom.owner, fact)
     who = "" if owner is None else show(atom.owner.type, owner)
     if who not in system.processes:
         return None
     values: list[str] = []
     for part in atom.about:
-        type_, value = part.type, _value(word, part, fact)
+        value = _value(word, part, fact)
         if value is None:
             return Lack(who, atom.op)
-        if isinstance(type_, TupleT) and isinstance(value, tuple):
-            values += [show(t, v) for t, v in zip(type_.items, value, strict=True)]
-        else:
-            values.append(show(type_, value))
+        values += show_parts(part.type, value)
     return Lack(who, atom.op, f"{atom.op}({', '.join(values)})")
 
 

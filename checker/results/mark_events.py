@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 from checker.model import interpreter
+from checker.model.build import author_of
 from checker.model.ir import WORLD, MarkInfo, MarkKind, SourceLocation, TransitionSystem
 from checker.model.types import SetT, Value
 from checker.resources import display_name
@@ -141,7 +142,7 @@ def _call(info: MarkInfo, rest: list[str]) -> Call:
 def _authors(names: tuple[str, ...], texts: list[str]) -> Named:
     """Returns names with values, without names that the tool generated."""
     pairs = zip(names, texts, strict=False)
-    authors = ((name.partition(".")[0], text) for name, text in pairs)
+    authors = ((author_of(name), text) for name, text in pairs)
     return tuple((name, text) for name, text in authors if name and not name.startswith("_"))
 
 

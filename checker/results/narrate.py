@@ -26,6 +26,8 @@ from checker.results.rerun import Moment, Run
 from checker.results.show_values import encode, show
 from checker.results.trace import (
     ERRORS,
+    RECORD,
+    START,
     Change,
     Failure,
     Header,
@@ -33,11 +35,14 @@ from checker.results.trace import (
     ProcessOutcome,
     Step,
     Trace,
+    TraceWord,
 )
 from checker.results.violation_witnesses import sentence, witness
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step report already."""
+SPECS = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+"""Kinds of variables that a spec declares."""
 
 
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
@@ -47,6 +52,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
     values: tuple[tuple[str, str], ...] = ()
+    word: TraceWord
     if prop is not None:
         name, definition, word = prop.asked, prop.definition, "violated"
         values = witness(system, prop, run)
@@ -67,7 +73,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         word=word,
         sentence=said,
         processes=system.processes,
-        variables=tuple((v.name, v.kind.value) for v in system.variables),
+        variables=tuple((v.name, v.kind) for v in system.variables),
         steps=steps,
         fates=fates,
         copies=copies_of(run, system, ever_crashed(whole) | _down(fates)),
@@ -83,7 +89,15 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         origin=None if prop is None else origin_of_property(prop),
         witness=values,
         lacking=() if prop is None else lacking(system, prop, run),
+        reads=() if prop is None else _read_by(system, prop),
     )
+
+
+def _read_by(system: TransitionSystem, prop: Property) -> tuple[str, ...]:
+    """Returns the variables of the spec that ``prop`` reads."""
+    read = {n.variable for n in nodes((prop.bad, *prop.propositions)) if isinstance(n, ir.Read)}
+    spec = (v.name for v in system.variables if v.kind in SPECS and RECORD not in v.name)
+    return tuple(name for name in spec if name in read)
 
 
 def _down(fates: tuple[ProcessOutcome, ...]) -> frozenset[str]:
@@ -126,7 +140,7 @@ def narrate_step(
     return Step(
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
-        kind="start" if moment.transition is None else moment.transition.action.kind.value,
+        kind=START if moment.transition is None else moment.transition.action.kind.value,
         process=_whose(system, moment),
         events=events,
         changes=changes,
@@ -193,8 +207,7 @@ def _changes(
         title, quiet = variable.title or variable.name, variable.kind in QUIET
         for process, was, becomes, is_default in _entries(system, variable, old, new):
             untold = quiet or (process in gone and is_default) or (process, title) in stored
-            kind = variable.kind.value
-            yield Change(variable.name, title, process, was, becomes, kind, untold)
+            yield Change(variable.name, title, process, was, becomes, variable.kind, untold)
 
 
 def _entries(

@@ -68,6 +68,13 @@ def show(type_: Type, value: Value) -> str:
             assert_never(type_)
 
 
+def show_parts(type_: Type, value: Value) -> list[str]:
+    """Returns the members of a tuple, each as text; any other value as the only one."""
+    if not isinstance(type_, TupleT):
+        return [show(type_, value)]
+    return [show(t, v) for t, v in zip(type_.items, cast(Any, value), strict=True)]
+
+
 def _show_case(case: Case, values: tuple[Value, ...]) -> str:
     if not case.fields:
         return case.name

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
-from checker.model.ir import ActionKind, FairnessKind, VariableKind
+from checker.model.ir import VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
+from checker.results.terms import head
 
 FORMAT = 5
 """Version of the trace document; in 5 each kind of event has fields of its own."""
@@ -30,16 +31,22 @@ NO_HANDLER = "no handler takes it"
 RECORDED = "recorded in"
 """The setting in the header of what a log says that happened: no spec has it as a run."""
 
-START = "start"
+START: Final = "start"
 """The kind of step 0."""
 
-STEPS = (START, *ActionKind)
-FAIRNESS = (*FairnessKind, "justice")
-HONOURED = ("taken", "disabled", "holds")
-ROLES = ("", "premise", "goal")
-LEFT_OUT = ("fault", "timeout", "message")
-OUTCOMES = ("holds", "violated", "unknown")
-"""The closed vocabularies of traces."""
+StepKind = Literal[
+    "start", "step", "request", "receive", "lose", "crash", "effect", "recover", "timeout",
+    "detect", "forge", "world",
+]  # fmt: skip
+FairnessWord = Literal["weak", "strong", "justice"]
+Honoured = Literal["taken", "disabled", "holds"]
+Role = Literal["", "premise", "goal"]
+LeftOut = Literal["fault", "timeout", "message"]
+Outcome = Literal["holds", "violated", "unknown"]
+TraceWord = Literal["violated", "error", "run"]
+"""The closed vocabularies of traces; a step's kind is ``start`` or an :class:`ActionKind`."""
+
+LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut)
 
 FAULTY = {
     "byzantine": "Byzantine",
@@ -82,7 +89,7 @@ class Header(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
-    ``kind`` is a :class:`checker.model.ir.VariableKind`; ``quiet`` changes are reported by events
+    ``quiet`` changes are reported by events
     already: of the environment, the links and the histories, and what a process that crashes
     forgets.
     """
@@ -92,7 +99,7 @@ class Change(Struct, frozen=True):
     process: str
     before: str
     after: str
-    kind: Annotated[str, OneOf(VariableKind)]
+    kind: VariableKind
     quiet: bool
 
 
@@ -109,7 +116,7 @@ class Step(Struct, frozen=True):
 
     number: Natural
     action: str
-    kind: Annotated[str, OneOf(STEPS)]
+    kind: StepKind
     process: str
     events: tuple[Event, ...]
     changes: tuple[Change, ...]
@@ -125,7 +132,7 @@ class Step(Struct, frozen=True):
         if len(self.events) != 1 or not isinstance(self.events[0], Received | Forged):
             return ""
         event = self.events[0]
-        record = RECORD + event.message.partition("(")[0]
+        record = RECORD + head(event.message)
         if any(name.endswith(record) for name in self.state):
             return ""
         if any(not change.quiet for change in self.changes):
@@ -150,15 +157,21 @@ class ProcessOutcome(Struct, frozen=True):
 
 
 class Lack(Struct, frozen=True):
-    """An indication that a violated property demands of a process and that never comes.
+    """An indication that a violated property demands of a process and that never comes, or, where
+    ``process`` is empty, an act that never happens.
 
-    ``operator``: which; ``indication``: with its arguments, as an event has it, empty where any
-    would do.
+    ``operator``: which, or ``performed`` or ``effects`` for an act; ``indication``: with its
+    arguments, as an event has it, empty where any would do; of an act its value.
     """
 
     process: str
     operator: str
     indication: str = ""
+
+    @property
+    def is_act(self) -> bool:
+        """Whether it is an act, which no process in particular has to perform."""
+        return not self.process
 
 
 class Interval(Struct, frozen=True):
@@ -203,8 +216,8 @@ class FairnessJustification(Struct, frozen=True):
     """
 
     text: str
-    kind: Annotated[str, OneOf(FAIRNESS)]
-    how: Annotated[str, OneOf(HONOURED)]
+    kind: FairnessWord
+    how: Honoured
     steps: tuple[Natural, ...]
 
 
@@ -230,7 +243,7 @@ class Claim(Struct, frozen=True):
     text: str
     formula: str
     truths: tuple[bool, ...]
-    role: Annotated[str, OneOf(ROLES)] = ""
+    role: Role = ""
 
 
 class Obligation(Struct, frozen=True):
@@ -267,10 +280,10 @@ class Counterfactual(Struct, frozen=True):
     violates it.
     """
 
-    kind: Annotated[str, OneOf(LEFT_OUT)]
+    kind: LeftOut
     what: str
     step: Natural
-    outcome: Annotated[str, OneOf(OUTCOMES)]
+    outcome: Outcome
     why: str = ""
     steps: Natural | None = None
 
@@ -325,18 +338,17 @@ class Trace(Struct, frozen=True):
     something is decided, the values that still can be in each state of ``steps``; empty where that
     is not known.  ``origin``: where the property comes from.
     ``witness``: the names of the spec, with the values for which the property is violated.
-    ``lacking``: the indications whose absence violates the property, if that is why.
+    ``lacking``: the indications and acts whose absence violates the property, if that is why.
+    ``reads``: the variables of the spec that the property reads.
     """
 
     header: Header
     property_name: str
     definition: str
-    word: Annotated[str, OneOf(("violated", "error", "run"))]
+    word: TraceWord
     sentence: str
     processes: tuple[str, ...]
-    variables: tuple[
-        tuple[str, Annotated[str, OneOf(VariableKind)]], ...
-    ]  # name and kind, in the order of the states
+    variables: tuple[tuple[str, VariableKind], ...]  # in the order of the states
     steps: Annotated[tuple[Step, ...], Meta(min_length=1)]
     fates: tuple[ProcessOutcome, ...] = ()
     copies: tuple[Copies, ...] = ()
@@ -354,6 +366,13 @@ class Trace(Struct, frozen=True):
     origin: Origin | None = None
     witness: tuple[tuple[str, str], ...] = ()
     lacking: tuple[Lack, ...] = ()
+    reads: tuple[str, ...] = ()
+
+    @property
+    def without_definition(self) -> str:
+        """``sentence`` without the definition of the property, with which it ends."""
+        definition = " ".join(self.definition.split())
+        return self.sentence.removesuffix(f": {definition}") if definition else self.sentence
 
     @property
     def every_step(self) -> tuple[Step, ...]:

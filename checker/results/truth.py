@@ -7,11 +7,12 @@ Logic of Programs, 1977); a finite execution counts as one that stays in its las
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import assert_never
+from typing import Literal, assert_never
 
 from msgspec import Struct, field
 
 from checker.model import ir
+from checker.model.build import author_of
 from checker.model.evaluate import RunFault, Scope, elements, evaluate
 from checker.model.interpreter import name_values
 from checker.model.ir import Expr, Property, PropertyKind, TransitionSystem
@@ -19,11 +20,15 @@ from checker.model.reading import Atom, Join, Node, Range, Reading, Timed
 from checker.model.types import Value
 from checker.records import replace
 from checker.results.rerun import Run
+from checker.results.trace import Role
 
 Names = Mapping[str, Value]
 
 FEW = 3
 """The largest number of candidates that are named one by one when none is a witness."""
+
+
+Mode = Literal["now", "never", "always", "again", "lasting"]
 
 
 class Fact(Struct, frozen=True):
@@ -39,9 +44,9 @@ class Fact(Struct, frozen=True):
     atom: Atom
     names: Names
     true: bool
-    mode: str
+    mode: Mode
     at: int
-    role: str = ""
+    role: Role = ""
     unknown: Mapping[str, str] = field(default_factory=dict)
     only: str = ""
     range: Range | None = None
@@ -137,7 +142,7 @@ class LassoWord(Struct):
 
     # ---- witnesses ----------------------------------------------------------------------------
 
-    def why(self, node: Node, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
+    def why(self, node: Node, names: Names, wanted: bool, at: int, mode: Mode) -> Iterator[Fact]:
         """Yields facts for which ``node`` is ``wanted`` at ``at``, which it is (``mode``: and
         stays)."""
         match node:
@@ -165,7 +170,7 @@ class LassoWord(Struct):
                 yield from self.of_range(node, names, wanted, at, mode)
 
     def in_time(
-        self, node: Timed, names: Names, wanted: bool, at: int, mode: str
+        self, node: Timed, names: Names, wanted: bool, at: int, mode: Mode
     ) -> Iterator[Fact]:
         """Does the same as :meth:`why`, of a temporal formula."""
         later = [*range(at, len(self.states)), *range(self.loop, at)]
@@ -185,8 +190,7 @@ class LassoWord(Struct):
                 row = self.truth(part, names)
                 lasting = not any(row[self.loop :])
                 when = next(j for j in range(self.loop, len(row)) if not row[j])
-                how = "never" if lasting else "again"
-                yield from self.why(part, names, False, when, how)
+                yield from self.why(part, names, False, when, "never" if lasting else "again")
             case "eventually", (part,):
                 row = self.truth(part, names)
                 when = next((j for j in later if row[j]), len(row) - 1)
@@ -197,7 +201,7 @@ class LassoWord(Struct):
                 return
 
     def of_range(
-        self, node: Range, names: Names, wanted: bool, at: int, mode: str
+        self, node: Range, names: Names, wanted: bool, at: int, mode: Mode
     ) -> Iterator[Fact]:
         """Does the same as :meth:`why`, of a quantifier: one witness, or that there is none."""
         if (node.kind == "exists") is not wanted:
@@ -209,16 +213,18 @@ class LassoWord(Struct):
                 continue
             if self.truth(node.body, inner)[at] is not wanted:
                 continue
-            given = "premise" if node.kind == "forall" else ""
+            given: Role = "premise" if node.kind == "forall" else ""
             if node.among is not None:
                 yield Fact(node.among, inner, True, "now", at, given)
             if node.where is not None:
                 yield from _as(given, self.why(node.where, inner, True, at, "now"))
-            goal = "goal" if node.kind == "forall" and not _has_premise(node.body) else ""
+            goal: Role = "goal" if node.kind == "forall" and not _has_premise(node.body) else ""
             yield from _as(goal, self.why(node.body, inner, wanted, at, mode))
             return
 
-    def nobody(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
+    def nobody(
+        self, node: Range, names: Names, wanted: bool, at: int, mode: Mode
+    ) -> Iterator[Fact]:
         """Yields facts for which no value makes the quantifier's body what it would have to be."""
         if not wanted:
             simple = list(self.simple(node, node.body, names, at, mode))
@@ -241,7 +247,7 @@ class LassoWord(Struct):
             found = [Fact(_whole(node), names, wanted, mode, at, range=node)]
         yield from found
 
-    def simple(self, node: Range, body: Node, names: Names, at: int, mode: str) -> Iterator[Fact]:
+    def simple(self, node: Range, body: Node, names: Names, at: int, mode: Mode) -> Iterator[Fact]:
         """Yields ``no process delivered a``, where it can be put like that."""
         unknown = {node.name: node.noun}
         if node.among is not None:
@@ -254,7 +260,7 @@ class LassoWord(Struct):
         only = ""
         if guard is not None and rest is not None:
             body, only = rest, "correct"
-        how = mode
+        how: Mode = mode
         match body:
             case Timed("eventually", (Timed("always", (part,)),)):
                 body, how = part, "lasting"
@@ -288,12 +294,13 @@ def _connective_truth(op: str, rows: list[list[bool]]) -> list[bool]:
             return [both(column) for column in columns]
 
 
-def _other(mode: str) -> str:
+def _other(mode: Mode) -> Mode:
     """Returns the mode of what is denied."""
-    return {"never": "always", "always": "never"}.get(mode, mode)
+    opposite: dict[Mode, Mode] = {"never": "always", "always": "never"}
+    return opposite.get(mode, mode)
 
 
-def _as(role: str, facts: Iterator[Fact]) -> Iterator[Fact]:
+def _as(role: Role, facts: Iterator[Fact]) -> Iterator[Fact]:
     """Yields ``facts`` with a role, where they have none yet."""
     for fact in facts:
         yield fact if fact.role or not role else replace(fact, role=role)
@@ -322,7 +329,7 @@ def _of_somebody(node: Node) -> bool:
 
 def _whole(node: Range) -> Atom:
     """Returns a quantifier as an atom that can only be written as in the spec."""
-    ways = ("holds", "does not hold", "never holds")
+    ways = ("holds", "does not hold", "{} holds")
     return Atom(ir.FALSE, "state", ("`", *node.formula, "`"), *ways, (), node.formula)
 
 
@@ -344,8 +351,7 @@ def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
     it."""
     assert prop.reading is not None
     hints = {
-        param.name.partition(".")[0]: value
-        for param, value in zip(prop.params, run.values, strict=True)
+        author_of(param.name): value for param, value in zip(prop.params, run.values, strict=True)
     }
     last = prop.kind is PropertyKind.INVARIANT or run.loop is None
     if last and not prop.reading.of_runs:

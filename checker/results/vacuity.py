@@ -19,9 +19,13 @@ from checker.records import replace
 from checker.resources import display_name
 from checker.results.answer import Answer
 from checker.results.bounds import named_limits
-from checker.results.verdict import Covered
+from checker.results.verdict import Covered, CoveredKind
 
-COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
+COVERED: dict[MarkKind, CoveredKind] = {
+    MarkKind.HANDLER: "handler",
+    MarkKind.BRANCH: "branch",
+    MarkKind.POINT: "point",
+}
 """The kinds of marks in a coverage report."""
 UNFAIR = "fairness admits no run: whatever happens, some fairness assumption is violated"
 
@@ -136,7 +140,7 @@ def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
         at = info.place or SourceLocation("", 0, 0)
         reached = any(index in answer.reached_marks for index, _ in group)
         file = display_name(at.file)
-        found.append(Covered(info.kind.value, info.text, file, at.line, at.column, reached))
-    order = [kind.value for kind in COVERED]
+        found.append(Covered(COVERED[info.kind], info.text, file, at.line, at.column, reached))
+    order = list(COVERED.values())
     found.sort(key=lambda c: (c.file, c.line, order.index(c.kind), c.column))
     return tuple(found)

@@ -7,7 +7,7 @@ one value can still be decided, *univalent* where one can, and *silent* where no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ CORNERS = ("agreement", "nontriviality", "termination")
 """The corners of the triangle of which a deterministic asynchronous protocol that one crash can
 meet has to give up one."""
 KEPT = ("kept", "given up", "unknown")
-LOOPS = ("bivalent", "undecided")
+Loop = Literal["bivalent", "undecided"]
 
 
 class Without(Struct, frozen=True):
@@ -124,7 +124,7 @@ class UndecidedRun(Struct, frozen=True):
     again, in words; ``empty`` where it just stays.
     """
 
-    kind: Annotated[str, OneOf(LOOPS)]
+    kind: Loop
     trace: Trace
     schedule: tuple[str, ...] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from typing import Annotated, assert_never
+from typing import Annotated, Literal, assert_never
 
 from msgspec import Struct
 
@@ -197,13 +197,16 @@ class ScenarioVerdict(Struct, frozen=True):
     possible: tuple[str, ...] = ()
 
 
+CoveredKind = Literal["handler", "branch", "point"]
+
+
 class Covered(Struct, frozen=True):
     """A place of the spec, and whether it was reached.
 
     ``kind`` is ``handler``, ``branch`` or ``point`` (where a crash may fall inside a handler).
     """
 
-    kind: Annotated[str, OneOf(("handler", "branch", "point"))]
+    kind: CoveredKind
     text: str
     file: str
     line: Natural

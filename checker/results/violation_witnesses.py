@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checker.model import ir
+from checker.model.build import author_of
 from checker.model.evaluate import Scope, elements, evaluate
 from checker.model.interpreter import State, holds, name_values
 from checker.model.ir import Expr, Op, Property, PropertyKind, Quantifier, TransitionSystem
@@ -68,7 +69,7 @@ def bindings(system: TransitionSystem, expr: Expr, state: State) -> tuple[Bindin
 def _authors(found: Iterable[Binding]) -> tuple[Binding, ...]:
     authors: dict[str, Binding] = {}
     for name, type_, value in found:
-        shown = name.partition(".")[0]
+        shown = author_of(name)
         if shown and not shown.startswith("_"):
             authors.setdefault(shown, (shown, type_, value))
     return tuple(authors.values())

@@ -160,7 +160,7 @@ def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way
 
 def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     """Returns phrases for what the step does, the best one first."""
-    lead = leading(transition.action.kind, events)
+    lead = leading(transition.action.kind.value, events)
     if lead is None:
         name, said = transition.action.name, going_on(within(transition), inner(transition))
         return [said, name] if said else [name]

@@ -53,9 +53,17 @@ SAID, TIMER = "@said", "@timer."
 """Parts of the names of variables: what a failure detector has indicated, and a timer."""
 
 
+class FalseCondition(Struct, frozen=True):
+    """A condition that is false, in words; ``spelled``: as the spec has it, empty for one of the
+    world."""
+
+    text: str
+    spelled: str = ""
+
+
 def false_conditions(
     system: TransitionSystem, state: State, action: Action, transition: Transition
-) -> tuple[str, ...]:
+) -> tuple[FalseCondition, ...]:
     """Returns why the instance of ``action`` that ``transition`` is of is not enabled in ``state``.
 
     ``transition`` is one of the action without its conditions.  Empty where it is enabled.
@@ -67,9 +75,9 @@ def false_conditions(
     false = [c for whole in demanded for c in _conjuncts(whole) if _is_false(c, scope)]
     told = [_Telling(system, action, scope).world(c) for c in false]
     spec = [_condition(c, scope) for c in action.conditions if _is_false(c.holds, scope)]
-    world = [text for text in told if text]
+    world = [FalseCondition(text) for text in told if text]
     if not world and not spec:
-        world = [f"`{dump.text(c)}` is false" for c in false]
+        world = [FalseCondition(f"`{dump.text(c)}` is false") for c in false]
     return tuple(dict.fromkeys([*world, *spec]))
 
 
@@ -90,7 +98,7 @@ def _is_false(expr: Expr, scope: Scope) -> bool:
         return False
 
 
-def _condition(condition: ir.Condition, scope: Scope) -> str:
+def _condition(condition: ir.Condition, scope: Scope) -> FalseCondition:
     """Returns ``#received(ECHO) >= T + 1` is false: #received(ECHO) = 1, T = 1``."""
     values = []
     for text, term in condition.terms:
@@ -101,7 +109,7 @@ def _condition(condition: ir.Condition, scope: Scope) -> str:
         except RunFault:
             continue
     more = f": {', '.join(values)}" if values else ""
-    return f"`{condition.text}` is false{more}"
+    return FalseCondition(f"`{condition.text}` is false{more}", condition.text)
 
 
 class _Telling(Struct, frozen=True):

@@ -3,7 +3,6 @@ for is not there."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from checker.diagnostics.english import listing
@@ -12,13 +11,12 @@ from checker.model import ir
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.results.causality import CopyOutcome, causality
 from checker.results.events import Event, Indicated
+from checker.results.terms import head, names
 from checker.results.trace import Trace
 from checker.words.events import sentence
 
 FEW = 3
 """The largest number of messages that are named."""
-
-_MESSAGE = re.compile(r"(\w+)(?:\(|$)")
 
 
 def phrases_of_events(events: Iterable[Event]) -> list[str]:
@@ -54,7 +52,7 @@ def not_now(words: str, system: TransitionSystem, trace: Trace) -> tuple[str, ..
     """Returns a line for each handler that indicates what ``words`` say, with the messages that are
     on their way to it; none where no handler does."""
     who, _, what = words.partition(" ")
-    verb = re.split(r"[ (]", what)[0]
+    verb = head(what).partition(" ")[0]
     under_way = [
         arrow.message
         for arrow in causality(trace).arrows
@@ -72,8 +70,8 @@ def not_now(words: str, system: TransitionSystem, trace: Trace) -> tuple[str, ..
 
 def _messages_text(who: str, handler: str, under_way: list[str]) -> str:
     """Returns what is on its way to ``who`` of the messages that ``handler`` takes."""
-    taken = set(_MESSAGE.findall(handler.partition(" from ")[0]))
-    there = [m for m in dict.fromkeys(under_way) if taken & set(_MESSAGE.findall(m))]
+    taken = set(names(handler.partition(" from ")[0]))
+    there = [m for m in dict.fromkeys(under_way) if taken & set(names(m))]
     if not there:
         return f", and no message for that is on its way to {who}"
     named = listing([*there[:FEW], "others"] if len(there) > FEW else there)

@@ -26,11 +26,12 @@ from checker.model.tree import nodes
 from checker.records import replace
 from checker.results.bounds import not_followed
 from checker.results.causality import Arrow, CopyOutcome, causality
-from checker.results.events import Crashed
-from checker.results.mark_events import acting, trace_events
+from checker.results.conformance import Candidate
+from checker.results.events import Crashed, Event, Received
+from checker.results.mark_events import acting, at, trace_events
 from checker.results.trace import Trace
 from checker.simulate.choices import choices, phrases_of_transition
-from checker.simulate.false_conditions import false_conditions
+from checker.simulate.false_conditions import FalseCondition, false_conditions
 from checker.simulate.not_indicated import done_before, not_now, phrases_of_events
 from checker.simulate.phrase_matching import best_matches, process_of
 from checker.words.steps import leading_kinds
@@ -42,18 +43,21 @@ LARGEST = 2000
 """The largest number of instances of an action that are tried."""
 
 _RECEIVES = re.compile(
-    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?$"
+    r"(?P<to>\w+'*) receives(?: (?P<message>.*?))??(?: from (?P<sender>\w+'*))?"
+    r"(?P<crash>, and crashes.*)?$"
 )
 
 
 class Reason(Struct, frozen=True):
     """Why a step can't be taken: ``text``, which cites the ``steps`` of the trace with these
     numbers; ``explains``: false where it only says that no step is meant, or what else is enabled.
+    ``candidate``: the same for a report.
     """
 
     text: str
     steps: tuple[int, ...] = ()
     explains: bool = True
+    candidate: Candidate | None = None
 
 
 def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) -> tuple[Reason, ...]:
@@ -80,12 +84,13 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     ]
     if doing:
         return tuple(_it_can(f"`{text}` does it") for text in doing[:MOST])
-    found = (*_done_before(words, trace), *map(Reason, _disabled(words, system, state)))
+    found = (*_done_before(words, trace), *_disabled(words, system, state))
     if found:
         return found
     message = _RECEIVES.match(words)
     if message is not None:
-        can = [way.text for way in choices(system, state).ways if _is_about(message, way.text)]
+        ways = choices(system, state).ways
+        can = [way.text for way in ways if _is_about(message, trace_events(system, way.events))]
         if can:
             return tuple(map(_it_can, can))
         why = _why_not_received(message["to"], message["message"] or "", message["sender"], trace)
@@ -104,14 +109,16 @@ def _done_before(words: str, trace: Trace) -> tuple[Reason, ...]:
     return () if done is None else (Reason(*done),)
 
 
-def _is_about(asked: re.Match[str], phrase: str) -> bool:
-    """Returns whether ``phrase`` is a reception of the message that is asked for."""
-    found = _RECEIVES.match(phrase)
-    return (
-        found is not None
-        and found["to"] == asked["to"]
-        and asked["sender"] in (None, found["sender"])
-        and _has(found["message"], asked["message"] or "")
+def _is_about(asked: re.Match[str], events: tuple[Event, ...]) -> bool:
+    """Returns whether ``events`` are a reception of the message that is asked for, with a crash if
+    that is asked for, too."""
+    crashes = any(isinstance(event, Crashed) for event in events)
+    return (crashes or asked["crash"] is None) and any(
+        isinstance(event, Received)
+        and event.process == asked["to"]
+        and asked["sender"] in (None, event.sender)
+        and _has(event.message, asked["message"] or "")
+        for event in events
     )
 
 
@@ -132,25 +139,34 @@ def _instead(who: str, system: TransitionSystem, state: State) -> tuple[Reason, 
 # ---- steps that are not enabled ---------------------------------------------------------------
 
 
-def _disabled(words: str, system: TransitionSystem, state: State) -> tuple[str, ...]:
-    """Returns a line for each step that ``words`` describe, or that would do what they describe."""
+def _disabled(words: str, system: TransitionSystem, state: State) -> tuple[Reason, ...]:
+    """Returns a reason for each step that ``words`` describe, or that would do what they do."""
     steps = [
         (each, phrases_of_transition(system, state, each.transition))
         for each in instances_of_all(system, state)
     ]
     named = best_matches(words, steps)
     doing = [each for each, _ in steps if _would_do(each, words, system)]
-    lines: dict[str, tuple[str, ...]] = {}
+    lines: dict[str, tuple[Action, tuple[FalseCondition, ...]]] = {}
     for each, (phrase, *_) in steps:
         if each not in (named or doing):
             continue
         false = false_conditions(system, state, each.action, each.transition)
-        if phrase not in lines or len(false) < len(lines[phrase]):
-            lines[phrase] = false
-    reasons = {phrase: listing(false) for phrase, false in lines.items() if false}
-    if named and len(reasons) == 1:
-        return tuple(reasons.values())
-    return tuple(f"{phrase}: {why}" for phrase, why in reasons.items())[:MOST]
+        if phrase not in lines or len(false) < len(lines[phrase][1]):
+            lines[phrase] = each.action, false
+    reasons = {phrase: found for phrase, found in lines.items() if found[1]}
+    alone = bool(named) and len(reasons) == 1
+    return tuple(
+        _false("" if alone else phrase, action, false)
+        for phrase, (action, false) in islice(reasons.items(), MOST)
+    )
+
+
+def _false(phrase: str, action: Action, false: tuple[FalseCondition, ...]) -> Reason:
+    why = listing(each.text for each in false)
+    text = f"{phrase}: {why}" if phrase else why
+    spelled = tuple(each.spelled for each in false if each.spelled)
+    return Reason(text, candidate=Candidate(text, phrase, why, spelled, at(action.place)))
 
 
 class Instance(Struct, frozen=True):

@@ -30,6 +30,7 @@ from checker.results.valence import (
     Branch,
     Critical,
     Level,
+    Loop,
     Nearest,
     Start,
     UndecidedRun,
@@ -265,6 +266,7 @@ def _holder(branches: Sequence[Branch]) -> str:
 
 def _undecided(computed: Computed) -> UndecidedRun | None:
     """Returns an admissible run that never decides: bivalent forever, if there is one."""
+    kind: Loop
     kind, path = "bivalent", computed.graph.undecided_run(bivalent=True)
     if path is None:
         kind, path = "undecided", computed.graph.undecided_run(bivalent=False)

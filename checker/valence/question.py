@@ -21,6 +21,7 @@ from checker.language.typecheck.histories import history_name
 from checker.language.typecheck.scope import suggestion
 from checker.language.typecheck.world_settings import world_of
 from checker.model import ir
+from checker.model.build import author_of
 from checker.model.ir import Apply, Const, Expr, Op, Quant
 from checker.model.tree import nodes, rewritten
 from checker.model.types import BOOL, Type, Value, universe
@@ -132,7 +133,7 @@ def decisions_of(made: Instantiated, question: Question) -> Decisions:
 
 
 def _binds_value(node: object) -> TypeGuard[Quant]:
-    return isinstance(node, Quant) and node.name.partition(".")[0] == VALUE
+    return isinstance(node, Quant) and author_of(node.name) == VALUE
 
 
 def _equals(whole: Expr, inner: Quant, item: Type, value: Value) -> Expr:

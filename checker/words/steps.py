@@ -8,7 +8,7 @@ from typing import Any
 from checker.diagnostics.english import listing
 from checker.model.ir import ActionKind
 from checker.results import events as ev
-from checker.results.trace import START, Step
+from checker.results.trace import START, Lack, Step, StepKind
 from checker.words.events import assignment, sentence
 
 LEADING: dict[ActionKind, tuple[Any, ...]] = {
@@ -42,7 +42,7 @@ def leading_kinds(kind: ActionKind) -> frozenset[str]:
     return frozenset(str(each.__struct_config__.tag) for each in classes)
 
 
-def leading(kind: str, events: tuple[ev.Event, ...]) -> ev.Event | None:
+def leading(kind: StepKind, events: tuple[ev.Event, ...]) -> ev.Event | None:
     """Returns the event after which a step of that kind is named; ``None`` where it has none."""
     if kind == START:
         return None
@@ -70,7 +70,7 @@ def going_on(process: str, inner: str) -> str:
 
 def crashes_inside(step: Step) -> bool:
     """Returns whether a process crashes inside the handler that runs in ``step``."""
-    return step.kind != ActionKind.CRASH and any(isinstance(e, ev.Crashed) for e in step.events)
+    return step.kind != "crash" and any(isinstance(e, ev.Crashed) for e in step.events)
 
 
 def pauses_inside(step: Step) -> bool:
@@ -105,3 +105,9 @@ def outcome_texts(step: Step) -> Iterator[str]:
         if not change.quiet:
             whose = f" of {change.process}" if change.process else ""
             yield f"{change.title}{whose}: {change.before} → {change.after}"
+
+
+def act_never_done(lack: Lack) -> str:
+    """Returns ``act a is never performed`` for an act that a property demands."""
+    never = "never has its effect" if lack.operator == "effects" else "is never performed"
+    return f"act {lack.indication} {never}"

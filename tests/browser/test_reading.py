@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.html import page_of
 from checker.results.trace import Change, Trace
@@ -163,8 +164,8 @@ def test_a_narrow_page_starts_at_its_left_edge(open_page: Open) -> None:
 
 def test_what_a_crash_forgets_is_no_change(open_page: Open) -> None:
     values = {"seen": {"#map": [["p1", ["a"]], ["p2", []], ["p3", []]]}}
-    gone = Change("seen", "seen", "p1", "[a]", "[]", "local", True)
-    told = Change("seen", "seen", "p2", "[]", "[b]", "local", False)
+    gone = Change("seen", "seen", "p1", "[a]", "[]", VariableKind.LOCAL, True)
+    told = Change("seen", "seen", "p2", "[]", "[b]", VariableKind.LOCAL, False)
     run = trace(step(1, crash("p1"), changes=(gone,)), step(2, request("p2", "b"), changes=(told,)))
     states = (replace(each, state=values) for each in run.steps)
     run = replace(run, steps=tuple(states), variables=(("seen", "local"),))

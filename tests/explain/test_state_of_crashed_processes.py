@@ -63,7 +63,7 @@ def test_what_is_read_of_a_process_that_is_down(
     ],
 )
 def test_what_is_asked_of_processes_that_are_up_has_no_hint(formula: str, tmp_path: Path) -> None:
-    assert "as it was when" not in said(formula, "", "", tmp_path)
+    assert "as when it stopped" not in said(formula, "", "", tmp_path)
 
 
 LEADERS = """

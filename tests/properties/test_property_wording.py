@@ -153,14 +153,14 @@ def test_a_message_of_several_senders_keeps_its_sender(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("op", "expected"),
     [
-        ("deliver", ("delivered", "has not delivered", "never delivers")),
-        ("decide", ("decided", "has not decided", "never decides")),
-        ("broadcast", ("broadcast", "has not broadcast", "never broadcasts")),
-        ("send", ("sent", "has not sent", "never sends")),
-        ("write", ("wrote", "has not written", "never writes")),
-        ("reply", ("replied", "has not replied", "never replies")),
-        ("push", ("pushed", "has not pushed", "never pushes")),
-        ("lock_room", ("lock roomed", "has not lock roomed", "never lock rooms")),
+        ("deliver", ("delivered", "has not delivered", "{} delivers")),
+        ("decide", ("decided", "has not decided", "{} decides")),
+        ("broadcast", ("broadcast", "has not broadcast", "{} broadcasts")),
+        ("send", ("sent", "has not sent", "{} sends")),
+        ("write", ("wrote", "has not written", "{} writes")),
+        ("reply", ("replied", "has not replied", "{} replies")),
+        ("push", ("pushed", "has not pushed", "{} pushes")),
+        ("lock_room", ("lock roomed", "has not lock roomed", "{} lock rooms")),
     ],
 )
 def test_verbs(op: str, expected: tuple[str, str, str]) -> None:

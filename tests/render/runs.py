@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.results import events as ev
 from checker.results.trace import Change, Lack, Step, Trace
@@ -59,7 +60,7 @@ def unheard() -> Trace:
 def everything() -> Trace:
     """Each kind of step, event and end of a message once at least; p3 is Byzantine."""
     split = ev.Partitioned(("p2",))
-    shared = Change("cut off", "cut off", "", "{}", "{p2}", "world", False)
+    shared = Change("cut off", "cut off", "", "{}", "{p2}", VariableKind.WORLD, False)
     steps = [
         step(1, request("p1", 'broadcast(<&">)'),
              send("p1", 'DATA(<&">)', "p1", "p2", "p3")),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.html import page_of
 from checker.render.html.comparison import align
@@ -161,7 +162,7 @@ def test_what_the_spec_does_not_have_is_shown_by_its_title_only(broken: Trace, n
     titles = [cell.title for cell in states_of(made).cells]
     assert name not in titles
     assert "fd.own" in titles
-    change = Change(name, "fd.suspects", "", "0", "1", "local", False)
+    change = Change(name, "fd.suspects", "", "0", "1", VariableKind.LOCAL, False)
     last = replace(broken.steps[-1], changes=(*broken.steps[-1].changes, change))
     titles = [cell.title for cell in states_of(replace(made, steps=(*made.steps[:-1], last))).cells]
     assert "fd.suspects" in titles and name not in titles

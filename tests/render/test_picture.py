@@ -19,7 +19,7 @@ from checker.render.terminal.columns import shorten
 from checker.results.causality import CopyOutcome, causality
 from checker.results.events import Chosen, Indicated
 from checker.results.narrate import narrate
-from checker.results.trace import Explanation, Trace
+from checker.results.trace import Explanation, Lack, Trace
 from tests.render.every_view import LAYOUTS, check_labels, check_order
 from tests.render.runs import busy, everything, half_heard, round_and_round, unheard
 from tests.results.by_hand import (
@@ -420,13 +420,11 @@ def test_nobody_lacks_an_act_of_another() -> None:
 
 
 def test_what_is_never_done_is_said_at_its_client() -> None:
-    said = "p2, which is correct, submitted a; act a never has its effect."
     run = replace(
         half_heard(),
         property_name="exactly_once over effects",
         witness=(("p", "p2"), ("m", "a")),
-        lacking=(),
-        explanation=Explanation(sentences=(f"Exactly once over effects fails: {said}",)),
+        lacking=(Lack("", "effects", "a"),),
     )
     (violation,) = picture_of(run).violations
     assert (violation.lane, violation.text) == ("p2", "act a never has its effect")

@@ -7,6 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.terminal import marks
 from checker.render.terminal.canvas import as_text
@@ -221,21 +222,12 @@ def test_context_is_faded_and_marked() -> None:
     assert "(n) a step that the violation does not depend on" in "\n".join(drawn(EVERYTHING))
 
 
-def test_state_is_shown_where_the_property_speaks_of_it() -> None:
-    from checker.results.events import At
-    from checker.results.trace import Header, Source
-
-    text = "\n\nproperty one_holder :\n  always p.holding => p == q\n\nproperty other : q.seen\n"
-    header = Header("0", "a.bcast", "c", sources=(Source("a.bcast", "", text),))
+def test_state_is_shown_if_the_property_reads_it() -> None:
     changes = (
-        Change("holding", "holding", "p1", "false", "true", "state", False),
-        Change("seen", "seen", "p1", "0", "1", "state", False),
+        Change("holding", "holding", "p1", "false", "true", VariableKind.LOCAL, False),
+        Change("seen", "seen", "p1", "0", "1", VariableKind.LOCAL, False),
     )
-    made = replace(
-        trace(step(1, request("p1", "go"), changes=changes)),
-        header=header,
-        at=At("a.bcast", 3, 1),
-    )
+    made = replace(trace(step(1, request("p1", "go"), changes=changes)), reads=("holding",))
     shown = "\n".join(drawn(made))
     assert "holding = true" in shown
     assert "seen" not in shown
@@ -292,7 +284,9 @@ def test_in_fine_steps_copies_that_never_left_are_not_sent() -> None:
 
 def test_what_several_have_counted_at_once() -> None:
     """Two copies to the same side that were received as they were sent, and nothing after that."""
-    noted = tuple(replace(wrote("@received.ECHO", "history"), process=who) for who in ("p2", "p3"))
+    noted = tuple(
+        replace(wrote("@received.ECHO", VariableKind.HISTORY), process=who) for who in ("p2", "p3")
+    )
     made = trace(replace(step(1, send("p1", "ECHO", "p2", "p3")), changes=noted))
     (line,) = (text for text in drawn(made) if text.count(marks.RIGHT) == 2)
     assert "ECHO" in line

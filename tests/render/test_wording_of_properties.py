@@ -69,6 +69,27 @@ protocol Trusting implements ReliableBroadcast {
 check c of Trusting { n = 3  faults byzantine <= 1  clients { p1 broadcasts a }  prove honest }
 """
 
+LEADING = """
+protocol Leading {
+  state phase : enum { follower, leader } = follower
+  state term : 0..1 = 0
+  define leads(p: Proc): bool = p.phase == leader
+  upon condition phase == follower { phase := leader  term := 1 }
+  property one "The term of a leader says nothing." :
+    always forall p, q in Proc: leads(p) and leads(q) => p == q
+}
+check c of Leading { n = 2  prove one }
+"""
+
+LAZY = """
+protocol Lazy {
+  state ready = false
+  upon condition ready { ready := false  perform 1 }
+  property arrives : forall p in Proc, k in (1..1): correct(p) ~> k in performed
+}
+check c of Lazy { n = 1  prove arrives }
+"""
+
 
 def violated(folder: Path, spec: str) -> Trace:
     path = folder / "spec.bcast"
@@ -99,6 +120,18 @@ def test_each_process_lacks_what_it_broadcast_itself(tmp_path: Path) -> None:
 
 def test_a_safety_property_demands_nothing(tmp_path: Path) -> None:
     assert violated(tmp_path, TRUSTING).lacking == ()
+
+
+def test_state_is_that_which_the_formula_reads(tmp_path: Path) -> None:
+    """It reads ``phase`` through a definition; ``term`` is only a word of its text."""
+    trace = violated(tmp_path, LEADING)
+    assert trace.reads == ("phase",)
+
+
+def test_an_act_that_never_happens_is_of_no_process(tmp_path: Path) -> None:
+    trace = violated(tmp_path, LAZY)
+    assert trace.lacking == (Lack("", "performed", "1"),)
+    assert ends(trace) == [("p1", "act 1 is never performed")]
 
 
 TWO_TEXTS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.results import events as ev
 from checker.results.trace import Change, Explanation, Header, ProcessOutcome, Step, Trace
@@ -75,7 +76,7 @@ def suspect(who: str, whom: str) -> ev.OracleIndicated:
     return ev.OracleIndicated(call(f"suspect({whom})", "p"), process=who)
 
 
-def wrote(variable: str, kind: str = "shared") -> Change:
+def wrote(variable: str, kind: VariableKind = VariableKind.SHARED) -> Change:
     return Change(variable, variable, "", "0", "1", kind, False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.results.causality import NOBODY, CopyOutcome, causality
 from checker.results.events import ClockTicked, Healed, Partitioned, RoundEnded
@@ -48,7 +49,10 @@ def test_of_two_equal_messages_the_first_is_received_first() -> None:
 
 
 def test_messages_that_are_only_counted_are_received_as_they_are_sent() -> None:
-    noted = [Change("@received.M", "received M", p, "{}", "{p1}", "local", True) for p in NAMES]
+    noted = [
+        Change("@received.M", "received M", p, "{}", "{p1}", VariableKind.LOCAL, True)
+        for p in NAMES
+    ]
     run = trace(
         step(1, send("p1", "M(a)", *NAMES), changes=noted),
         step(2, request("p2", "x()")),
@@ -174,7 +178,9 @@ def test_a_tick_of_a_clock_is_a_step_of_its_process_and_of_no_other() -> None:
 
 
 def test_the_end_of_a_round_concerns_those_for_which_it_changes_something() -> None:
-    timers = [Change("@timer", "timer", p, "1", "0", "world", True) for p in ("p1", "p2")]
+    timers = [
+        Change("@timer", "timer", p, "1", "0", VariableKind.WORLD, True) for p in ("p1", "p2")
+    ]
     run = trace(
         step(1, request("p1", "x()")),
         step(2, request("p3", "x()")),

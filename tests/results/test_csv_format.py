@@ -6,12 +6,13 @@ import csv
 import io
 
 from checker.formats.csv_format import COLUMNS, trace_to_csv
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.results.events import Partitioned
 from checker.results.trace import Change
 from tests.results.by_hand import lose, receive, request, send, step, trace
 
-CHANGE = Change("seen", "seen", "p2", "{}", '{"a, b"}', "state", False)
+CHANGE = Change("seen", "seen", "p2", "{}", '{"a, b"}', VariableKind.LOCAL, False)
 QUIET = replace(CHANGE, quiet=True, title="hidden")
 MADE = trace(
     step(1, request("p1", 'say("a, b")'), send("p1", 'SAY("a, b")', "p2", "p3")),

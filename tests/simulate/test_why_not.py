@@ -71,6 +71,8 @@ SAID = [
     (EAGER, ("p1 broadcasts a", "p2 receives COPY"), "p2 receives COPY(DATA(p1, a)) from p1",
      "COPY(DATA(p1, a)) from p1 to p2 was received in step 2"),
     (EAGER, (), "p2 receives DATA", "no DATA is on its way to p2: none has been sent"),
+    (EAGER, (), "p2 receives DATA from p1, and crashes",
+     "no DATA from p1 is on its way to p2: none has been sent"),
     (EAGER, ("p1 broadcasts a",), "p2 receives DATA",
      "it can: p2 receives COPY(DATA(p1, a)) from p1"),
     (EAGER, ("p1 broadcasts a",), "p2 delivers a",

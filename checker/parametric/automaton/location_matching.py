@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from checker.instantiate.world import BYZANTINE, CRASHED
 from checker.model import ir
-from checker.model.build import conj, equal, item
+from checker.model.build import author_of, conj, equal, item
 from checker.model.interpreter import State
 from checker.model.ir import Block, Expr, TransitionSystem, domain_item
 from checker.model.types import (
@@ -216,7 +216,7 @@ def _restrict_action(action: ir.Action, process: int) -> ir.Action:
     for param in action.params:
         type_ = domain_item(param.domain)
         local: Expr = ir.Local(type_, param.name)
-        named = param.name.partition(".")[0]
+        named = author_of(param.name)
         if named == "envelope" and isinstance(type_, TupleT):
             local = item(local, 1)
         elif named not in ("self", "to", "victim"):

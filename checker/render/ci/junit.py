@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as Xml
 
+from checker.diagnostics.visible import xml_text
 from checker.render.ci.outcomes import NOWHERE, NotRun, Outcome, Places, outcomes_of
 from checker.results.verdict import Report
-
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has not."""
 
 
 def junit_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
@@ -31,7 +28,7 @@ def junit_of(found: Sequence[Report | NotRun], places: Places = NOWHERE) -> str:
         root.set(key, value)
     Xml.indent(root)
     text = Xml.tostring(root, encoding="unicode", xml_declaration=False)
-    return _UNWRITABLE.sub("\ufffd", text) + "\n"
+    return xml_text(text) + "\n"
 
 
 def _name(file: str, check: str) -> str:

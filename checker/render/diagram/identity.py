@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from checker.render.diagram.operations import text_of_indication
 from checker.results.events import Indicated, Requested
+from checker.results.terms import head, leaves
 from checker.results.trace import Step, Trace
-
-WORD = re.compile(r"\w+")
-NAME_OF_MESSAGE = re.compile(r"\w+(?=\()")
 
 
 class Identities:
@@ -41,13 +38,12 @@ class Identities:
         return (*(f"about {value}" for value in self._values), *self._types)
 
     def _find(self, text: str, is_message: bool) -> int:
-        words = WORD.findall(NAME_OF_MESSAGE.sub("", text))
-        found = {word for word in words if word in self._values}
+        found = {word for word in leaves(text) if word in self._values}
         if is_message:
             found = {word for word in found if not word.isdigit()}
         if len(found) == 1:
             return self._values[found.pop()]
-        type_ = text.partition("(")[0].strip()
+        type_ = head(text).strip()
         return self._types.setdefault(type_, len(self._values) + len(self._types))
 
 
@@ -72,4 +68,4 @@ def _words(trace: Trace, number: int, event: Requested | Indicated) -> Iterator[
     told = str(event.call)
     if isinstance(event, Indicated):
         told = text_of_indication(trace, number, event)
-    yield from WORD.findall(NAME_OF_MESSAGE.sub("", told.partition("(")[2]))
+    yield from leaves(told.removeprefix(head(told)))

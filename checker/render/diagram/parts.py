@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from checker.render.diagram.rows import Layout
 from checker.results.causality import CopyOutcome
+from checker.results.trace import StepKind
 
 Point = tuple[float, float]
 
@@ -79,6 +82,10 @@ class Label(Struct, frozen=True):
     left: bool = True
 
 
+MarkKind = StepKind | Literal["also"]
+"""The kind of a step, or ``also`` at a process that is not its own."""
+
+
 class Mark(Struct, frozen=True):
     """A step on a lane; ``kind`` is that of the step, or ``crash`` where it crashes inside.
 
@@ -88,7 +95,7 @@ class Mark(Struct, frozen=True):
 
     step: int
     lane: str
-    kind: str
+    kind: MarkKind
     x: float
     y: float
     title: str

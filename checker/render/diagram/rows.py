@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from checker.results.causality import NOBODY, Causality, lane_of
@@ -11,8 +10,6 @@ from checker.results.trace import Step
 
 Layout = Literal["steps", "causality"]
 """The order of rows: a row for each step, as they happened, or by happened-before alone."""
-
-FIRST_OF_ACTION = re.compile(r"\((\w+)")
 
 
 def home_of(step: Step, processes: tuple[str, ...]) -> str:
@@ -23,13 +20,10 @@ def home_of(step: Step, processes: tuple[str, ...]) -> str:
     as a tick of its clock.
     """
     lane = lane_of(step)
-    if lane != NOBODY or step.kind == "lose" or not step.number:
+    if lane != NOBODY or step.kind != "world":
         return lane
-    if step.kind == "world":
-        told = [value for event in step.events for _, value in named_values(event)]
-        return told[0] if len(told) == 1 and told[0] in processes else NOBODY
-    named = FIRST_OF_ACTION.search(step.action)
-    return named[1] if named is not None and named[1] in processes else NOBODY
+    told = [value for event in step.events for _, value in named_values(event)]
+    return told[0] if len(told) == 1 and told[0] in processes else NOBODY
 
 
 def rows_of(

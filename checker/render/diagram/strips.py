@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.operations import text_of_indication
 from checker.render.diagram.parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.render.diagram.places import ON_A_LANE, Room, beside
-from checker.render.diagram.words import CHARACTER, sentences_of
+from checker.render.diagram.words import CHARACTER
 from checker.render.terminal.columns import shorten
 from checker.results.events import Indicated, Performed
 from checker.results.trace import Step, Trace
+from checker.words.steps import act_never_done
 
 WORDS = 7.2
 """The width of a bold character of 12 pixels in a proportional font."""
@@ -22,10 +23,18 @@ WORDS = 7.2
 HEIGHT, GAP = 20.0, 5.0
 """The height of a box in a strip, and the gap between two."""
 
-PERFORM = "perform "
 
-NEVER_ACTED = re.compile(r"\bact [^;.]+? (?:never has|is never) [^;.]+")
-"""Matches explanations that an act is never performed, or never has its effect."""
+class _Entry(Struct, frozen=True):
+    """A box of a strip: ``about`` is the indication or the act; ``step``: ``None`` where it never
+    happens."""
+
+    step: int | None
+    about: str
+    perform: bool = False
+
+    @property
+    def text(self) -> str:
+        return f"perform {self.about}" if self.perform else self.about
 
 
 def strips_of(
@@ -38,50 +47,44 @@ def strips_of(
 ) -> tuple[Strip, ...]:
     """Lays out a strip for each lane, its first box at ``top``; ``width``: the widest box."""
     happened = _indications(trace, steps)
-    missing = _missing(trace, happened, lanes)
+    missing = _missing(trace, lanes)
     most = int((width - 30) / CHARACTER)
     found = []
     for lane in lanes:
-        told = [*happened[lane.process], *((None, text) for text in missing[lane.process])]
-        short = [shorten(text, most) for _, text in told]
+        told = [*happened[lane.process], *missing[lane.process]]
+        short = [shorten(entry.text, most) for entry in told]
         wide = max((cell_len(text) * CHARACTER + 30 for text in short), default=0.0)
         items = []
-        for i, ((step, text), said) in enumerate(zip(told, short, strict=True)):
-            y = top + i * (HEIGHT + GAP)
+        for i, (entry, said) in enumerate(zip(told, short, strict=True)):
+            y, step = top + i * (HEIGHT + GAP), entry.step
             box = Box(lane.x - wide / 2, y, lane.x + wide / 2, y + HEIGHT)
             again = step is not None and trace.loop is not None and step > trace.loop
-            perform = text.startswith(PERFORM)
-            items.append(Item(step, said, text, identities.of(_bare(text)), perform, box, again))
+            identity = identities.of(entry.about)
+            items.append(Item(step, said, entry.text, identity, entry.perform, box, again))
         found.append(Strip(lane.process, lane.x, tuple(items)))
     return tuple(found)
 
 
-def _bare(text: str) -> str:
-    return text.removeprefix(PERFORM)
-
-
-def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
-    """Returns for each process, in order: the step and text of each indication or ``perform``."""
-    found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
+def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[_Entry]]:
+    """Returns for each process, in order, each indication or ``perform``."""
+    found: dict[str, list[_Entry]] = {p: [] for p in trace.processes}
     for step in steps:
         for event in step.events:
             if isinstance(event, Indicated) and event.call.outermost:
                 said = text_of_indication(trace, step.number, event)
-                found[event.process].append((step.number, said))
+                found[event.process].append(_Entry(step.number, said))
             elif isinstance(event, Performed):
-                found[event.process].append((step.number, PERFORM + event.act))
+                found[event.process].append(_Entry(step.number, event.act, perform=True))
     return found
 
 
-def _missing(
-    trace: Trace, happened: dict[str, list[tuple[int | None, str]]], lanes: Sequence[Lane]
-) -> dict[str, list[str]]:
+def _missing(trace: Trace, lanes: Sequence[Lane]) -> dict[str, list[_Entry]]:
     """Returns the indications that correct processes lack, by process."""
-    found: dict[str, list[str]] = {p: [] for p in happened}
-    for lane in lanes:
-        if lane.correct:
-            lacks = (lack for lack in trace.lacking if lack.process == lane.process)
-            found[lane.process] = [lack.indication for lack in lacks if lack.indication]
+    correct = {lane.process for lane in lanes if lane.correct}
+    found: dict[str, list[_Entry]] = {lane.process: [] for lane in lanes}
+    for lack in trace.lacking:
+        if lack.process in correct and lack.indication:
+            found[lack.process].append(_Entry(None, lack.indication))
     return found
 
 
@@ -160,8 +163,8 @@ def _at_ends(
         return never
     named = _named_processes(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
-    acted = NEVER_ACTED.search(" ".join(sentences_of(trace)[:1]))
-    said = acted[0] if acted is not None else f"{trace.property_name} is violated"
+    never_done = (act_never_done(lack) for lack in trace.lacking if lack.is_act)
+    said = next(never_done, f"{trace.property_name} is violated")
     return [(alone[0].process, alone[0].x, said)] if len(alone) == 1 else []
 
 

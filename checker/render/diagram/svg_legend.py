@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.render.diagram.parts import Picture
+from checker.render.diagram.parts import MarkKind, Picture
 from checker.render.diagram.svg_signs import BODIES, CROSS, SMALL_CROSS, at, sign, text
 from checker.render.diagram.svg_style import colour, dash
 from checker.results.causality import CopyOutcome
 
 ROW = 24.0
 
-KINDS = {
+KINDS: dict[MarkKind, str] = {
     "request": "request by its client",
     "receive": "receives",
     "step": "internal step",

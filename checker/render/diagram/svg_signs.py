@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from xml.sax.saxutils import escape
 
-from checker.diagnostics.visible import visible
+from checker.diagnostics.visible import visible, xml_text
+from checker.render.diagram.parts import MarkKind
 from checker.render.diagram.svg_style import colour, dash
 
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Matches characters that XML 1.0 does not allow."""
-
-BODIES = {
+BODIES: dict[MarkKind, str] = {
     "receive": '<circle class="body" r="10"/>',
     "request": '<path class="body" d="M-10,-9 H4 L13,0 L4,9 H-10 Z"/>',
     "step": '<rect class="body" x="-9.5" y="-9" width="19" height="18" rx="3"/>',
@@ -54,7 +51,7 @@ SIGNS = {
 """Signs in front of a line of text; those of messages are made by :func:`filled_sign`."""
 
 
-def body(kind: str, number: int) -> str:
+def body(kind: MarkKind, number: int) -> str:
     """Returns the shape of a mark with the step's number in it, or beside it."""
     if kind == "crash":
         return f'{CROSS}<text class="number halo" x="-17" y="4">{number}</text>'
@@ -107,8 +104,7 @@ def text(x: float, y: float, said: str, classes: str = "") -> str:
 
 def safe(said: str) -> str:
     """Escapes ``said`` for XML, without control characters or those that XML does not allow."""
-    kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(said))
-    return escape(kept, {'"': "&quot;"})
+    return escape(xml_text(visible(said)), {'"': "&quot;"})
 
 
 def title_tag(said: str) -> str:

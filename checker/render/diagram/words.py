@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from checker.diagnostics.english import listing
 from checker.render.diagram.identity import Identities
 from checker.render.diagram.operations import text_of_indication
-from checker.render.diagram.parts import Line
+from checker.render.diagram.parts import Line, MarkKind
 from checker.render.terminal.columns import shorten
 from checker.results import events as ev
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
@@ -48,7 +48,7 @@ class Seat(Struct, frozen=True):
 
     step: int
     lane: str
-    kind: str
+    kind: MarkKind
     lines: tuple[Line, ...]
     title: str
 
@@ -69,7 +69,7 @@ def seats_of(
     for lane in lanes:
         events = [event for event in step.events if event.process == lane]
         events.sort(key=lambda event: not isinstance(event, ev.Chosen))
-        kind = step.kind if lane == home else "also"
+        kind: MarkKind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
         if step.untaken == lane:
             lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
@@ -252,9 +252,7 @@ def sentences_of(trace: Trace) -> tuple[str, ...]:
     """Describes what is violated and why, as far as an explanation is known."""
     if trace.explanation is not None and trace.explanation.sentences:
         return trace.explanation.sentences
-    said, definition = trace.sentence, " ".join(trace.definition.split())
-    if definition and said.endswith(f": {definition}"):
-        said = said[: -len(definition) - 2]
+    said = trace.without_definition
     return (said + "." if said and not said.endswith(".") else said,)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator
 
 from checker.diagnostics.english import listing
 from checker.records import replace
 from checker.results.events import Event, message_of
+from checker.results.terms import arguments, head, is_message
 from checker.results.trace import Step, Trace
-
-CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-INNER = re.compile(r"[A-Z][A-Z0-9_]*\(.*\)", re.DOTALL)
-"""Matches a message in the place of an argument; by convention their names are capitals."""
 
 
 def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
@@ -23,21 +20,19 @@ def fold_wrappers(trace: Trace) -> tuple[Trace, tuple[str, ...]]:
     would be taken for another one; where they have more than that, the legend explains them.
     """
     messages = dict.fromkeys(_messages(trace))
-    heads = {message.partition("(")[0] for message in messages}
+    heads = Counter(map(head, messages))
     around: dict[str, list[str]] = {}
     explained: dict[str, None] = {}
     for message in messages:
-        name, arguments = _parts(message)
-        inner = [argument for argument in arguments if INNER.fullmatch(argument)]
+        name, parts = head(message), arguments(message)
+        inner = [part for part in parts if is_message(part)]
         if inner:
             explained[name] = None
-            around.setdefault(name, []).extend(inner if len(arguments) == 1 else [""])
+            around.setdefault(name, []).extend(inner if len(parts) == 1 else [""])
     folded = [
         name
         for name, inner in around.items()
-        if all(inner)
-        and len(inner) == sum(message.partition("(")[0] == name for message in messages)
-        and not heads & {text.partition("(")[0] for text in inner}
+        if all(inner) and len(inner) == heads[name] and heads.keys().isdisjoint(map(head, inner))
     ]
     if len(around) > 1:
         folded = []
@@ -57,7 +52,7 @@ def _messages(trace: Trace) -> Iterator[str]:
 
 def _folded(trace: Trace, name: str) -> Trace:
     def bare(message: str) -> str:
-        return message[len(name) + 1 : -1] if message.startswith(f"{name}(") else message
+        return arguments(message)[0] if head(message) == name else message
 
     def event(one: Event) -> Event:
         return replace(one, message=bare(message)) if (message := message_of(one)) else one
@@ -71,18 +66,3 @@ def _folded(trace: Trace, name: str) -> Trace:
         closing=None if trace.closing is None else step(trace.closing),
         copies=tuple(replace(copies, message=bare(copies.message)) for copies in trace.copies),
     )
-
-
-def _parts(message: str) -> tuple[str, list[str]]:
-    """Returns the name of a message and its arguments."""
-    found = CALL.fullmatch(message)
-    if found is None:
-        return message, []
-    arguments, depth, start = [], 0, 0
-    inside = found[2]
-    for i, character in enumerate(inside):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and not depth:
-            arguments.append(inside[start:i].strip())
-            start = i + 1
-    return found[1], [*arguments, inside[start:].strip()]

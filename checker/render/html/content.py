@@ -22,6 +22,7 @@ from checker.results.trace import (
     Counterfactual,
     Explanation,
     FairnessJustification,
+    LeftOut,
     Source,
     Step,
     Trace,
@@ -61,7 +62,7 @@ def viewer(
     explained = trace.explanation or Explanation()
     steps = trace.every_step
     pictures = _pictures(trace, layout)
-    sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
+    sentences = explained.sentences or (trace.without_definition,)
     return {
         "side": side,
         "fragment": FRAGMENTS[side],
@@ -154,14 +155,14 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
     }
 
 
-def _no_single_matters(explained: Explanation, kind: str) -> bool:
+def _no_single_matters(explained: Explanation, kind: LeftOut) -> bool:
     """Returns whether there are several faults or messages, and other executions violate the
     property without each of them."""
     outcomes = [a.outcome for a in explained.ablations if a.kind == kind]
     return len(outcomes) > 1 and set(outcomes) == {"violated"}
 
 
-def _none_matters(kind: str) -> dict[str, Any]:
+def _none_matters(kind: LeftOut) -> dict[str, Any]:
     """Returns the line that stands for all faults or messages, none of which matters."""
     text = (
         f"No single {kind} matters: other executions violate the property without any one of them."

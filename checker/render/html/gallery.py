@@ -113,9 +113,7 @@ def _exhibit_data(exhibit: Exhibit, layout: Layout) -> dict[str, object]:
     trace = exhibit.trace
     explained = trace.explanation
     sentences = () if explained is None else explained.sentences
-    said = as_sentence(
-        sentences[0] if sentences else trace.sentence.removesuffix(f": {trace.definition}")
-    )
+    said = as_sentence(sentences[0] if sentences else trace.without_definition)
     drawn = svg_of(picture_of(trace, layout), title_id="thumb").encode()
     return {
         "page": exhibit.page,

@@ -9,16 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from checker.render.html.content import as_sentence, short_file_name, with_code
-from checker.results.conformance import Conformance, Obstacle
+from checker.results.conformance import Candidate, Conformance, Obstacle
+from checker.results.events import At
 from checker.results.trace import Source
-
-MOST = 3
-"""The largest number of places in a spec at which one false condition is shown."""
-
-_FALSE = re.compile(r"`([^`]+)` is false")
-_CANDIDATE = re.compile(
-    r"`(?P<quoted>[^`]+)` is possible, (?P<so>.*)|(?P<plain>[^`]*?): (?P<why>`.*)"
-)
 
 
 def blocked(report: Conformance) -> dict[str, Any]:
@@ -38,44 +31,30 @@ def _line(obstacle: Obstacle, sources: Sequence[Source]) -> dict[str, Any]:
         "text": line.text,
         "place": f"{short_file_name(line.file)}:{line.number}",
         "said": line.said,
-        "rows": [_row(reason, obstacle, sources) for reason in obstacle.reasons],
+        "rows": [_row(candidate, line.text, sources) for candidate in obstacle.candidates],
     }
 
 
-def _row(reason: str, obstacle: Obstacle, sources: Sequence[Source]) -> dict[str, Any]:
-    found = _CANDIDATE.fullmatch(reason)
-    candidate, why = obstacle.line.text, reason
-    if found is not None:
-        candidate = found["quoted"] or found["plain"]
-        why = found["so"] or found["why"]
-    texts = dict.fromkeys(_FALSE.findall(why))
-    places = [place for text in texts for place in _places(text, candidate, sources)]
-    return {"candidate": candidate, "why": with_code(why), "places": places}
+def _row(found: Candidate, line: str, sources: Sequence[Source]) -> dict[str, Any]:
+    places = [place for each in found.false for place in _places(each, found.at, sources)]
+    why = with_code(found.why or found.text)
+    return {"candidate": found.step or line, "why": why, "places": places}
 
 
-def _places(condition: str, candidate: str, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Returns where the spec has ``condition``: in the handler that ``candidate`` names, if it is
-    there, or else everywhere."""
+def _places(condition: str, at: At | None, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
+    """Yields the first place from ``at`` on, where the handler begins, that has ``condition`` on
+    one line, perhaps with other spaces; in any file from its start where ``at`` is ``None``."""
     words = r"\s+".join(re.escape(word) for word in condition.split())
     pattern = re.compile(rf"(?<!\w){words}(?!\w)")
-    found = list(_occurrences(pattern, sources))
-    name = candidate.rpartition(" ")[2]
-    named = [each for each in found if re.search(rf"\bas {re.escape(name)}\b", each["line"])]
-    return [_underlined(each) for each in (named or found)[:MOST]]
-
-
-def _occurrences(pattern: re.Pattern[str], sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
     for source in sources:
-        for number, line in enumerate(source.text.splitlines(), 1):
-            code = line.partition("//")[0]
-            match = pattern.search(code)
-            if match is not None:
+        if at is not None and source.file != at.file:
+            continue
+        first = 1 if at is None else at.line
+        for number, line in enumerate(source.text.splitlines()[first - 1 :], first):
+            code = line.partition("//")[0].rstrip()
+            if match := pattern.search(code):
+                begin, end = match.span()
+                parts = code[:begin].lstrip(), code[begin:end], code[end:]
                 place = f"{short_file_name(source.file)}:{number}"
-                yield {"line": code.rstrip(), "place": place, "at": match.span()}
-
-
-def _underlined(found: dict[str, Any]) -> dict[str, Any]:
-    line, (begin, end) = found["line"], found["at"]
-    parts = line[:begin].lstrip(), line[begin:end], line[end:]
-    code = Markup("{}<u>{}</u>{}").format(*parts)
-    return {"place": found["place"], "code": code}
+                yield {"place": place, "code": Markup("{}<u>{}</u>{}").format(*parts)}
+                return

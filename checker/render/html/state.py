@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.html.values import value_text
 from checker.results.trace import Change, Json, Step, Trace
 from checker.results.values_when_down import is_reset, recovered_in
 
-SHOWN = ("local", "shared", "ghost")
+SHOWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
 """Kinds of variables that are shown even where they never change."""
 
 INTERNAL = "@"
@@ -28,7 +29,7 @@ class Cell(Struct, frozen=True):
     """
 
     title: str
-    kind: str
+    kind: VariableKind
     process: str
     text: str
     row: int
@@ -71,7 +72,7 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
     roles = {name.partition(".")[0] for name, title in titles.items() if name.endswith(f".{title}")}
     places: dict[tuple[str, str], int] = {}
     cells: list[Cell] = []
-    rows: list[tuple[str, str, set[str]]] = []
+    rows: list[tuple[str, VariableKind, set[str]]] = []
     for name, kind in trace.variables:
         if name not in titles and (kind not in SHOWN or INTERNAL in name):
             continue
@@ -96,7 +97,9 @@ def states_of(trace: Trace, others: Iterable[Step] = ()) -> States:
     return States(tuple(cells), tuple(deltas), places)
 
 
-def _row_of(rows: list[tuple[str, str, set[str]]], title: str, kind: str, process: str) -> int:
+def _row_of(
+    rows: list[tuple[str, VariableKind, set[str]]], title: str, kind: VariableKind, process: str
+) -> int:
     """Returns the number of the first of ``rows`` of that title and kind where ``process`` has no
     cell yet; adds one to them where there is none."""
     for number, (of, sort, taken) in enumerate(rows):

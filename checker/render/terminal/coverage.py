@@ -11,9 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.diagnostics.english import listing
-from checker.results.verdict import Covered
+from checker.results.verdict import Covered, CoveredKind
 
-KINDS = {"handler": "handlers", "branch": "branches", "point": "crash points"}
+KINDS: dict[CoveredKind, str] = {
+    "handler": "handlers",
+    "branch": "branches",
+    "point": "crash points",
+}
 
 PREFIX = {"branch": "branch: ", "point": "crash "}
 

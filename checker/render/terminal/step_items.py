@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import assert_never
 
 from msgspec import Struct
@@ -15,7 +14,7 @@ from checker.render.diagram.words import text_of_bar
 from checker.render.terminal import marks as m
 from checker.results import events as ev
 from checker.results.causality import Arrow, Causality, CopyOutcome
-from checker.results.trace import NO_HANDLER, Source, Step, Trace
+from checker.results.trace import NO_HANDLER, Step, Trace
 from checker.words.events import asking, assignment, opinion
 from checker.words.steps import headline
 
@@ -58,12 +57,11 @@ class Block(Struct, frozen=True):
 
 def blocks_of(trace: Trace, order: Causality, layout: Layout) -> tuple[Block, ...]:
     """Returns the diagram of ``trace``, from top to bottom; a start without events is left out."""
-    spoken = _spoken_of(trace)
     homes = tuple(home_of(step, trace.processes) for step in order.steps)
     rows = rows_of(order, homes, trace.loop, layout)
     sorted_steps = sorted(order.steps, key=lambda step: (rows[step.number], step.number))
     shown = (step for step in sorted_steps if step.number or step.events)
-    return tuple(_block(trace, order, step, spoken) for step in shown)
+    return tuple(_block(trace, order, step) for step in shown)
 
 
 def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
@@ -91,14 +89,14 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
     return tuple(found.values())
 
 
-def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:
+def _block(trace: Trace, order: Causality, step: Step) -> Block:
     ended = [a for a in order.arrows if a.ended == step.number]
     arrows = tuple(a for a in ended if a.sender != a.receiver)
     items = _items(trace, step, arrows)
     known = set(trace.processes)
     for change in step.changes:
         lane = change.process or step.process
-        if change.title.removeprefix("ghost ") in spoken and not change.quiet and lane in known:
+        if change.variable in trace.reads and not change.quiet and lane in known:
             items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and step.process in known:
@@ -124,7 +122,7 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
     in_order = sorted(step.events, key=lambda event: not isinstance(event, ev.Chosen))
     found = [item for event in in_order for item in _item(trace, step, event, arrows)]
     handlers = [e for e in step.events if isinstance(e, ev.Handled)]
-    if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
+    if handlers and step.kind in ("step", "timeout"):
         first = handlers[0]
         if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
             when = first.handler.replace("upon condition ", "when ")
@@ -232,23 +230,3 @@ def _not_done(trace: Trace, event: ev.Effect) -> list[LaneItem]:
         case ev.Stored():
             sign, said = m.NOT_STORED, f"not done: stores {assignment(event)}"
     return [LaneItem(event.process, sign, said, FAULT)]
-
-
-def _spoken_of(trace: Trace) -> frozenset[str]:
-    """Returns the words of the property's definition, as the spec's text has it."""
-    at = trace.at
-    sources = [s for s in trace.header.sources if at is not None and s.file == at.file]
-    if at is None or not sources:
-        return frozenset()
-    return frozenset(re.findall(r"\w+", _definition(sources[0], at.line)))
-
-
-def _definition(source: Source, line: int) -> str:
-    """Returns the text from ``line`` on, up to an empty line or another definition."""
-    found: list[str] = []
-    for text in source.text.splitlines()[line - 1 :]:
-        first = text.strip()
-        if found and (not first or first.startswith(("property ", "upon ", "}", "check "))):
-            break
-        found.append(first.partition("//")[0])
-    return "\n".join(found)

@@ -17,6 +17,7 @@ from checker.render.terminal.selection import Shown
 from checker.render.terminal.source import coloured_lines
 from checker.render.terminal.spacetime import spacetime
 from checker.render.terminal.steps import LABEL, headline_list, step_list
+from checker.results.events import Performed
 from checker.results.trace import FAULTY, Copies, ProcessOutcome, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
@@ -144,7 +145,7 @@ def _about(trace: Trace, replayed: bool) -> RenderableType:
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     rows = []
     if trace.explanation is not None and trace.explanation.sentences:
-        rows.append(("what", _what(trace)))
+        rows.append(("what", trace.without_definition))
     rows.append(("where", f"{where} ({sizes})" if sizes else where))
     rows.append(("how", _how(trace, replayed)))
     if size := size_text(trace):
@@ -161,14 +162,6 @@ def _title(trace: Trace, more: str = "") -> Text:
     if more:
         title.append(f", {more}", style="not bold")
     return title
-
-
-def _what(trace: Trace) -> str:
-    """Returns the sentence without the definition, which has a line of its own."""
-    definition = " ".join(trace.definition.split())
-    if definition and trace.sentence.endswith(f": {definition}"):
-        return trace.sentence[: -len(definition) - 2]
-    return trace.sentence
 
 
 def _how(trace: Trace, replayed: bool) -> str:
@@ -211,7 +204,7 @@ def _fates(trace: Trace) -> RenderableType | None:
         text.append(f"  ({faults or 'correct'})", style="red" if faults else "dim")
         rows.append((Text(fate.process, style="bold"), text))
     width = max((len(p) for p in trace.processes), default=1)
-    performs = any(d.startswith("perform ") for f in trace.fates for d in f.deliveries)
+    performs = any(isinstance(e, Performed) for step in trace.every_step for e in step.events)
     did = "indicated and performed" if performs else "indicated"
     return Group(Text(f"What each process {did}, in order", style="bold"), pairs(rows, 2, width))
 
@@ -276,7 +269,7 @@ def _sentences(trace: Trace, before: Trace | None = None) -> Text:
     """Returns what is violated, how it came about and how the execution ends; of a trace with the
     same execution as ``before`` only what was not said of that."""
     explained = trace.explanation.sentences if trace.explanation is not None else ()
-    first, *more = explained or (f"{_what(trace)}.",)
+    first, *more = explained or (f"{trace.without_definition}.",)
     known = before.explanation.sentences if before is not None and before.explanation else ()
     said = Text(first, style="bold")
     for sentence in more:

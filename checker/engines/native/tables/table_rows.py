@@ -23,6 +23,7 @@ from checker.engines.native.checkpoint.storage import Storage
 from checker.engines.native.codegen.layout import Layout
 from checker.engines.native.tables.table_types import arrow_type, column_names, converter
 from checker.model import interpreter, ir
+from checker.model.build import author_of
 from checker.model.interpreter import State, Transition
 from checker.model.ir import Action, PropertyKind, TransitionSystem
 from checker.model.types import TupleT, Type, Value
@@ -225,7 +226,7 @@ class _Wording:
                 told += type_.names
                 self.params.append((True, list(type_.items)))
             else:
-                told.append(param.name.partition(".")[0])
+                told.append(author_of(param.name))
                 self.params.append((False, [type_]))
         self.names = column_names(told)
 
