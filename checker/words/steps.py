@@ -75,7 +75,7 @@ def crashes_inside(step: Step) -> bool:
 
 def pauses_inside(step: Step) -> bool:
     """Returns whether a process pauses inside the handler that runs in ``step``."""
-    return step.kind != ActionKind.WORLD and any(isinstance(e, ev.Paused) for e in step.events)
+    return step.kind != "world" and any(isinstance(e, ev.Paused) for e in step.events)
 
 
 def is_led_by(step: Step, event: ev.Event) -> bool:
