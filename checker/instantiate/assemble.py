@@ -12,7 +12,7 @@ from checker.instantiate.effects import between_handlers, start_order
 from checker.instantiate.effects import coarse as effects_coarse
 from checker.instantiate.effects import fine as effects_fine
 from checker.instantiate.faults import byzantine, crash_points, crashes, stable_storage
-from checker.instantiate.network import links, partitions
+from checker.instantiate.network import cuts, links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
@@ -121,6 +121,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     handler_budgets.declare(made)
     byzantine.declare(made)
     partitions.declare(made)
+    cuts.declare(made)
     yields.declare(made)
     links.declare(made)
     timing.declare(made)
@@ -147,6 +148,7 @@ def _draft(made: World) -> None:
     links.deliveries(made)
     byzantine.forgeries(made)
     partitions.splits(made)
+    cuts.draft(made)
     timing.draft(made)
     detectors.draft(made)
     oracles.draft(made)

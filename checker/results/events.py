@@ -205,6 +205,21 @@ class Healed(World, frozen=True, tag="heal"):
     """The network is whole again."""
 
 
+class Cut(World, frozen=True, tag="cut"):
+    """The link between two processes is cut; ``one_way``: only the way from the first ``end`` to
+    the second."""
+
+    ends: tuple[str, str]
+    one_way: bool = False
+
+
+class CutHealed(World, frozen=True, tag="mend"):
+    """What was cut between two processes is open again; ``one_way``: as of :class:`Cut`."""
+
+    ends: tuple[str, str]
+    one_way: bool = False
+
+
 # ---- oracles and time -------------------------------------------------------------------------
 
 OPINIONS = ("suspect", "restore", "trust")
@@ -278,6 +293,8 @@ Event = (
     | CrashForeseen
     | Partitioned
     | Healed
+    | Cut
+    | CutHealed
     | OracleAsked
     | DetectorSettled
     | ClockTicked
@@ -331,6 +348,10 @@ def named_values(event: Event) -> Named:
             return (("process", event.clock),)
         case Partitioned():
             return (("side", "{" + ", ".join(event.apart) + "}"),)
+        case Cut() | CutHealed() if event.one_way:
+            return (("from", event.ends[0]), ("to", event.ends[1]))
+        case Cut() | CutHealed():
+            return (("link", "{" + ", ".join(event.ends) + "}"),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

@@ -59,6 +59,10 @@ def sentence(event: ev.Event) -> str:
             return f"the network splits: {{{', '.join(apart)}}} cut off"
         case ev.Healed():
             return "the network heals"
+        case ev.Cut():
+            return f"the link {between(event)} is cut"
+        case ev.CutHealed():
+            return f"the link {between(event)} heals"
         case ev.OracleAsked():
             return f"{event.asker} {asking(event)}"
         case ev.DetectorSettled(""):
@@ -76,6 +80,12 @@ def sentence(event: ev.Event) -> str:
             return "the system becomes synchronous"
         case _:
             assert_never(event)
+
+
+def between(event: ev.Cut | ev.CutHealed) -> str:
+    """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
+    first, second = event.ends
+    return f"from {first} to {second}" if event.one_way else f"between {first} and {second}"
 
 
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:

@@ -65,6 +65,18 @@ class LinkRule(Struct, frozen=True):
     span: Span
 
 
+class Cut(Struct, frozen=True):
+    """``faults cut <= bound of sender -> receiver``: links that may be cut.
+
+    ``bound``: how often, ``None``: any number of times; ``way``: the names of who sends and who
+    receives (a role, ``Proc``, or a parameter) where one way is cut, ``None`` where both are.
+    """
+
+    bound: Expr | None
+    way: tuple[str, str] | None
+    span: Span
+
+
 class RoleFault(Struct, frozen=True):
     """``faults kind <= bound of role``; ``alone``: no clause without a role is about this kind, so
     that nobody of a role without a clause is faulty in this way."""
@@ -208,9 +220,10 @@ class Check(Struct, frozen=True):
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
     processes may recover (then the bound is of crashes, not of processes); ``omission``,
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
-    ``partitions``: how often (``None``: any number of times); ``links``: the kinds as written,
-    the perfect one where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
-    check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
+    ``partitions``: how often (``None``: any number of times); ``cuts``: the links that may be cut;
+    ``links``: the kinds as written, the perfect one where none is; ``capacity``: of ``bounded k``;
+    ``prove``: the properties to check, each resolved (the protocol's own, its interface's, or by
+    name from a shipped interface,
     or generated, as ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere``
     (also those that no property tells apart) or ``between_handlers``; ``allow_unused``: handlers
     that are never executed do not make a verdict
@@ -245,6 +258,7 @@ class Check(Struct, frozen=True):
     byzantine: Expr | None = None
     partitions: Expr | None = None
     splits: bool = False
+    cuts: tuple[Cut, ...] = ()
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None

@@ -69,6 +69,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         recovering=faults.recovering,
         partitions=faults.partition,
         splits=faults.splits,
+        cuts=faults.cuts,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,

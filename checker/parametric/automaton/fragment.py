@@ -133,6 +133,8 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
     if check.splits:
         span = check.partitions.span if check.partitions is not None else check.span
         yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
+    for cut in check.cuts:
+        yield Leaves("T003", "links that may be cut", cut.span, "leave out `cut`")
 
 
 def _time(check: typed.Check) -> Iterator[Leaves]:
