@@ -15,7 +15,6 @@ from checker.language.syntax import typed
 from checker.model import ir
 from checker.model.build import conj, disj, entry, member, negation, size
 from checker.model.ir import (
-    FALSE,
     TRUE,
     Block,
     Expr,

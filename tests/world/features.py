@@ -6,7 +6,10 @@ import random
 from collections.abc import Iterable
 from itertools import combinations
 
-FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
+FAULTS = (
+    "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut",
+    "between_handlers",
+)  # fmt: skip
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
@@ -81,18 +84,18 @@ APART = (
     *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
-    *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
+    *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
-    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
+    *({"synchronous", other} for other in (*LINKS[3:], *GUESSES[:5])),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
 
 
-LARGE = {*GUESSES, *ORACLES[2:], "partition", "byzantine", "family"}
+LARGE = {*GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "byzantine", "family"}
 """Features that make many states, which are to have few others beside them."""
 
 

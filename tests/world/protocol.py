@@ -238,7 +238,8 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
+    """The clauses of a check.  ``partition`` -1: any number of times; ``cuts``: who sends, who
+    receives (both empty: either) and how often, as of ``partition``; ``rules``: the links from one
     role to another, where they are not like the others; ``early``: timeouts that come too
     early, at most; ``clients``: what each asks for, or those of which one is drawn at first;
     ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds of faults,
@@ -252,6 +253,7 @@ class World:
     byzantine: int = 0
     omission: int = 0
     partition: int = 0
+    cuts: tuple[tuple[str, str, int], ...] = ()
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -278,6 +280,9 @@ class World:
             faults += [f"recover of {role}" for role in self.recovering] or ["recover"]
         if self.partition:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
+        for a, b, most in self.cuts:
+            way = f" of {a} -> {b}" if a else ""
+            faults.append("cut" + (f" <= {most}" if most >= 0 else "") + way)
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
         lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []

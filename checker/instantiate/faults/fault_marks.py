@@ -19,7 +19,6 @@ from checker.model.interpreter import Event, State
 from checker.model.ir import TRUE, Expr, MarkInfo, MarkKind, TransitionSystem
 from checker.model.types import AtomT, SetT, Value
 
-
 HELD_UP = "held up"
 """The text of the mark of a message that is lost because a round ends while its way is shut: the
 fault is that the way is shut."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.instantiate.network import overflow
 from checker.instantiate.faults.fault_marks import HELD_UP
+from checker.instantiate.network import overflow
 from checker.instantiate.network.losses import WHILE_DOWN
 from checker.instantiate.protocol.changes import changes, some
 from checker.instantiate.protocol.sizes import refuse
