@@ -405,7 +405,9 @@ def _splits(model: Model, state: State) -> Iterator[Step]:
 def _cuts(model: Model, state: State) -> Iterator[Step]:
     """Each clause counts its own cuts, and what it has cut may heal."""
     for clause, links in enumerate(model.cuts):
-        for link in sorted(links, key=lambda link: (sorted(link), isinstance(link, tuple) and link)):
+        for link in sorted(
+            links, key=lambda link: (sorted(link), isinstance(link, tuple) and link)
+        ):
             told = " and ".join(sorted(link)) if isinstance(link, frozenset) else " -> ".join(link)
             if (clause, link) in state["cut"]:
 
