@@ -402,13 +402,15 @@ def _splits(model: Model, state: State) -> Iterator[Step]:
                     yield Step(f"the network splits off {sorted(side)}", splits)
 
 
+def _told(link: Cut) -> str:
+    return " and ".join(sorted(link)) if isinstance(link, frozenset) else " -> ".join(link)
+
+
 def _cuts(model: Model, state: State) -> Iterator[Step]:
     """Each clause counts its own cuts, and what it has cut may heal."""
     for clause, links in enumerate(model.cuts):
-        for link in sorted(
-            links, key=lambda link: (sorted(link), isinstance(link, tuple) and link)
-        ):
-            told = " and ".join(sorted(link)) if isinstance(link, frozenset) else " -> ".join(link)
+        for link in sorted(links, key=_told):
+            told = _told(link)
             if (clause, link) in state["cut"]:
 
                 def heals(way: Way, cut: tuple[int, Cut] = (clause, link)) -> None:
