@@ -129,6 +129,17 @@ def test_clauses_add_up(file: Path) -> None:
         assert agreed(Spec(spec, world, (heard,)), file) == {"heard": violated}, cuts
 
 
+def test_what_is_only_counted_waits_for_its_way(file: Path) -> None:
+    """Who sends and is cut off has not been heard."""
+    says = Handler(INIT, body=(s.Send(A, s.members("server")),), role="client")
+    enough = s.at_least(s.size(s.received("A")), s.number(1))
+    done = Handler(CONDITION, guard=s.both(enough, s.no(s.var("got"))), body=(GOT,), role="server")
+    heard = Question("heard", "leads", s.of("p", "got"), None, ("p",), among=(("p", "server"),))
+    for way, violated in ((THERE, True), (BACK, False), (TWO_WAYS, True)):
+        world = World(n=0, cuts=cut(way, 1), clients=(("c1", ("a",)),))
+        assert agreed(Spec(top(says, done), world, (heard,)), file) == {"heard": violated}, way
+
+
 # ---- time -------------------------------------------------------------------------------------
 
 
