@@ -206,17 +206,19 @@ class Healed(World, frozen=True, tag="heal"):
 
 
 class Cut(World, frozen=True, tag="cut"):
-    """The link between two processes is cut; ``one_way``: only the way from the first ``end`` to
-    the second."""
+    """The link between two processes is cut; ``one_way``: only the way from ``first`` to
+    ``second``."""
 
-    ends: tuple[str, str]
+    first: str
+    second: str
     one_way: bool = False
 
 
 class CutHealed(World, frozen=True, tag="mend"):
     """What was cut between two processes is open again; ``one_way``: as of :class:`Cut`."""
 
-    ends: tuple[str, str]
+    first: str
+    second: str
     one_way: bool = False
 
 
@@ -349,9 +351,9 @@ def named_values(event: Event) -> Named:
         case Partitioned():
             return (("side", "{" + ", ".join(event.apart) + "}"),)
         case Cut() | CutHealed() if event.one_way:
-            return (("from", event.ends[0]), ("to", event.ends[1]))
+            return (("from", event.first), ("to", event.second))
         case Cut() | CutHealed():
-            return (("link", "{" + ", ".join(event.ends) + "}"),)
+            return (("link", f"{{{event.first}, {event.second}}}"),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

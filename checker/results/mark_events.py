@@ -134,15 +134,12 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             assert_never(info.kind)
 
 
-def _ends(info: MarkInfo, args: tuple[Value, ...]) -> tuple[tuple[str, str], bool]:
+def _ends(info: MarkInfo, args: tuple[Value, ...]) -> tuple[str, str, bool]:
     """Returns the ends of a link that is cut or heals, and whether it is one way only."""
     one_way = len(args) == 2
-    first, second = (
-        (show(t, v) for t, v in zip(info.types, args, strict=True))
-        if one_way
-        else _members(info, args, 0)
-    )
-    return (first, second), one_way
+    parts = range(2) if one_way else (0,)
+    first, second = (end for part in parts for end in _members(info, args, part))
+    return first, second, one_way
 
 
 def _call(info: MarkInfo, rest: list[str]) -> Call:

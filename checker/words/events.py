@@ -84,8 +84,9 @@ def sentence(event: ev.Event) -> str:
 
 def between(event: ev.Cut | ev.CutHealed) -> str:
     """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
-    first, second = event.ends
-    return f"from {first} to {second}" if event.one_way else f"between {first} and {second}"
+    if event.one_way:
+        return f"from {event.first} to {event.second}"
+    return f"between {event.first} and {event.second}"
 
 
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:

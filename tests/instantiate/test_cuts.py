@@ -167,7 +167,7 @@ def test_a_cut_is_a_fault_and_what_a_round_loses_behind_it_is_not_one_more(tmp_p
     assert explained is not None and explained.after is not None
     assert explained.after.faults == 1
     events = [event for step in found.trace.steps for event in step.events]
-    assert ev.Cut(("p1", "p2")) in events and any(isinstance(e, ev.Lost) for e in events)
+    assert ev.Cut("p1", "p2") in events and any(isinstance(e, ev.Lost) for e in events)
     (cut,) = [c for c in explained.ablations if c.kind == "fault"]
     assert (cut.what, cut.outcome) == ("the cut of the link between p1 and p2", "holds")
     assert "The link between p1 and p2 is cut." in explained.sentences
