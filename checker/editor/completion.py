@@ -91,7 +91,10 @@ CLAUSE = {
     "scenario": "scenario ${1:name} {\n  $0\n}",
     "property": MODULE["property"],
 }
-FAULTS = ("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover")
+FAULTS = (
+    *("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover"),
+    *("cut <= 1", "cut <= 1 of Proc -> Proc"),
+)
 TIMINGS = ("asynchronous", "synchronous", "partial", "clocks")
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")
 TYPES = ("bool", "Nat", "Proc", "Msg", "set<", "seq<", "bag<", "map<", "option<", "enum", "record")

@@ -232,9 +232,10 @@ class _Index:
                     self._step(step)
                 for claim in claims:
                     self._clause(claim)
-            case ast_items.Fault(_, bound, role, _):
+            case ast_items.Fault(_, bound, role, receiver, _):
                 self._any(bound)
                 self._name(role)
+                self._name(receiver)
             case ast_items.Link() | ast_items.CrashPoints() | ast_items.Allow():
                 pass
             case ast_items.LinkRule(sender, receiver, _, _):

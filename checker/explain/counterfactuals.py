@@ -233,6 +233,8 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
             one, many, which = "pause", "pauses", f"of {texts[0]}"
         case FaultKind.SPLIT:
             one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
+        case FaultKind.CUT:
+            one, many, which = "cut", "cuts", f"{_link_said(texts)}"
         case FaultKind.BYZANTINE:
             return f"{texts[0]} being Byzantine"
         case _:
@@ -240,6 +242,12 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
     if count is None:
         return f"the repeated {one} {which}"
     return f"the {one} {which}" if count == 1 else f"one of the {count} {many} {which}"
+
+
+def _link_said(texts: list[str]) -> str:
+    if len(texts) == 2:
+        return f"of the link from {texts[0]} to {texts[1]}"
+    return f"of the link between {' and '.join(texts[0].strip('{}').split(', '))}"
 
 
 def _timeout_said(timer: str, whose: str, count: int | None) -> str:

@@ -14,7 +14,7 @@ from checker.results import events as ev
 from checker.results.causality import CopyOutcome, causality, lane_of
 from checker.results.trace import Copies, Step, Trace
 from checker.results.truth import Fact
-from checker.words.events import doing, sentence
+from checker.words.events import between, doing, sentence
 
 E = TypeVar("E", bound=ev.Event)
 
@@ -337,9 +337,10 @@ def _pauses(trace: Trace) -> Iterator[str]:
 
 
 def _world(trace: Trace) -> Iterator[str]:
-    """Yields partitions, and processes whose timers expired."""
+    """Yields partitions and cuts, and processes whose timers expired."""
     for _, split in _events(trace, ev.Partitioned):
         yield f"{(said := sentence(split))[:1].upper()}{said[1:]}."
+    yield from _cuts(trace)
     waited: dict[str, list[str]] = defaultdict(list)
     for step, event in _events(trace, ev.TimedOut):
         waited[event.process].append(str(step.number))
@@ -349,6 +350,19 @@ def _world(trace: Trace) -> Iterator[str]:
             for who, steps in waited.items()
         ]
         yield f"A timer expired: {listing(times)}."
+
+
+def _cuts(trace: Trace) -> Iterator[str]:
+    """Yields which links are cut, and whether all of them heal."""
+    cut = [between(event) for _, event in _events(trace, ev.Cut)]
+    if not cut or len(cut) > MANY:
+        return
+    many = len(cut) > 1
+    link = f"The link{'s' if many else ''} {listing(dict.fromkeys(cut))}"
+    healed = len(list(_events(trace, ev.CutHealed)))
+    later = " and heal later" if many else " and heals later"
+    after = later if trace.closing is None and healed == len(cut) else ""
+    yield f"{link} {'are' if many else 'is'} cut{after}."
 
 
 # ---- infinite executions ----------------------------------------------------------------------

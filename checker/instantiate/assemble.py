@@ -19,7 +19,7 @@ from checker.instantiate.faults import (
     pauses,
     stable_storage,
 )
-from checker.instantiate.network import links, partitions
+from checker.instantiate.network import cuts, links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
@@ -129,6 +129,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     handler_budgets.declare(made)
     byzantine.declare(made)
     partitions.declare(made)
+    cuts.declare(made)
     yields.declare(made)
     links.declare(made)
     timing.declare(made)
@@ -157,6 +158,7 @@ def _draft(made: World) -> None:
     links.deliveries(made)
     byzantine.forgeries(made)
     partitions.splits(made)
+    cuts.draft(made)
     timing.draft(made)
     detectors.draft(made)
     oracles.draft(made)

@@ -15,6 +15,7 @@ receive   weak    sender, receiver,      links that do not lose messages between
 receive   weak    sender, receiver       the same where messages arrive in order
 receive   strong  sender, receiver,      fair-loss links
                   message
+receive   strong  as above               all links where ways may be cut, or handlers `yield`
 ========  ======  =====================  =====================================================
 """
 
@@ -49,14 +50,17 @@ def receive(
     """Returns the constraint that a link delivers; ``None`` where delivery is no assumption.
 
     A receiver that waits at a ``yield`` can't receive: so that this does not disable the constraint
-    infinitely often, it is strong there.  Without such pauses weak and strong coincide on links
-    that lose nothing: a message in flight stays in flight until it is received.  (For the pauses of
-    fine steps see :mod:`checker.instantiate.effects.unhindered`.)
+    infinitely often, it is strong there; so it is where ways may be cut, again and again.  Without
+    such pauses weak and strong coincide on links that lose nothing: a message in flight stays in
+    flight until it is received.  (For the pauses of fine steps see
+    :mod:`checker.instantiate.effects.unhindered`.)
     """
     group = f"receive ({link.name})" if link.name else "receive"
-    pauses = WAITING in world.variables
+    pauses = WAITING in world.variables or world.may_be_cut
     kind = FairnessKind.STRONG if pauses else FairnessKind.WEAK
     both = "while both are correct"
+    if world.may_be_cut:
+        both = f"{both} and the way is open again and again"
     delivery = link.kind.delivery
     if delivery is Delivery.NO_PROMISE:
         return None

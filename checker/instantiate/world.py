@@ -13,9 +13,8 @@ from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
-from checker.model.build import conj, entry, member, negation, size
+from checker.model.build import conj, disj, entry, member, negation, size
 from checker.model.ir import (
-    FALSE,
     TRUE,
     Block,
     Expr,
@@ -46,6 +45,7 @@ CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
+CUT, CUTS = "@cut", "@cuts"
 ATOMIC = "atomic"
 """The effect that precedes those which happen together or not at all."""
 VARYING = "var "
@@ -284,13 +284,26 @@ class World(Struct):
             self.add(name, SetT(self.proc), frozenset(), VariableKind.WORLD, title)
         return self.read(name)
 
-    def apart(self, one: Expr, other: Expr) -> Expr:
-        """Returns whether the network is partitioned and the two processes are on different
-        sides."""
-        if SPLIT not in self.variables:
-            return FALSE
-        side = self.read(SPLIT)
-        return negation(ir.Apply(BOOL, ir.Op.EQ, (member(one, side), member(other, side))))
+    def is_shut(self, source: Expr, to: Expr) -> Expr:
+        """Returns whether nothing gets from ``source`` to ``to`` now: a partition keeps the two
+        apart, or the way is cut."""
+        cuts = (name for name in self.variables if is_cut(name))
+        shut = [member(to, entry(self.read(name), source)) for name in cuts]
+        if SPLIT in self.variables:
+            side = self.read(SPLIT)
+            both = ir.Apply(BOOL, ir.Op.EQ, (member(source, side), member(to, side)))
+            shut.append(negation(both))
+        return disj(*shut)
+
+    @property
+    def may_be_shut(self) -> bool:
+        """Tells whether the network may partition, or some way may be cut."""
+        return SPLIT in self.variables or self.may_be_cut
+
+    @property
+    def may_be_cut(self) -> bool:
+        """Tells whether some way may be cut."""
+        return any(is_cut(name) for name in self.variables)
 
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler."""
@@ -361,6 +374,11 @@ class World(Struct):
         if high < low:
             raise refuse("E003", f"the range {low}..{high} is empty", hi.span)
         return IntT(low, high)
+
+
+def is_cut(variable: str) -> bool:
+    """Tells whether ``variable`` holds which ways are cut."""
+    return variable.partition(" ")[0] == CUT
 
 
 def is_effect(world: World, emit: ir.Emit) -> bool:

@@ -28,6 +28,8 @@ class MarkKind(StrEnum):
     FORGE = "forge"  # args: Byzantine process, receiver, message
     PARTITION = "partition"  # args: the side of the network that is cut off
     HEAL = "heal"
+    CUT = "cut"  # args: the two ends of a link as a set, or who sends and who receives
+    MEND = "mend"  # args: those of CUT
     OMIT = "omit"  # args: the process that omits its first message
     FORESEE = "foresee"  # args: the process that will crash
     ASK = "ask"  # args: process, those of its request to an oracle; text: oracle.request
@@ -41,7 +43,7 @@ class MarkKind(StrEnum):
 
 
 WORLD = frozenset(
-    map(MarkKind, "partition heal omit foresee ask settle tick ticks round gst".split())
+    map(MarkKind, "partition heal cut mend omit foresee ask settle tick ticks round gst".split())
 )
 """Kinds of marks of the environment: no process acts."""
 

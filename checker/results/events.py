@@ -213,6 +213,23 @@ class Healed(World, frozen=True, tag="heal"):
     """The network is whole again."""
 
 
+class Cut(World, frozen=True, tag="cut"):
+    """The link between two processes is cut; ``one_way``: only the way from ``first`` to
+    ``second``."""
+
+    first: str
+    second: str
+    one_way: bool = False
+
+
+class CutHealed(World, frozen=True, tag="mend"):
+    """What was cut between two processes is open again; ``one_way``: as of :class:`Cut`."""
+
+    first: str
+    second: str
+    one_way: bool = False
+
+
 # ---- oracles and time -------------------------------------------------------------------------
 
 OPINIONS = ("suspect", "restore", "trust")
@@ -288,6 +305,8 @@ Event = (
     | CrashForeseen
     | Partitioned
     | Healed
+    | Cut
+    | CutHealed
     | OracleAsked
     | DetectorSettled
     | ClockTicked
@@ -341,6 +360,10 @@ def named_values(event: Event) -> Named:
             return (("process", event.clock),)
         case Partitioned():
             return (("side", "{" + ", ".join(event.apart) + "}"),)
+        case Cut() | CutHealed() if event.one_way:
+            return (("from", event.first), ("to", event.second))
+        case Cut() | CutHealed():
+            return (("link", f"{{{event.first}, {event.second}}}"),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

@@ -114,6 +114,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Partitioned(_members(info, event.args, 0), **place)
         case MarkKind.HEAL:
             return ev.Healed(**place)
+        case MarkKind.CUT:
+            return ev.Cut(*_ends(info, event.args), **place)
+        case MarkKind.MEND:
+            return ev.CutHealed(*_ends(info, event.args), **place)
         case MarkKind.OMIT:
             return ev.TurnedFaulty(first, **place)
         case MarkKind.FORESEE:
@@ -133,6 +137,14 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.BecameSynchronous(**place)
         case _:
             assert_never(info.kind)
+
+
+def _ends(info: MarkInfo, args: tuple[Value, ...]) -> tuple[str, str, bool]:
+    """Returns the ends of a link that is cut or heals, and whether it is one way only."""
+    one_way = len(args) == 2
+    parts = range(2) if one_way else (0,)
+    first, second = (end for part in parts for end in _members(info, args, part))
+    return first, second, one_way
 
 
 def _call(info: MarkInfo, rest: list[str]) -> Call:

@@ -138,6 +138,10 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         found.append("a paused process goes on, and then owes what it owes without pauses")
     if check.splits:
         found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+    if check.cuts:
+        found.append(
+            "a cut link need not heal: what is sent over it arrives if it is open repeatedly"
+        )
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")

@@ -74,6 +74,11 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         often = "" if check.partitions is None else _bound(check.partitions, sizes)
         if often != "0":
             yield f"at most {often} partition{'s' * (often != '1')}" if often else "partitions"
+    for cut in check.cuts:
+        often = "" if cut.bound is None else _bound(cut.bound, sizes)
+        way = "" if cut.way is None else f" from {cut.way[0]} to {cut.way[1]}"
+        if often != "0":
+            yield (f"at most {often} cut{'s' * (often != '1')}" if often else "cuts") + way
 
 
 def _pauses(check: typed.Check, sizes: Sizes | None) -> str:

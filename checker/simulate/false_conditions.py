@@ -7,6 +7,7 @@ demands, from the variables that its conditions read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ from checker.instantiate.world import (
     CLIENT,
     CRASHED,
     CRASHES,
+    CUTS,
     IMMUNE,
     NETWORK,
     OMITTING,
@@ -28,8 +30,10 @@ from checker.instantiate.world import (
     SPLIT,
     SPLITS,
     WAITING,
+    is_cut,
 )
 from checker.model import dump, ir
+from checker.model.build import negation
 from checker.model.evaluate import RunFault, Scope, evaluate
 from checker.model.interpreter import State, Transition
 from checker.model.ir import (
@@ -126,7 +130,12 @@ class _Telling(Struct, frozen=True):
             return " and ".join(dict.fromkeys(parts)) if all(parts) else ""
         if isinstance(expr, Apply) and expr.op is Op.AND:
             return next((self.world(p) for p in expr.args if _is_false(p, self.scope)), "")
+        if self._negated(expr) and isinstance(inner := expr.args[0], Apply) and inner.op is Op.OR:
+            true = (part for part in inner.args if evaluate(part, self.scope))
+            return self.world(negation(next(true)))
         read = _reads(expr)
+        if read and all(map(is_cut, read)):
+            return self.cut(expr)
         if not read and isinstance(expr, Apply) and expr.op is Op.IN:
             return f"no process of the role of {self.who(expr)} does that in this check"
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
@@ -200,11 +209,29 @@ class _Telling(Struct, frozen=True):
             else "there is no partition"
         )
 
+    def cuts(self, expr: Expr) -> str:
+        return f"the fault budget is used up (at most {_times(self.bound(expr), 'cut', 'cuts')})"
+
+    def cut(self, expr: Expr) -> str:
+        if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
+            return "the link is already cut" if self._negated(expr) else "the link is not cut"
+        if not self._negated(expr):
+            return "the way is not cut"
+        (to, source) = self._ends(expr)
+        return f"the way from {source} to {to} is cut"
+
+    def _ends(self, expr: Expr) -> list[str]:
+        """Returns who receives and who sends, of a condition that a way is not cut."""
+        assert isinstance(expr, Apply) and isinstance(expr.args[0], Apply)
+        to, lost = expr.args[0].args
+        assert isinstance(lost, ir.Index)
+        return [show(end.type, evaluate(end, self.scope)) for end in (to, lost.key)]
+
     def byzantine(self, expr: Expr) -> str:
         who = self.who(expr)
         return f"{who} is Byzantine" if self._negated(expr) else f"{who} is not Byzantine"
 
-    def _negated(self, expr: Expr) -> bool:
+    def _negated(self, expr: Expr) -> TypeGuard[Apply]:
         return isinstance(expr, Apply) and expr.op is Op.NOT
 
     def client(self, expr: Expr) -> str:
@@ -315,6 +342,7 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     OMITTING: _Telling.omitting,
     SPLITS: _Telling.splits,
     SPLIT: _Telling.split,
+    CUTS: _Telling.cuts,
     BYZANTINE: _Telling.byzantine,
     CLIENT: _Telling.client,
     PENDING: _Telling.pending,

@@ -63,6 +63,10 @@ def sentence(event: ev.Event) -> str:
             return f"the network splits: {{{', '.join(apart)}}} cut off"
         case ev.Healed():
             return "the network heals"
+        case ev.Cut():
+            return f"the link {between(event)} is cut"
+        case ev.CutHealed():
+            return f"the link {between(event)} heals"
         case ev.OracleAsked():
             return f"{event.asker} {asking(event)}"
         case ev.DetectorSettled(""):
@@ -80,6 +84,13 @@ def sentence(event: ev.Event) -> str:
             return "the system becomes synchronous"
         case _:
             assert_never(event)
+
+
+def between(event: ev.Cut | ev.CutHealed) -> str:
+    """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
+    if event.one_way:
+        return f"from {event.first} to {event.second}"
+    return f"between {event.first} and {event.second}"
 
 
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:

@@ -64,6 +64,7 @@ def said(
             "a Byzantine process",
         ),
         ("faults partition <= 1", "", "a split network need not heal"),
+        ("faults cut <= 1", "", "a cut link need not heal"),
         ("links lossy", "", "lossy links may lose any message"),
         (
             "timing partial noise 2",

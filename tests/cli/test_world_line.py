@@ -64,6 +64,11 @@ protocol Alone { state done = false  upon condition not done { done := true } }
             " at most 2 omit messages, partitions, perfect links, p1 broadcasts a",
         ),
         (
+            "Relay",
+            "faults cut <= 1, cut of Proc -> Proc  clients { p1 broadcasts a }",
+            "3 processes, at most 1 cut, cuts from Proc to Proc, perfect links, p1 broadcasts a",
+        ),
+        (
             "Votes",
             "links voter -> coordinator lossy  timing partial noise 2",
             "1 coordinator, 2 voters, no faults, perfect links, lossy from voter to coordinator,"

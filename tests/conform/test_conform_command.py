@@ -159,3 +159,45 @@ def test_what_the_check_does_not_have_is_told_with_its_row(
     told = " ".join(capsys.readouterr().err.split())
     assert f"{file}:2" in told and "E074" in told
     assert said in told
+
+
+WATCH = """
+interface Watch {
+  request say(m: Msg)
+  indication missed(p: Proc)
+}
+protocol Watcher(a: Proc = p1) implements Watch {
+  message DATA(m: Msg)
+  state got = false
+  upon request say(m) { send DATA(m) to Proc minus {self} }
+  upon receive DATA(m) { got := true }
+  upon timeout when not got and self != a { missed(a) }
+  property fine : always forall p in Proc: p.got => p != a
+}
+check c of Watcher {
+  n = 2
+  timing synchronous
+  faults FAULTS
+  clients { p1 says x }
+  prove fine
+  allow unused
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("faults", "code"), [("cut <= 1", 0), ("cut <= 1 of a -> Proc", 0), ("cut of Proc -> a", 1)]
+)
+def test_a_log_may_show_that_a_link_was_cut(
+    faults: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In rounds a message that is missed was lost: here only a cut loses any."""
+    spec = tmp_path / "watch.bcast"
+    spec.write_text(WATCH.replace("FAULTS", faults), encoding="utf-8")
+    files = written(
+        tmp_path / "logs",
+        p1=[{"kind": "request", "name": "say", "arguments": {"m": "x"}}],
+        p2=[{"kind": "indicate", "name": "missed", "arguments": {"p": "p1"}}],
+    )
+    assert main(["conform", f"{spec}::c", *files]) == code
+    assert ("is cut" in capsys.readouterr().out) is (code == 0)

@@ -82,6 +82,18 @@ def everything() -> Trace:
     return trace(*steps, byzantine=("p3",))
 
 
+def cut_off() -> Trace:
+    """A link is cut and heals, and one way of it is cut; a round loses what p1 has said."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3")),
+        step(2, ev.Cut("p1", "p2")),
+        step(3, receive("p3", "DATA(a)", "p1"), deliver("p3", "deliver(p1, a)")),
+        step(4, ev.RoundEnded(), ev.Lost("DATA(a)", "p2", process="p1")),
+        step(5, ev.CutHealed("p1", "p2")),
+        step(6, ev.Cut("p2", "p1", one_way=True)),
+    )
+
+
 def round_and_round() -> Trace:
     """After one step, p1 and p2 play ping-pong forever."""
     return trace(

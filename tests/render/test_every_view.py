@@ -24,7 +24,9 @@ def _everything() -> Trace:
     return replace(trace, header=header, definition="d", sentence="s.", property_name="p")
 
 
-@pytest.mark.parametrize("made", [runs.half_heard, runs.everything, runs.round_and_round])
+@pytest.mark.parametrize(
+    "made", [runs.half_heard, runs.everything, runs.cut_off, runs.round_and_round]
+)
 def test_runs_made_by_hand(made: Callable[[], Trace]) -> None:
     trace = made()
     header = replace(trace.header, sources=(Source("a.bcast", "0" * 64, "protocol P {}\n"),))

@@ -46,6 +46,10 @@ SAID: list[tuple[Event, str]] = [
     (ev.CrashForeseen("p1"), "oracles foresee that p1 will crash"),
     (ev.Partitioned(("p1", "p2")), "the network splits: {p1, p2} cut off"),
     (ev.Healed(), "the network heals"),
+    (ev.Cut("p1", "p2"), "the link between p1 and p2 is cut"),
+    (ev.Cut("p1", "p2", one_way=True), "the link from p1 to p2 is cut"),
+    (ev.CutHealed("p1", "p2"), "the link between p1 and p2 heals"),
+    (ev.CutHealed("p1", "p2", one_way=True), "the link from p1 to p2 heals"),
     (
         ev.OracleIndicated(Call("fd.suspect", ("p2",)), process="p1"),
         "the detector tells p1 that it suspects p2",

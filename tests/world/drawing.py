@@ -126,6 +126,7 @@ class Draw:
             omission=int(self.has("omission")),
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
             pause=draw.choice((1, 1, 2, -1)) if self.has("pause") else 0,
+            cuts=self.cuts(),
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
             rules=self.rules() if self.has("link_rules") else (),
@@ -138,6 +139,18 @@ class Draw:
             between_handlers=self.has("between_handlers"),
             clients=tuple(clients),
         )
+
+    def cuts(self) -> tuple[tuple[str, str, int], ...]:
+        """Of all links, of one way of some, or both."""
+        draw, found = self.random, list[tuple[str, str, int]]()
+        if self.has("cut"):
+            found.append(("", "", draw.choice((1, 1, -1))))
+        if self.has("one_way_cut"):
+            ways = [("Proc", "Proc")]
+            if self.has("roles"):
+                ways += [("client", "server"), ("server", "client"), ("Proc", "server")] * 2
+            found.append((*draw.choice(ways), draw.choice((1, 2, -1))))
+        return tuple(found)
 
     def rules(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         """For some ways from role to role."""

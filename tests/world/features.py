@@ -6,7 +6,10 @@ import random
 from collections.abc import Iterable
 from itertools import combinations
 
-FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "pause", "between_handlers")
+FAULTS = (
+    "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
+    "between_handlers",
+)  # fmt: skip
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
@@ -83,18 +86,20 @@ APART = (
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
     *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
-    *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
+    *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
-    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
+    *({"synchronous", other} for other in (*LINKS[3:], *GUESSES[:5])),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
 
 
-LARGE = {*GUESSES, *ORACLES[2:], "partition", "pause", "byzantine", "family"}
+LARGE = {
+    *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "byzantine", "family",
+}  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 
 

@@ -238,7 +238,8 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check. ``partition``, ``pause`` -1: any number of times; ``rules``: the
+    """The clauses of a check. ``partition``, ``pause`` -1: any number of times; ``cuts``: who
+    sends, who receives (both empty: either) and how often, as of ``partition``; ``rules``: the
     links from one role to another, where they are not like the others; ``early``: timeouts that
     come too early, at most; ``clients``: what each asks for, or those of which one is drawn at
     first; ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds
@@ -253,6 +254,7 @@ class World:
     omission: int = 0
     partition: int = 0
     pause: int = 0
+    cuts: tuple[tuple[str, str, int], ...] = ()
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -281,6 +283,9 @@ class World:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
         if self.pause and "pause" not in self.alone:
             faults.append("pause" if self.pause < 0 else f"pause <= {self.pause}")
+        for a, b, most in self.cuts:
+            way = f" of {a} -> {b}" if a else ""
+            faults.append("cut" + (f" <= {most}" if most >= 0 else "") + way)
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
         lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []

@@ -10,7 +10,7 @@ from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
-from tests.world.system import TOP, Envelope, Layer, Model, Path, State
+from tests.world.system import TOP, Cut, Envelope, Layer, Model, Path, State, is_shut
 
 # ---- the beginning ----------------------------------------------------------------------------
 
@@ -31,6 +31,8 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["crashes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
+        state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
+        state["held"] = frozenset()
         state["performed", ""] = ()
         for p in model.processes:
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
@@ -107,6 +109,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _forgeries(model, state)
     yield from _crashes(model, state)
     yield from _splits(model, state)
+    yield from _cuts(model, state)
     if model.world.timing == "partial" and not state["lock step"]:
         yield Step("the system becomes synchronous", _settles, ("settles",))
     if state["lock step"]:
@@ -261,6 +264,7 @@ def _next_round(way: Way) -> None:
                 raise NoWay
     for key in [k for k in state if k[0] == "net"]:
         del state[key]
+    state["held"] = frozenset()
     for path, layer in model.layers.items():
         for name in {h.name for h in layer.protocol.handlers if h.event == TIMEOUT}:
             for p in model.processes:
@@ -275,14 +279,14 @@ def _next_round(way: Way) -> None:
 
 
 def _receptions(model: Model, state: State) -> Iterator[Step]:
-    side, pauses = state["split"], model.links.pauses
+    pauses = model.links.pauses
     if state["lock step"] and _some_timer_is_over(model, state):
         return
     for sender, receiver, position, envelope in model.links.under_way(state):
         link = model.links.between(sender, receiver)
         if receiver in state["down"] or is_busy(state, receiver):
             continue
-        if side and (sender in side) != (receiver in side):
+        if is_shut(state, sender, receiver):
             continue
         if link.fifo and position:
             continue
@@ -346,7 +350,7 @@ def _forgeries(model: Model, state: State) -> Iterator[Step]:
             ]
             if receiver in state["down"] | state["byzantine"] or is_busy(state, receiver):
                 continue
-            if state["split"] and (liar in state["split"]) != (receiver in state["split"]):
+            if is_shut(state, liar, receiver):
                 continue
             for path in model.layers:
                 for content, sender in product(model.messages(path), names):
@@ -389,6 +393,7 @@ def _splits(model: Model, state: State) -> Iterator[Step]:
 
         def heals(way: Way) -> None:
             way.state["split"] = frozenset()
+            model.links.opened(way)
 
         yield Step("the split heals", heals)
     elif state["splits"]:
@@ -401,3 +406,30 @@ def _splits(model: Model, state: State) -> Iterator[Step]:
                         way.state["splits"] -= way.state["splits"] > 0
 
                     yield Step(f"the network splits off {sorted(side)}", splits)
+
+
+def _told(link: Cut) -> str:
+    return " and ".join(sorted(link)) if isinstance(link, frozenset) else " -> ".join(link)
+
+
+def _cuts(model: Model, state: State) -> Iterator[Step]:
+    """Each clause counts its own cuts, and what it has cut may heal."""
+    for clause, links in enumerate(model.cuts):
+        for link in sorted(links, key=_told):
+            told = _told(link)
+            if (clause, link) in state["cut"]:
+
+                def heals(way: Way, cut: tuple[int, Cut] = (clause, link)) -> None:
+                    way.state["cut"] -= {cut}
+                    model.links.opened(way)
+
+                yield Step(f"the link {told} heals", heals)
+            elif state["cuts"][clause]:
+
+                def cuts(way: Way, cut: tuple[int, Cut] = (clause, link)) -> None:
+                    way.state["cut"] |= {cut}
+                    left = list(way.state["cuts"])
+                    left[cut[0]] -= left[cut[0]] > 0
+                    way.state["cuts"] = tuple(left)
+
+                yield Step(f"the link {told} is cut", cuts)

@@ -18,6 +18,17 @@ from tests.world.sorts import Sort, order
 State = dict[Any, Any]
 Path = tuple[tuple[str, int | None], ...]
 TOP: Path = (("top", None),)
+Cut = frozenset[str] | tuple[str, str]
+"""A link, or the way from one process to another."""
+
+
+def is_shut(state: State, sender: str, receiver: str) -> bool:
+    """Whether nothing gets from one process to another now."""
+    side = state["split"]
+    if side and (sender in side) != (receiver in side):
+        return True
+    ways: tuple[Cut, ...] = (frozenset((sender, receiver)), (sender, receiver))
+    return any(way in ways for _, way in state["cut"])
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,17 @@ class Model:
         if kind in world.alone and any(self.role[p] not in roles for p in faulty):
             return False
         return all(sum(self.role[p] == role for p in faulty) <= most for _, role, most in limited)
+
+    @cached_property
+    def cuts(self) -> tuple[frozenset[Cut], ...]:
+        """For each clause what it may cut: links, or one way of them."""
+        everybody = {"": self.processes, "Proc": self.processes, **self.roles}
+        found = list[frozenset[Cut]]()
+        for sender, receiver, _ in self.world.cuts:
+            ways = product(everybody[sender], everybody[receiver])
+            apart = [(p, q) for p, q in ways if p != q]
+            found.append(frozenset(apart) if sender else frozenset(map(frozenset, apart)))
+        return tuple(found)
 
     def variable(self, path: Path, name: str) -> Variable:
         return next(v for v in self.layers[path].protocol.variables if v.name == name)
@@ -158,7 +180,8 @@ class Links:
         self.others = Link(world.links, world.bound)
         self.ruled = {(a, b): Link(kinds, None) for a, b, kinds in world.rules}
         self.counted = {kind for kind in _kinds(text)}
-        self.pauses = "yield" in text.split()
+        self.pauses = "yield" in text.split() or bool(world.cuts)
+        self.may_be_shut = bool(world.partition or world.cuts)
 
     def between(self, sender: str, receiver: str) -> Link:
         return self.ruled.get((self.role[sender], self.role[receiver]), self.others)
@@ -171,7 +194,7 @@ class Links:
         if link.strong and not {sender, receiver} & (
             state["down"] | state["omitted"] | state["byzantine"]
         ):
-            way.sent.add(("message", envelope, sender, receiver))
+            self._promise(way, ("message", envelope, sender, receiver))
         queue: tuple[Envelope, ...] = state.get(key, ())
         if link.keeps:
             queue = tuple(sorted({*queue, envelope}, key=order))
@@ -182,6 +205,20 @@ class Links:
         else:
             queue = (*queue, envelope)
         state[key] = queue if link.fifo else tuple(sorted(queue, key=order))
+
+    def _promise(self, way: Any, promise: tuple[Any, ...]) -> None:
+        """What is sent again and again arrives again and again; where the way is shut, it counts
+        when that is open.  In lock step it counts only if it could be received in its round."""
+        if is_shut(way.state, *promise[2:]):
+            way.state["held"] |= {promise}
+        elif not (self.may_be_shut and way.state["lock step"]):
+            way.sent.add(promise)
+
+    def opened(self, way: Any) -> None:
+        """Some way is open again."""
+        now = {p for p in way.state["held"] if not is_shut(way.state, *p[2:])}
+        way.state["held"] -= now
+        way.sent |= now
 
     def under_way(self, state: State) -> Iterator[tuple[str, str, int, Envelope]]:
         """All copies, of those that are alike one."""

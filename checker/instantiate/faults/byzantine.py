@@ -45,7 +45,7 @@ def forgeries(world: World) -> None:
     faulty = world.byzantine()
     who, to = ir.Local(world.proc, fresh("who")), ir.Local(world.proc, fresh("to"))
     message = ir.Local(world.network, fresh("message"))
-    able = conj(world.may_step(to), negation(world.apart(who, to)))
+    able = conj(world.may_step(to), negation(world.is_shut(who, to)))
     params = [Param(who.name, ir.Members(faulty, world.proc), TRUE)]
     ends = ("from", "to", "message")
     if all(link.kind.authenticates for link in world.links):
@@ -71,7 +71,7 @@ def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
     """
     other = ir.Local(world.proc, fresh("_other"))
     earlier = build.below(_rank(world, other), _rank(world, who))
-    together = negation(world.apart(other, to))
+    together = negation(world.is_shut(other, to))
     before = ir.Quant(
         Quantifier.EXISTS,
         other.name,

@@ -19,6 +19,10 @@ from checker.model.interpreter import Event, State
 from checker.model.ir import TRUE, Expr, MarkInfo, MarkKind, TransitionSystem
 from checker.model.types import AtomT, SetT, Value
 
+HELD_UP = "held up"
+"""The text of the mark of a message that is lost because a round ends while its way is shut: the
+fault is that the way is shut."""
+
 
 class FaultKind(StrEnum):
     """The kinds of faults in an execution."""
@@ -27,6 +31,7 @@ class FaultKind(StrEnum):
     LOSS = "loss"  # args: sender, receiver, message, and the omitting process, if any
     PAUSE = "pause"  # args: process
     SPLIT = "split"  # args: the side of the network that is cut off
+    CUT = "cut"  # args: the two ends of a link as a set, or who sends and who receives
     BYZANTINE = "byzantine"  # args: process; fixed initially
 
 
@@ -43,11 +48,13 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
         case MarkKind.CRASH:
             return FaultKind.CRASH
         case MarkKind.LOSE:
-            return FaultKind.LOSS
+            return None if info.text == HELD_UP else FaultKind.LOSS
         case MarkKind.PAUSE:
             return FaultKind.PAUSE
         case MarkKind.PARTITION:
             return FaultKind.SPLIT
+        case MarkKind.CUT:
+            return FaultKind.CUT
         case MarkKind.FORESEE:
             return FaultKind.CRASH
         case _:

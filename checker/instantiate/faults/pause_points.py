@@ -194,7 +194,7 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
 def _beginning_matters(world: World) -> bool:
     """Tells whether a pause right at the beginning of a handler differs from one before it: where
     a crash there would, and where the network may keep away the message that lets it begin."""
-    return first_effect_matters(world) or world.may_split
+    return first_effect_matters(world) or world.may_split or bool(world.check.cuts)
 
 
 def _start(world: World, index: int, body: Block) -> Block:

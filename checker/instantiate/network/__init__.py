@@ -1,1 +1,1 @@
-"""Links: messages in flight, losses, full queues, partitions."""
+"""Links: messages in flight, losses, full queues, partitions, cuts."""

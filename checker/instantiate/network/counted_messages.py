@@ -60,7 +60,7 @@ def _calm(world: World) -> bool:
     alike = not check.link_rules and all(kind.traits <= _HARMLESS for kind in check.links)
     timeless = check.timing is None and check.detector is None
     yields = any(isinstance(n, typed.Yield) for i in world.instances for n in nodes(i.protocol))
-    nobody_fails = all(world.bound(fault) == 0 for fault in faults) and not world.may_split
+    nobody_fails = all(world.bound(fault) == 0 for fault in faults) and not world.may_be_shut
     return not world.fine and alike and timeless and nobody_fails and not yields
 
 

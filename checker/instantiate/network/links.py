@@ -300,7 +300,7 @@ def _flight(world: World, link: Link) -> Flight:
 def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
     source, to, message = flight.source, flight.to, flight.message
     last = flight.params[-1]
-    may = conj(last.where, world.may_step(to), negation(world.apart(source, to)))
+    may = conj(last.where, world.may_step(to), negation(world.is_shut(source, to)))
     params = (*flight.params[:-1], Param(last.name, last.domain, may))
     held = ir.Local(message.type, fresh("_m"))
     taken: Block = () if link.kind.keeps else flight.removal

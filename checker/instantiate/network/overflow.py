@@ -83,7 +83,7 @@ def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
 
 def is_blocked(world: World, source: Expr, to: Expr) -> Expr:
     """Returns whether ``to`` can't receive from ``source`` now, although both are up."""
-    return disj(negation(world.is_settled(to)), world.apart(source, to))
+    return disj(negation(world.is_settled(to)), world.is_shut(source, to))
 
 
 def flight(world: World, link: Link, queue: Flight) -> Flight:

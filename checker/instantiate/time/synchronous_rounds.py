@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.instantiate.faults.fault_marks import HELD_UP
 from checker.instantiate.network import overflow
 from checker.instantiate.network.losses import WHILE_DOWN
 from checker.instantiate.protocol.changes import changes, some
@@ -12,7 +13,7 @@ from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, member, negation
 from checker.model.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
-from checker.model.types import BagT, MapT, default
+from checker.model.types import MapT, default
 from checker.records import replace
 
 ROUND = "round"
@@ -45,36 +46,39 @@ def _kinds_for_rounds() -> str:
 
 
 def empty_links(world: World) -> Block:
-    """Empties the links: what is left was sent by, or to, a faulty process, or is lost.
+    """Empties the links: what is left was sent by, or to, a faulty process, or it is lost.
 
-    Only messages that wait for the network to heal remain.
+    A message arrives in the round in which it is sent, or never: what waits for a way that is shut
+    is lost, too.
     """
     result: list[ir.Stmt] = []
     faults = world.check.crash, world.check.omission, world.check.byzantine
     for link in world.links:
-        if all(world.bound(f) == 0 for f in faults) and not link.kind.may_miss:
+        failing = any(world.bound(f) for f in faults)
+        if not (failing or link.kind.may_miss or world.may_be_shut):
             continue
-        if link.kind.may_miss:
+        if link.kind.may_miss or world.may_be_shut:
             result.extend(_tell_lost(world, world.read(link.variable)))
         names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
         for name in names:
             network = world.read(name)
             target = ir.Target(network.type, name, True)
-            if not world.may_split:
-                result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
-            elif isinstance(network.type, MapT):
-                result.append(_empty_queues(world, name))
-            else:
-                result.extend(_keep_partitioned(world, network, target))
+            result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
     return tuple(result)
 
 
 def _tell_lost(world: World, network: Expr) -> Block:
-    """Marks as lost what such a link still holds between processes that are correct."""
+    """Marks as lost what a link still holds between processes that are correct: what the link has
+    lost, and what waits for a way that is shut, which is no fault of its own."""
 
     def tell(source: Expr, to: Expr, message: Expr) -> Block:
-        lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, message)
-        return (ir.If(_due(world, source, to), (lost,)),)
+        ends, values = ("from", "to", "message"), (source, to, message)
+        lost: Block = (mark(world, MarkKind.LOSE, "lose", ends, *values),)
+        shut = world.is_shut(source, to)
+        if shut != FALSE:
+            held_up = mark(world, MarkKind.LOSE, HELD_UP, ends, *values)
+            lost = (ir.If(shut, (held_up,), lost),)
+        return (ir.If(conj(world.correct(source), world.correct(to)), lost),)
 
     if not isinstance(network.type, MapT):
         envelope = ir.Local(build.element(network.type), fresh("_e"))
@@ -86,34 +90,6 @@ def _tell_lost(world: World, network: Expr) -> Block:
     each = ir.For(message.name, ir.Members(queue, message.type), tell(source, to, message))
     loop = ir.For(to.name, ir.Universe(world.proc), (each,))
     return (ir.For(source.name, ir.Universe(world.proc), (loop,)),)
-
-
-def _stays(world: World, source: Expr, to: Expr) -> Expr:
-    return conj(world.correct(source), world.correct(to), world.apart(source, to))
-
-
-def _empty_queues(world: World, variable: str) -> ir.Stmt:
-    whole = world.read(variable).type
-    assert isinstance(whole, MapT) and isinstance(whole.value, MapT)
-    source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
-    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-    queue = whole.value.value
-    clear = ir.Assign(ir.Target(queue, variable, True, path), ir.Const(queue, default(queue)))
-    inner = ir.If(negation(_stays(world, source, to)), (clear,))
-    loop = ir.For(to.name, ir.Universe(world.proc), (inner,))
-    return ir.For(source.name, ir.Universe(world.proc), (loop,))
-
-
-def _keep_partitioned(world: World, network: Expr, target: ir.Target) -> Block:
-    envelope = ir.Local(build.element(network.type), fresh("_e"))
-    stays = _stays(world, build.item(envelope, 0), build.item(envelope, 1))
-    domain = ir.Members(network, envelope.type)
-    if not isinstance(network.type, BagT):
-        keep = ir.Comprehension(network.type, envelope.name, domain, stays, envelope)
-        return (ir.Assign(target, keep),)
-    remove = ir.Assign(target, build.without_item(network, envelope))
-    again = ir.While(member(envelope, network), (remove,), 1000)
-    return (ir.For(envelope.name, domain, (ir.If(negation(stays), (again,)),), True),)
 
 
 # ---- what precedes the end of a round ---------------------------------------------------------
@@ -175,7 +151,7 @@ def _under_way(world: World) -> list[Expr]:
 
 
 def _due(world: World, source: Expr, to: Expr) -> Expr:
-    together = negation(world.apart(source, to))
+    together = negation(world.is_shut(source, to))
     return conj(world.correct(source), world.correct(to), together)
 
 

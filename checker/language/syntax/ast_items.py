@@ -275,11 +275,12 @@ class Every(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """``kind <= bound of role``."""
+    """``kind <= bound of role``, or ``kind <= bound of role -> receiver``."""
 
     kind: ast.Name
     bound: ast.Expr | None
     role: ast.Name | None
+    receiver: ast.Name | None
     span: Span
 
 

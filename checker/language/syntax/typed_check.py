@@ -65,6 +65,18 @@ class LinkRule(Struct, frozen=True):
     span: Span
 
 
+class Cut(Struct, frozen=True):
+    """``faults cut <= bound of sender -> receiver``: links that may be cut.
+
+    ``bound``: how often, ``None``: any number of times; ``way``: the names of who sends and who
+    receives (a role, ``Proc``, or a parameter) where one way is cut, ``None`` where both are.
+    """
+
+    bound: Expr | None
+    way: tuple[str, str] | None
+    span: Span
+
+
 class RoleFault(Struct, frozen=True):
     """``faults kind <= bound of role`` (``None``: any number of times); ``alone``: no clause
     without a role is about this kind, so that nobody of a role without a clause is faulty in this
@@ -211,22 +223,22 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``links``: the kinds as written, the perfect one where none is; ``capacity``: of ``bounded
-    k``; ``prove``: the properties to check, each resolved (the protocol's own, its interface's, or
-    by name from a shipped interface, or generated, as ``exactly_once over effects``);
-    ``crash_points``: ``inside``, ``everywhere`` (also those that no property tells apart) or
-    ``between_handlers``; ``allow_unused``: handlers that are never executed do not make a verdict
-    vacuous. Properties that only ``expect`` names are in ``prove`` too. ``warnings``: what is
-    legal, but probably not intended. ``unasked``: what no check of the file asks. ``overridden``:
-    clauses of the environment that settings have replaced, and by what. ``every``: of ``for all n,
-    T when …``, the parameters (``n`` and ``f`` among them) that no setting gives a value: the check
-    is about all natural numbers with ``when``; where that is ``None``, about all for which the
-    protocol's ``requires`` holds. ``invariants``: the check's own lemmas. ``only``: the properties
-    that are left of it, where not all are asked. ``bounds``: of ``bound e``, each as the invariant
-    ``always e``. ``view``: states in which it is equal are taken for one. ``chance``: its questions
-    about chance. ``role_faults``: bounds of single roles; ``crash`` and the like are those of all
-    processes, the sum where a check bounds single roles only. ``recovering``: the roles whose
-    members may recover, where that is not everybody.
+    said; ``cuts``: the links that may be cut; ``links``: the kinds as written, the perfect one
+    where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
+    (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
+    ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no
+    property tells apart) or ``between_handlers``; ``allow_unused``: handlers that are never
+    executed do not make a verdict vacuous. Properties that only ``expect`` names are in ``prove``
+    too. ``warnings``: what is legal, but probably not intended. ``unasked``: what no check of the
+    file asks. ``overridden``: clauses of the environment that settings have replaced, and by what.
+    ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f`` among them) that no
+    setting gives a value: the check is about all natural numbers with ``when``; where that is
+    ``None``, about all for which the protocol's ``requires`` holds. ``invariants``: the check's own
+    lemmas. ``only``: the properties that are left of it, where not all are asked. ``bounds``: of
+    ``bound e``, each as the invariant ``always e``. ``view``: states in which it is equal are taken
+    for one. ``chance``: its questions about chance. ``role_faults``: bounds of single roles;
+    ``crash`` and the like are those of all processes, the sum where a check bounds single roles
+    only. ``recovering``: the roles whose members may recover, where that is not everybody.
     """
 
     name: str
@@ -249,6 +261,7 @@ class Check(Struct, frozen=True):
     pauses: Expr | None = None
     pausing: bool = False
     pause_span: Span | None = None
+    cuts: tuple[Cut, ...] = ()
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None

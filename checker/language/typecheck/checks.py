@@ -72,6 +72,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         pauses=faults.pause,
         pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
+        cuts=faults.cuts,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,

@@ -13,9 +13,9 @@ from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradic
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
-from checker.language.typecheck.types import INT
+from checker.language.typecheck.types import INT, PROC
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause")
+FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut")
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
@@ -23,7 +23,8 @@ CLASSES = ("P", "S", "Omega")
 
 class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
-    network may partition (``partition``: how often, ``None``: any number of times).  Processes may
+    network may partition (``partition``: how often, ``None``: any number of times), and the
+    links that may be cut.  Processes may
     pause where there is a ``pause_span`` (``pause``: how often, as ``partition``)."""
 
     crash: typed.Expr | None = None
@@ -36,6 +37,7 @@ class Faults(Struct, frozen=True):
     pause_span: Span | None = None
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
+    cuts: tuple[typed.Cut, ...] = ()
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -43,6 +45,8 @@ class Faults(Struct, frozen=True):
 
 def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
     """Types ``faults crash <= 1, recover``; errors go to the report of ``home``."""
+    cuts = _cuts([item for item in items if item.kind.text == "cut"], home)
+    items = [item for item in items if item.kind.text != "cut" and _has_no_arrow(item, home)]
     bounds: dict[str, typed.Expr | None] = {}
     recovering = _recovering([item for item in items if item.kind.text == "recover"], home)
     recover = next((item for item in items if item.kind.text == "recover"), None)
@@ -80,10 +84,11 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         next((item.span for item in items if item.kind.text == "pause"), None),
         limits,
         recovering,
+        cuts,
     )
 
 
-UNBOUNDED = ("partition", "pause")
+UNBOUNDED = ("partition", "pause", "cut")
 """The faults that may happen any number of times, so that they need no bound."""
 BY_ROLE = ("crash", "omission", "byzantine", "pause")
 """The faults that processes have, so that a role can have a bound of its own."""
@@ -113,6 +118,57 @@ def _of_roles(
                 alone = kind not in of_all
                 made[kind, role.text] = typed.RoleFault(kind, role.text, bound, alone, item.span)
     return tuple(made.values())
+
+
+def _has_no_arrow(item: ast_items.Fault, home: Home) -> bool:
+    """Tells whether ``item`` is not about a way between processes; otherwise that is reported."""
+    if item.receiver is not None:
+        message = f"`{item.kind.text}` is not about the way from one process to another"
+        home.report.add("C032", message, item.span, "`cut` with an arrow")
+    return item.receiver is None
+
+
+def _cuts(items: list[ast_items.Fault], home: Home) -> tuple[typed.Cut, ...]:
+    """Types ``cut <= 2``, ``cut <= 1 of client -> server``."""
+    made: dict[tuple[str, str] | None, typed.Cut] = {}
+    for item in items:
+        if item.role is not None and item.receiver is None:
+            message = "`cut` is about links, not about a role"
+            wanted = f"`cut`, or `cut of {item.role.text} -> {item.role.text}`"
+            home.report.add("C032", message, item.span, wanted)
+            continue
+        way = None
+        if item.role is not None and item.receiver is not None:
+            if not all([_is_end(end, home) for end in (item.role, item.receiver)]):
+                continue
+            way = item.role.text, item.receiver.text
+        bound = None if item.bound is None else _number(item.bound, home)
+        if way in made:
+            whose = "" if way is None else f" of {way[0]} -> {way[1]}"
+            home.report.add("C009", f"duplicate `cut{whose}`", item.span)
+        elif isinstance(bound, typed.Literal) and bound.value == 0:
+            hint = "leave out the clause, or allow at least one cut"
+            home.report.add("C035", "`cut <= 0` cuts no link", item.span, hint=hint)
+        elif item.bound is None or bound is not None:
+            made[way] = typed.Cut(bound, way, item.span)
+    return tuple(made.values())
+
+
+def _is_end(name: ast.Name, home: Home) -> bool:
+    """Tells whether ``name`` stands for processes: a role, ``Proc``, or a parameter; otherwise that
+    is reported."""
+    roles = [role for role in home.roles if role]
+    known = [EVERYBODY, *roles, *(p for p, type_ in home.params.items() if type_ == PROC)]
+    if name.text in known:
+        return True
+    hint = suggestion(name.text, known) or f"known: {', '.join(known)}"
+    message = f"no role and no parameter of type Proc is called `{name.text}`"
+    home.report.add("C005", message, name.span, hint=hint)
+    return False
+
+
+EVERYBODY = "Proc"
+"""What stands for all processes at the end of a link."""
 
 
 def _recovering(items: list[ast_items.Fault], home: Home) -> tuple[str, ...]:

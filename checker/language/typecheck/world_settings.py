@@ -13,7 +13,7 @@ from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
 
-BOUNDS = ("crash", "omission", "byzantine", "partition", "pause")
+BOUNDS = ("crash", "omission", "byzantine", "partition", "pause", "cut")
 WORDS = {
     "links": "kinds of links, such as fifo, fair_loss+fifo or `bounded 2`",
     "crash": "a bound, such as 1, or none",
@@ -22,6 +22,7 @@ WORDS = {
     "byzantine": "a bound, such as 1, or none",
     "partition": "a bound, such as 1, or any, or none",
     "pause": "a bound, such as 1, or any, or none",
+    "cut": "a bound, such as 1, or any, or none; or of one way, such as `1 of Proc -> Proc`",
     "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1` or none",
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
     "given": "the implementation of a layer, such as `cons as oracle`",
@@ -31,7 +32,7 @@ WORDS = {
 
 NONE = "none"
 YES, NO = ("yes", "true"), ("no", "false")
-_PLAIN = re.compile(r"[\w\s,+*()-]+")
+_PLAIN = re.compile(r"[\w\s,+*()>-]+")
 
 
 def world_of(settings: Mapping[str, str], parameters: set[str]) -> dict[str, str]:
@@ -87,9 +88,17 @@ def _text(word: str, value: str) -> str | None:
     if value == NONE:
         return ""
     if word in BOUNDS:
-        unbounded = word in UNBOUNDED and value == "any"
-        return f"faults {word}" if unbounded else f"faults {word} <= {value}"
+        clauses = value.split(",") if word == "cut" else [value]
+        return f"faults {', '.join(_bounded(word, clause.strip()) for clause in clauses)}"
     return f"{word} {value}"
+
+
+def _bounded(word: str, value: str) -> str:
+    """Returns a clause about faults, such as ``cut of a -> b`` for ``any of a -> b``."""
+    bound, _, rest = value.partition(" ")
+    if word in UNBOUNDED and bound == "any":
+        return f"{word} {rest}".rstrip()
+    return f"{word} <= {value}"
 
 
 def _about(item: ast_items.CheckItem, word: str) -> bool:

@@ -135,6 +135,8 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
         yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
     if check.pause_span is not None:
         yield Leaves("T003", "processes that pause", check.pause_span, "leave out `pause`")
+    for cut in check.cuts:
+        yield Leaves("T003", "links that may be cut", cut.span, "leave out `cut`")
 
 
 def _time(check: typed.Check) -> Iterator[Leaves]:

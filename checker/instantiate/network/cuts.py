@@ -1,0 +1,178 @@
+"""Models links that are cut, and that heal.
+
+A clause ``cut`` is about links, each both ways at once; with an arrow it is about ways, each of
+them alone.  While a way is cut nothing that is sent on it arrives: messages wait.  A cut may heal,
+which is not a fairness assumption, and what is cut once more counts once more.  Each clause has its
+own cuts and its own bound, and a way is open where no clause has cut it.  Nobody is cut off from
+itself.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from checker.instantiate.protocol.sizes import Sizes, refuse
+from checker.instantiate.world import CUT, CUTS, Draft, World, mark
+from checker.language.syntax import typed
+from checker.language.typecheck.world import EVERYBODY
+from checker.model import build, ir
+from checker.model.build import conj, entry, equal, fresh, member, negation
+from checker.model.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    MarkKind,
+    Param,
+    Quantifier,
+    VariableKind,
+)
+from checker.model.types import BOOL, BagT, IntT, MapT, SetT, default, sort_key
+
+Ends = tuple[frozenset[int], frozenset[int]]
+"""Who sends and who receives, by index."""
+
+
+def declare(world: World) -> None:
+    """Declares for each clause which processes each process does not reach, and the count of cuts.
+
+    Raises :class:`SpecError` (C035) where a clause has no link to cut, or two clauses have the same
+    way, and (E003) for a bound below 0.
+    """
+    ways: dict[tuple[int, int], typed.Cut] = {}
+    for cut in world.check.cuts:
+        bound = None if cut.bound is None else world.bound(cut.bound)
+        if cut.bound is not None and bound is not None and bound < 0:
+            hint = "the bound is 0 or more"
+            raise refuse("E003", f"cut <= {bound} is impossible", cut.bound.span, hint)
+        found = _ways(world, cut)
+        if not found:
+            message = "there is no link that could be cut: nobody is cut off from itself"
+            raise refuse("C035", message, cut.span, "leave out the clause")
+        for way in found if cut.way is not None else ():
+            if way in ways:
+                source, to = (world.sizes.processes[end] for end in way)
+                message = f"the way from {source} to {to} is already in another clause"
+                raise refuse("C035", message, cut.span, "name each way in one clause")
+            ways[way] = cut
+        if bound == 0:
+            continue
+        reached = MapT(world.proc, SetT(world.proc))
+        world.add(_named(CUT, cut), reached, default(reached), VariableKind.WORLD, _title(cut))
+        if bound is not None:
+            title = _title(cut).replace("cut", "cuts", 1)
+            world.add(_named(CUTS, cut), IntT(0, bound), 0, VariableKind.WORLD, title)
+
+
+def _ways(world: World, cut: typed.Cut) -> set[tuple[int, int]]:
+    senders, receivers = _ends(world.sizes, cut)
+    return {(p, q) for p in senders for q in receivers if p != q}
+
+
+def _ends(sizes: Sizes, cut: typed.Cut) -> Ends:
+    def processes(name: str) -> frozenset[int]:
+        for role in sizes.roles:
+            if role.name == name:
+                return frozenset(range(role.first, role.first + role.size))
+        if name == EVERYBODY:
+            return frozenset(range(len(sizes.processes)))
+        return frozenset({sizes.values[name]})
+
+    sender, receiver = cut.way or (EVERYBODY, EVERYBODY)
+    return processes(sender), processes(receiver)
+
+
+def _named(variable: str, cut: typed.Cut) -> str:
+    return variable if cut.way is None else f"{variable} {cut.way[0]} -> {cut.way[1]}"
+
+
+def _title(cut: typed.Cut) -> str:
+    return "cut" if cut.way is None else f"cut {cut.way[0]} -> {cut.way[1]}"
+
+
+# ---- steps ------------------------------------------------------------------------------------
+
+
+def draft(world: World) -> None:
+    """Drafts that a link, or a way, is cut, and that it heals."""
+    for cut in world.check.cuts:
+        if _named(CUT, cut) not in world.variables:
+            continue
+        once_more, counted = _count(world, cut)
+        steps = _link_steps if cut.way is None else _way_steps
+        steps(world, cut, once_more, counted)
+
+
+def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
+    """Returns whether the clause has a cut left, and the statement that counts it."""
+    name = _named(CUTS, cut)
+    if name not in world.variables:
+        return TRUE, ()
+    count = world.read(name)
+    assert isinstance(count.type, IntT)
+    one = ir.Apply(IntT(1, count.type.hi + 1), ir.Op.ADD, (count, build.integer(1)))
+    left = build.below(count, build.integer(count.type.hi))
+    return left, (ir.Assign(ir.Target(count.type, name, True), one),)
+
+
+def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:
+    """Drafts the steps of both ways of a link, of which the two ends are one set: a link has no
+    first end, so that symmetric processes stay symmetric."""
+    name, pairs = _named(CUT, cut), SetT(world.proc)
+    every = tuple(map(frozenset, combinations(range(len(world.sizes.processes)), 2)))
+    links = ir.Const(BagT(pairs, len(every)), tuple(sorted(every, key=sort_key)))
+    pair, end = ir.Local(pairs, fresh("link")), ir.Local(world.proc, fresh("_end"))
+    lost = entry(world.read(name), end)
+    target = ir.Target(lost.type, name, True, (ir.Key(end, world.proc),))
+    other = build.without_item(pair, end)
+    both = ir.Members(pair, world.proc)
+    meets = negation(equal(_common(lost, other), ir.Const(pairs, frozenset())))
+    is_cut = ir.Quant(Quantifier.EXISTS, end.name, both, meets, BOOL)
+
+    def change(op: ir.Op) -> Block:
+        value = ir.Apply(lost.type, op, (lost, other))
+        return (ir.For(end.name, both, (ir.Assign(target, value),)),)
+
+    def step(does: str, kind: MarkKind, may: Expr, body: Block) -> None:
+        shown = mark(world, kind, "", ("link",), pair)
+        params = (Param(pair.name, ir.Members(links, pairs), may),)
+        _add(world, does, params, (*body, shown))
+
+    step("cut", MarkKind.CUT, conj(once_more, negation(is_cut)), (*change(ir.Op.UNION), *counted))
+    step("cut heals", MarkKind.MEND, is_cut, change(ir.Op.MINUS))
+
+
+def _way_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:
+    """Drafts the steps of one way of a link."""
+    name, processes = _named(CUT, cut), SetT(world.proc)
+    senders, receivers = (ir.Const(processes, end) for end in _ends(world.sizes, cut))
+    source, to = ir.Local(world.proc, fresh("from")), ir.Local(world.proc, fresh("to"))
+    lost = entry(world.read(name), source)
+    target = ir.Target(lost.type, name, True, (ir.Key(source, world.proc),))
+    is_cut = member(to, lost)
+    assert cut.way is not None
+    way = f"({cut.way[0]} -> {cut.way[1]})"
+
+    def step(does: str, kind: MarkKind, may: Expr, value: Expr, counted: Block) -> None:
+        shown = mark(world, kind, "", ("from", "to"), source, to)
+        apart = conj(negation(equal(source, to)), may)
+        params = (
+            Param(source.name, ir.Members(senders, world.proc), TRUE),
+            Param(to.name, ir.Members(receivers, world.proc), apart),
+        )
+        _add(world, f"{does} {way}", params, (ir.Assign(target, value), *counted, shown))
+
+    may_cut = conj(once_more, negation(is_cut))
+    step("cut", MarkKind.CUT, may_cut, build.with_item(lost, to), counted)
+    step("cut heals", MarkKind.MEND, is_cut, build.without_item(lost, to), ())
+
+
+def _common(one: Expr, other: Expr) -> Expr:
+    return ir.Apply(one.type, ir.Op.INTERSECT, (one, other))
+
+
+def _add(world: World, name: str, params: tuple[Param, ...], body: Block) -> None:
+    action = Action(name, ActionKind.WORLD, params, TRUE, body, FALSE)
+    world.drafts.append(Draft(action, None))
