@@ -6,13 +6,14 @@ For a long run: ``BIVALENCE_LONG=500 pytest tests/agreement/test_erased_ghosts.p
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
-from checker.model.ir import VariableKind
+from checker.model.ir import Variable, VariableKind
 from checker.session.pipeline import load_check, run_check
 from tests.agreement.ghostly import (
     TooMany,
@@ -65,6 +66,11 @@ def test_without_ghosts_there_are_the_same_states(shard: int, fine: bool, tmp_pa
     assert compared and observed
 
 
+def without_lines(variables: tuple[Variable, ...]) -> str:
+    """What ``variables`` are, wherever the handlers stand to whose `yield` they belong."""
+    return re.sub(r"line \d+:\d+", "line", repr(variables))
+
+
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_ghosts_that_nothing_reads_are_not_there(shard: int, tmp_path: Path) -> None:
     """Not in the variables, and not in any state."""
@@ -83,7 +89,7 @@ def test_ghosts_that_nothing_reads_are_not_there(shard: int, tmp_path: Path) -> 
         if plain is None or ghosts is None:
             assert plain is ghosts
             continue
-        assert plain.variables == ghosts.variables
+        assert without_lines(plain.variables) == without_lines(ghosts.variables)
         assert not any(v.kind is VariableKind.GHOST for v in ghosts.variables)
         try:
             assert states(plain, MOST) == states(ghosts, MOST)
