@@ -24,6 +24,7 @@ from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
     actions,
+    activities,
     coverage_marks,
     ghosts,
     handler_budgets,
@@ -131,6 +132,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     partitions.declare(made)
     cuts.declare(made)
     yields.declare(made)
+    activities.declare(made)
     links.declare(made)
     timing.declare(made)
     detectors.declare(made)

@@ -109,7 +109,6 @@ TLA = (
     Notation("TRUE, FALSE, BOOLEAN", _TRUTH, _NEVER, ("TRUE", "FALSE", "BOOLEAN")),
     Notation("\\* a comment", "a comment begins with `//`", r"\\\*|\(\*.*"),
     Notation("---- MODULE M ----", "write `protocol P { … }`", r"-{4,}[^\n]*|={4,}"),
-    Notation("await e", _GUARD, "await"),
 )
 PROMELA = (
     Notation(

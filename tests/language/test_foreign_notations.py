@@ -93,10 +93,6 @@ NOTATIONS = {
         "the actions": (
             spec("  «Next == Send»"), "write a handler for each action: `upon … { … }`"
         ),
-        "await": (
-            spec(request="«await» m in seen"),
-            "write it as a guard, `upon receive M(x) when e`, or as `upon condition e`",
-        ),
     },
     "Promela": {
         "send": (spec(request="«ch !» DATA(m)"), "write `send M(x) to q`"),

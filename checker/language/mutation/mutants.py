@@ -22,7 +22,7 @@ from checker.records import fields, is_record
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
-OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic)
+OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic, ast.Await)
 """The statements besides these that bind no name."""
 
 WEAKER = {">": ">=", "<": "<="}

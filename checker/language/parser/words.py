@@ -75,6 +75,7 @@ _STATEMENTS = frozenset(
         "SKIP",
         "PERFORM",
         "YIELD",
+        "_AWAIT",
         "ATOMIC",
         "_START",
         "_RETURN",
@@ -197,8 +198,8 @@ _WORDS = {
     "CONSISTENT": "`linearizable as`",
 }
 _KEYWORDS = (
-    "allow always atomic bound cancel check choose clients condition const define detector either "
-    "else enum eventually exists expect faults forall from ghost given idempotent implements "
+    "allow always atomic await bound cancel check choose clients condition const define detector "
+    "either else enum eventually exists expect faults forall from ghost given idempotent implements "
     "import indication init interface invariant links may message object operation perform "
     "procedure property protocol prove receive record recover request require requires return "
     "returns role scenario send shared skip "

@@ -35,6 +35,7 @@ from checker.language.syntax.typed_check import (
 from checker.language.syntax.typed_code import (
     Assign,
     Atomic,
+    Await,
     Block,
     Call,
     Change,
@@ -139,6 +140,7 @@ __all__ = [
     "All",
     "Assign",
     "Atomic",
+    "Await",
     "Bag",
     "Bind",
     "Binder",

@@ -164,6 +164,14 @@ class Ghost(Struct, frozen=True):
     span: Span
 
 
+class Await(Struct, frozen=True):
+    """What follows is an activity, which goes on once ``condition`` holds (``None``: at any
+    time)."""
+
+    condition: Expr | None
+    span: Span
+
+
 Stmt = (
     Assign
     | Send
@@ -182,6 +190,7 @@ Stmt = (
     | Atomic
     | Ghost
     | Yield
+    | Await
 )
 Block = tuple[Stmt, ...]
 

@@ -91,6 +91,9 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.Atomic(block(body, scope), span),), scope
         case ast.Yield():
             return (stmt,), scope
+        case ast.Await(condition, span):
+            asked = None if condition is None else safe(condition, scope, BOOL)
+            return (typed.Await(asked, span),), scope
         case ast.Return():
             message = "only operations of objects have `return`"
             hint = "a protocol returns with an indication: `read_return(v)`"
