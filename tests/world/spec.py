@@ -521,6 +521,17 @@ class Yield:
 
 
 @dataclass(frozen=True)
+class Await:
+    """``await``, which ends its line, or ``await condition``."""
+
+    condition: Expr | None = None
+
+    @property
+    def text(self) -> str:
+        return "await\n" if self.condition is None else f"await {self.condition.text}"
+
+
+@dataclass(frozen=True)
 class Ghost:
     """Statements that write ghosts only."""
 
@@ -589,7 +600,7 @@ class Run:
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Weigh | Either | Require | Flip
     | Perform
-    | Timer | Atomic | Yield | Skip | Ghost | Let | Var | SetVar | Run
+    | Timer | Atomic | Yield | Await | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from tests.world.activities import is_on_its_way, steps_of_activities
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
@@ -35,6 +36,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["held"] = frozenset()
         state["performed", ""] = ()
         for p in model.processes:
+            state["activities", p] = frozenset()
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
             wishes = [v for client, values in model.world.clients if client == p for v in values]
@@ -100,6 +102,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
         if state["rest", p]:
             yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
             continue
+        yield from steps_of_activities(model, state, p)
         yield from _client(model, state, p)
         for path, layer in model.layers.items():
             yield from _conditions(model, state, p, layer)
@@ -135,8 +138,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
         first, *others = way.state["rest", p]
         way.state["rest", p] = tuple(others)
-        at = Place(way, p, first.path, dict(first.names))
-        way.run(p, lambda: way.top_level(at, first.body))
+        way.run(p, lambda: way.top_level(first.place(way, p), first.body))
 
     return does
 
@@ -175,7 +177,10 @@ def _condition(
     p: str, path: Path, handler: Handler, names: dict[str, Any]
 ) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        at = Place(way, p, path, dict(names))
+        begun = (path, handler)
+        at = Place(way, p, path, dict(names), handler=begun, own=tuple(names.values()))
+        if is_on_its_way(way.state, p, begun, tuple(names.values())):
+            raise NoWay
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
