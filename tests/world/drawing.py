@@ -187,6 +187,8 @@ class Draw:
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
+        if self.has("await"):
+            handlers = [self.awaiting(h) for h in handlers]
         variables += [self.once(i) for i in range(self.flags)]
         if self.has("budget"):
             first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
@@ -326,6 +328,17 @@ class Draw:
         """``body`` with a ``yield`` in it: before all, between two statements, or behind all."""
         position = self.random.randrange(len(body) + 1)
         return (*body[:position], s.Yield(), *body[position:])
+
+    def awaiting(self, handler: Handler) -> Handler:
+        """``handler`` with an ``await`` or two in it; none where a layer's statements follow."""
+        called = handler.event == INDICATION and not handler.name.startswith(("fd.", "leader."))
+        body = handler.body
+        for _ in range(0 if called else self.random.choice((0, 1, 1, 2))):
+            some = s.at_least(s.size(HEARD), s.number(1))
+            condition = self.random.choice((None, None, None, FLAG, s.no(FLAG), some))
+            position = self.random.randrange(len(body) + 1)
+            body = (*body[:position], s.Await(condition), *body[position:])
+        return replace(handler, body=body)
 
     # -- handlers -------------------------------------------------------------------------------
 
@@ -637,7 +650,8 @@ _BOTH = frozenset((False, True))
 
 
 WORDS = {
-    "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
+    "atomic": "atomic {", "yield": "yield", "await": "await", "for": " for x",
+    "while": "while some",
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable state",

@@ -23,7 +23,7 @@ ROLES = ("roles", "link_rules")
 LIMITS = ("bound", "role_faults", "inputs", "budget")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
-    "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
+    "atomic", "yield", "await", "for", "while", "choose", "either", "flip", "require", "perform",
     "idempotent",
 )  # fmt: skip
 FEATURES = (

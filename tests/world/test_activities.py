@@ -26,6 +26,7 @@ from tests.world.protocol import Variable as V
 from tests.world.sorts import BOOL
 from tests.world.test_pauses import MODES, NO, YES, flag, never, once, put, world
 
+ALONE = world(n=1)
 MESSAGES = (("ONE", ()), ("BIT", (BOOL,)))
 
 
@@ -37,7 +38,7 @@ class Case:
     variables: tuple[V, ...]
     question: Question
     violated: bool
-    world: World = world(n=1)
+    world: World = ALONE
 
     @property
     def spec(self) -> Spec:
@@ -140,7 +141,9 @@ WORLDS = {
     "look again": Case(twice(wait(), READ, WRITE), ALL, BOTH_COUNT, False),
     "a lock": Case(twice(*LOCK, READ, wait(), WRITE, OPEN), ALL, BOTH_COUNT, False),
     "two inside": Case(twice(*ENTERS), ALL, at_most_once("within"), True),
-    "one inside, with a lock": Case(twice(*LOCK, *ENTERS, OPEN), ALL, at_most_once("within"), False),
+    "one inside, with a lock": Case(
+        twice(*LOCK, *ENTERS, OPEN), ALL, at_most_once("within"), False
+    ),
     "one inside, with yield": Case(
         twice(add("within"), s.Yield(), add("within", -1)), ALL, at_most_once("within"), False
     ),
