@@ -29,6 +29,7 @@ from checker.instantiate.world import (
     PENDING,
     SPLIT,
     SPLITS,
+    UNDER_WAY,
     WAITING,
     is_cut,
 )
@@ -253,6 +254,9 @@ class _Telling(Struct, frozen=True):
     def begun(self, expr: Expr) -> str:
         return f"{self.who(expr)} is inside a handler that has yielded"
 
+    def under_way(self, expr: Expr) -> str:
+        return f"{self.who(expr)} has begun this handler before, and not ended it"
+
     def immune(self, expr: Expr) -> str:
         if self._negated(expr) and "is_some" not in dump.text(expr):
             return f"{self.who(expr)} never crashes: the failure detector has settled on it"
@@ -347,6 +351,7 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     CLIENT: _Telling.client,
     PENDING: _Telling.pending,
     WAITING: _Telling.begun,
+    UNDER_WAY.strip(): _Telling.under_way,
     IMMUNE: _Telling.immune,
     SAID: _Telling.said,
     WRONG: _Telling.wrong,

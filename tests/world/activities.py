@@ -46,7 +46,7 @@ def _change(state: State, p: str, activity: Activity, by: int) -> None:
     state["activities", p] = frozenset((+counts).items())
 
 
-def is_on_its_way(state: State, p: str, handler: Hashable, own: tuple[Any, ...]) -> bool:
+def is_under_way(state: State, p: str, handler: Hashable, own: tuple[Any, ...]) -> bool:
     """Whether ``p`` has begun ``handler`` with these values, and not ended it."""
     return any((a.handler, a.own) == (handler, own) for a, _ in state["activities", p])
 

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from tests.world import spec as s
-from tests.world.activities import is_on_its_way, put_off
+from tests.world.activities import is_under_way, put_off
 from tests.world.pausing import Paused, Pauses, Which
 from tests.world.protocol import INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
 from tests.world.sorts import in_order, with_one, without_one
@@ -246,7 +246,7 @@ class Way:
             at = Place(self, p, path, {}, handler=(path, handler))
             if event == TIMEOUT:
                 at.own = ()
-                if is_on_its_way(self.state, p, at.handler, ()):
+                if is_under_way(self.state, p, at.handler, ()):
                     continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
             if event == RECEIVE:

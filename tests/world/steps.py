@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
-from tests.world.activities import is_on_its_way, steps_of_activities
+from tests.world.activities import is_under_way, steps_of_activities
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
@@ -179,7 +179,7 @@ def _condition(
     def does(way: Way) -> None:
         begun = (path, handler)
         at = Place(way, p, path, dict(names), handler=begun, own=tuple(names.values()))
-        if is_on_its_way(way.state, p, begun, tuple(names.values())):
+        if is_under_way(way.state, p, begun, tuple(names.values())):
             raise NoWay
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):

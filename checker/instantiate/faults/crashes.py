@@ -22,9 +22,9 @@ from checker.instantiate.world import (
     CLIENT,
     CRASHED,
     CRASHES,
-    ON_ITS_WAY,
     PENDING,
     REQUEST,
+    UNDER_WAY,
     WAITING,
     Draft,
     Instance,
@@ -150,7 +150,7 @@ def _unmade(world: World, victim: Expr) -> Block:
 
 def _volatile(world: World, variable: ir.Variable) -> bool:
     """Tells whether a crash resets the variable of a process to its default value."""
-    if variable.name == PENDING or variable.name.startswith((WAITING, ACTIVITY, ON_ITS_WAY)):
+    if variable.name == PENDING or variable.name.startswith((WAITING, ACTIVITY, UNDER_WAY)):
         return True
     if variable.name in OPINIONS:  # after recovery a process suspects and trusts no process yet
         return world.recovers

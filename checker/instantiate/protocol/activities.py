@@ -4,9 +4,9 @@ The activities of a process are in a bag for each place: an item is the values o
 rest of the handler uses.  An activity goes on in one step, up to the next ``await``, if its process
 may begin something and the condition behind ``await`` holds.  A crash clears the bags.
 
-A message or a request begins a handler again while an activity of it is on its way.  A condition or
+A message or a request begins a handler again while an activity of it is under way.  A condition or
 a timer does not, with the same names: a condition that stays true would begin without end.  So what
-is on its way of these handlers is kept in a set, too; it follows from the bags.
+is under way of these handlers is kept in a set, too; it follows from the bags.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.walk import nodes
-from checker.instantiate.world import ACTIVITY, ON_ITS_WAY, Draft, Instance, Later, World
+from checker.instantiate.world import ACTIVITY, UNDER_WAY, Draft, Instance, Later, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import entry, fresh, negation
-from checker.model.ir import TRUE, Action, ActionKind, Block, Expr, Op, Param, VariableKind
+from checker.model.ir import AWAITED, TRUE, Action, ActionKind, Block, Expr, Op, Param, VariableKind
 from checker.model.types import BOOL, AtomT, BagT, MapT, TupleT, Type, default
 
 GROWS = "activities at one place"
@@ -32,7 +32,7 @@ GROWS = "activities at one place"
 
 
 def declare(world: World) -> None:
-    """Declares which handlers of conditions and timers are on their way; refuses (C202) calls that
+    """Declares which handlers of conditions and timers are under way; refuses (C202) calls that
     may wait although their caller goes on behind them."""
     for instance in world.instances:
         for role in instance.protocol.roles:
@@ -62,12 +62,12 @@ def _declare_begun(world: World, instance: Instance, handler: typed.Handler) -> 
         )
         type_ = world.set_of(TupleT(tuple(types)), f"{name}.size")
     whole = MapT(world.proc, type_)
-    title = f"{instance.path}{handler.label} on its way"
+    title = f"{instance.path}{handler.label} under way"
     world.add(name, whole, default(whole), VariableKind.WORLD, title)
 
 
 def _begun(instance: Instance, handler: typed.Handler) -> str:
-    return f"{ON_ITS_WAY}{instance.path}line {handler.span.line}:{handler.span.column}"
+    return f"{UNDER_WAY}{instance.path}line {handler.span.line}:{handler.span.column}"
 
 
 # ---- calls ------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _may_await(world: World, instance: Instance, call: typed.Call) -> bool:
 def may_begin(
     world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
 ) -> Expr:
-    """Returns whether nothing of ``handler`` with ``names`` is on its way at ``self``, where that
+    """Returns whether nothing of ``handler`` with ``names`` is under way at ``self``, where that
     keeps it from beginning again."""
     begun = _begun(instance, handler)
     if begun not in world.variables:
@@ -205,7 +205,7 @@ def go_on(world: World, later: Later) -> None:
         Param(held.name, ir.Members(mine, mine.type.item), ready),
     )
     action = Action(
-        f"{later.instance.path}{later.handler.label}, after the await at "
+        f"{later.instance.path}{later.handler.label}{AWAITED}"
         f"line {later.place.line}:{later.place.column}",
         ActionKind.STEP,
         params,
