@@ -113,10 +113,10 @@ class Later(Struct, frozen=True):
     """What is left of a handler behind a ``yield`` or an ``await``.
 
     ``rest``, and the names that it uses, saved in ``variable`` (where there are any); behind
-    ``await`` it waits for ``condition``.
+    ``await`` it waits for ``condition``, and has no ``label``.
     """
 
-    label: int
+    label: int | None
     instance: Instance
     handler: typed.Handler
     rest: typed.Block

@@ -14,6 +14,7 @@ from tests.world.protocol import (
     CONDITION,
     INIT,
     RECEIVE,
+    RECOVER,
     REQUEST,
     TIMEOUT,
     Handler,
@@ -119,6 +120,9 @@ OVER = (Handler(INIT, body=(s.Timer("t"),)), Handler(TIMEOUT, "t", body=(put("y"
 HALF = (put("y"), s.Perform(s.ME), put("y", NO))
 SEEN = never("half", "p", what=s.of("p", "y"))
 WATCHES = once(wait(s.var("y")), put("done"), name="sent")
+ENTERED = never(
+    "enters", "p", what=s.either_of(s.of("p", "done"), s.both(s.of("p", "y"), s.of("p", "go")))
+)
 FIFO = world(n=1, links=("fifo",))
 CRASHES = world(n=1, crash=1, recover=True)
 ASYNCHRONOUS = world(n=1, timing="asynchronous")
@@ -173,6 +177,10 @@ WORLDS = {
                                        world(n=1, budget=1)),
     "a budget of two": Case((ACTS,), ALL, at_most_once(), True, world(n=1, budget=2)),
     "a crash loses it": Case((once(wait(), put("done")),), KEEPS, DONE, True, CRASHES),
+    "nothing of it comes back": Case(
+        (once(wait(s.var("y")), put("done")), Handler(RECOVER, body=(put("y"),))),
+        (*KEEPS, flag("y")), never("back", "p", what=s.of("p", "done")), False, CRASHES,
+    ),
     "no crash": Case((once(wait(), put("done")),), KEEPS, DONE, False),
     "a stable lock outlives": Case(
         (AGAIN,), (stable("busy"), flag("done")), DONE, True, CRASHES
@@ -202,12 +210,12 @@ by_bits(wait(V_), add("x")), ALL, at_most_once(), False
         (*OVER, once(wait(s.var("y")), put("done"))), ALL, DONE, False,
         world(n=1, timing="clocks", drift=0),
     ),
-    "nobody enters": Case((once(wait(), *HALF), WATCHES), ALL, never(
-        "enters", "p", what=s.of("p", "done")), False),
+    "nobody enters": Case((once(wait(), *HALF), WATCHES), ALL, ENTERED, False),
     "a pause inside": Case((once(wait(), *HALF),), ALL, SEEN, True, world(1, n=1)),
     "no pause inside": Case((once(wait(), *HALF),), ALL, SEEN, False),
-    "nobody enters a pause": Case((once(wait(), *HALF), WATCHES), ALL, never(
-        "enters", "p", what=s.of("p", "done")), False, world(-1, n=1)),
+    "nobody enters a pause": Case(
+        (once(wait(), *HALF), WATCHES), ALL, ENTERED, False, world(-1, n=1)
+    ),
     "in upon init": Case((Handler(INIT, body=(wait(GO), put("done"))), once(put("go"))), ALL,
                          DONE, False),
 }  # fmt: skip

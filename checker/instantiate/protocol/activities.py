@@ -164,7 +164,7 @@ def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: E
         title = f"behind `await` at {continuations.label(env.instance, stmt)}"
         world.add(variable, bags, default(bags), VariableKind.WORLD, title)
         world.activities[key] = Later(
-            0, env.instance, handler, rest, place, tuple(used), variable, stmt.condition
+            None, env.instance, handler, rest, place, tuple(used), variable, stmt.condition
         )
     later = world.activities[key]
     assert later.variable is not None

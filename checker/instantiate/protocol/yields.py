@@ -203,14 +203,14 @@ def _put_off(
 
 def go_on(world: World) -> None:
     """Drafts, for each ``yield`` and each ``await``, the step that continues behind it."""
-    done: set[object] = set()
-    while left := [k for k in (*sorted(world.later), *world.activities) if k not in done]:
-        key = left[0]
-        done.add(key)
-        if isinstance(key, int):
-            _continuation(world, world.later[key])
-        else:
-            activities.go_on(world, world.activities[key])
+    done: set[int] = set()
+    while True:
+        found = (*(world.later[n] for n in sorted(world.later)), *world.activities.values())
+        later = next((each for each in found if id(each) not in done), None)
+        if later is None:
+            return
+        done.add(id(later))
+        (activities.go_on if later.label is None else _continuation)(world, later)
 
 
 def _continuation(world: World, later: Later) -> None:

@@ -93,8 +93,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (stmt,), scope
         case ast.Await(condition, span):
             _refuse_call(condition, scope)
-            asked = None if condition is None else safe(condition, scope, BOOL)
-            return (typed.Await(asked, span),), scope
+            until = None if condition is None else safe(condition, scope, BOOL)
+            return (typed.Await(until, span),), scope
         case ast.Return():
             message = "only operations of objects have `return`"
             hint = "a protocol returns with an indication: `read_return(v)`"
