@@ -178,7 +178,10 @@ WORLDS = {
     "a budget of two": Case((ACTS,), ALL, at_most_once(), True, world(n=1, budget=2)),
     "a crash loses it": Case((once(wait(), put("done")),), KEEPS, DONE, True, CRASHES),
     "nothing of it comes back": Case(
-        (once(wait(s.var("y")), put("done")), Handler(RECOVER, body=(put("y"),))),
+        (
+            once(wait(s.var("y")), put("done"), also=s.no(s.var("y"))),
+            Handler(RECOVER, body=(put("y"),)),
+        ),
         (*KEEPS, flag("y")), never("back", "p", what=s.of("p", "done")), False, CRASHES,
     ),
     "no crash": Case((once(wait(), put("done")),), KEEPS, DONE, False),
