@@ -95,9 +95,9 @@ def _operation(op: str, args: tuple[typed.Expr, ...], env: Env) -> tuple[Phrase,
             return (*_under(base, env, _ATOMIC), "[", *ends, "]"), _ATOMIC
         case _ if op in _BINDING and len(args) > 1:
             own, (left, *others) = _BINDING[op], args
-            first = _under(left, env, own + (op not in _FROM_THE_LEFT))
-            rest = (_under(arg, env, own + (op not in _FROM_THE_RIGHT)) for arg in others)
-            return _join_phrases((first, *rest), f" {op} "), own
+            leftmost = _under(left, env, own + (op not in _FROM_THE_LEFT))
+            others_spelled = (_under(arg, env, own + (op not in _FROM_THE_RIGHT)) for arg in others)
+            return _join_phrases((leftmost, *others_spelled), f" {op} "), own
         case _:
             return (f"{op}(", *_all(args, env), ")"), _ATOMIC
 
