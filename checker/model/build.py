@@ -268,8 +268,11 @@ def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
 
 
 def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
-    """Rewrites a bag or (large) set display to insertions into the empty bag, another set to the
-    large set of its members."""
+    """Returns ``expr`` as a bag, or as the bag that represents a large set.
+
+    The items of a display (a bag's is ``Op.SEQ``) are inserted one by one; a set becomes the bag of
+    its members; anything else is returned as it is.
+    """
     if isinstance(expr.type, SetT) and not (isinstance(expr, Apply) and expr.op is Op.SET):
         bound = ir.Local(expr.type.item, fresh("_x"))
         domain = ir.Members(expr, expr.type.item)
