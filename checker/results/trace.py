@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, get_args
 from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
-from checker.model.ir import VariableKind
+from checker.model.ir import VariableKind as VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
