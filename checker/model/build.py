@@ -180,6 +180,14 @@ def item(base: Expr, position: int) -> Expr:
     return ir.Item(base.type.items[position], base, position)
 
 
+def one_more(count: Expr) -> ir.Stmt:
+    """Returns the statement that adds 1 to a variable that counts from 0; a guard keeps it within
+    its type."""
+    assert isinstance(count, ir.Read) and isinstance(count.type, IntT)
+    more = Apply(IntT(1, count.type.hi + 1), Op.ADD, (count, integer(1)))
+    return ir.Assign(ir.Target(count.type, count.variable, True), more)
+
+
 def with_item(collection: Expr, value: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """Returns ``collection`` with ``value`` in it: a dense set, or a bag that represents a large
     set."""

@@ -68,8 +68,8 @@ def empty_links(world: World) -> Block:
 
 
 def _tell_lost(world: World, network: Expr) -> Block:
-    """Marks as lost what a link still holds between processes that are correct: what the link has
-    lost, and what waits for a way that is shut, which is no fault of its own."""
+    """Marks as lost the messages that a link still holds between correct processes: those that the
+    link has lost, and those held up by a split or a cut, which is a fault already."""
 
     def tell(source: Expr, to: Expr, message: Expr) -> Block:
         ends, values = ("from", "to", "message"), (source, to, message)
