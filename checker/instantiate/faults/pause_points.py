@@ -273,7 +273,7 @@ class _Stop(Struct, frozen=True):
     left: Left
 
     def at(self, emit: ir.Emit) -> Block:
-        """Returns ``emit``, or, where the process has paused before it, what puts it off."""
+        """Returns ``emit``, or, after the pause, the statement that appends it to the queue."""
         noted = () if self.some is None else (_set(self.some),)
         happens = (emit, *self.left.note_assignment(emit), *noted)
         either = ir.If(self.stopped, fine.put_off(self.world, emit), happens)

@@ -46,7 +46,7 @@ def _kinds_for_rounds() -> str:
 
 
 def empty_links(world: World) -> Block:
-    """Empties the links: what is left was sent by, or to, a faulty process, or it is lost.
+    """Empties the links: a message that is left was sent by or to a faulty process, or is lost.
 
     A message arrives in the round in which it is sent, or never: what waits for a way that is shut
     is lost, too.

@@ -213,7 +213,7 @@ def _effect(does: str, timer: TimerOf) -> str:
 
 
 def declare_effects(world: World) -> None:
-    """Declares an effect for what starts and what cancels each timer, where processes pause."""
+    """Declares the effects that start and cancel each timer, where processes pause."""
     for timer in timers(world):
         if timer.name is None:
             continue
