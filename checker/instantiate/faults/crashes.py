@@ -112,9 +112,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
         ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
     ]
     if world.recovers:
-        count = world.read(CRASHES)
-        more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
-        gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
+        gone.append(build.one_more(world.read(CRASHES)))
         gone.extend(role_bounds.count_crash(world, victim))
     gone.extend(_unmade(world, victim))
     gone.extend(returns.forget(world, victim))

@@ -74,11 +74,11 @@ def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) 
     world.effects[effect] = EffectDef(effect, kind, params, body)
 
 
-def note_assignment(
+def emit_assignment(
     world: World, name: str, self: Expr | None, place: SourceLocation | None = None
 ) -> Block:
-    """Returns the effect beside an assignment of ``self`` to a variable: nothing where no crash
-    makes a difference."""
+    """Returns the effect that follows an assignment by process ``self`` to a variable: nothing
+    where neither a crash nor a pause can tell."""
     if name not in world.stored | world.seen:
         return ()
     assert self is not None

@@ -252,7 +252,7 @@ def _is_cut_off(world: World, emit: ir.Emit) -> bool:
 def _note_assignment(target: Target, env: Env, span: Span) -> Block:
     """Returns the effect beside an assignment, where crashes make a difference: see
     :mod:`.stable_storage`."""
-    return stable_storage.note_assignment(env.world, target.name, env.self, env.world.place(span))
+    return stable_storage.emit_assignment(env.world, target.name, env.self, env.world.place(span))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
