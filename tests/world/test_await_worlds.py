@@ -123,8 +123,22 @@ WATCHES = once(wait(s.var("y")), put("done"), name="sent")
 ENTERED = never(
     "enters", "p", what=s.either_of(s.of("p", "done"), s.both(s.of("p", "y"), s.of("p", "go")))
 )
+REST = (put("y"), s.Perform(s.ME), put("done"))
+LEAVES = once(put("y"), s.Perform(s.ME), put("y", NO), wait(), put("done"))
+BOTH = never("both", "p", what=s.both(s.of("p", "y"), s.of("p", "done")))
+ONE_INSIDE = (wait(), add("within"), s.Perform(s.ME), add("within", -1))
+TOLD = (
+    once(s.Send(s.message("ONE"), s.minus(s.ALL, s.only(s.ME)))),
+    Handler(RECEIVE, "ONE", body=(put("y"), wait(), put("done"))),
+)
+GOES_ON = Question("goes_on", "leads", s.of("p", "done"), s.of("p", "y"), ("p",), correct=("p",))
+ANSWERS = (
+    once(s.Send(s.message("ONE"), s.minus(s.ALL, s.only(s.ME))), wait(s.var("y")), put("done")),
+    Handler(RECEIVE, "ONE", body=(put("y"),)),
+)
 FIFO = world(n=1, links=("fifo",))
 CRASHES = world(n=1, crash=1, recover=True)
+ANY_PAUSES = world(-1, n=1)
 ASYNCHRONOUS = world(n=1, timing="asynchronous")
 CLIENT = world(n=1, clients=(("p1", ("a", "b")),))
 EACH = Handler(
@@ -219,6 +233,35 @@ by_bits(wait(V_), add("x")), ALL, at_most_once(), False
     "nobody enters a pause": Case(
         (once(wait(), *HALF), WATCHES), ALL, ENTERED, False, world(-1, n=1)
     ),
+    "it is left behind a pause": Case((LEAVES,), ALL, BOTH, False, world(1, n=1)),
+    "a paused activity is alone": Case(
+        (Handler(CONDITION, guard=YES, body=ONE_INSIDE),), ALL, at_most_once("within"), False,
+        ANY_PAUSES,
+    ),
+    "two activities, of which one pauses": Case(
+        twice(*ONE_INSIDE), ALL, at_most_once("within"), False, world(1, n=1)
+    ),
+    "it goes on after any pauses": Case((once(wait(), *REST),), ALL, DONE, False, ANY_PAUSES),
+    "pauses of a condition": Case(
+        (
+            Handler(INIT, body=(wait(), put("done"))),
+            Handler(CONDITION, guard=YES, body=(*TURNS.body, s.Perform(s.ME), put("y", BUSY))),
+        ),
+        ALL, DONE, False, ANY_PAUSES,
+    ),
+    "a crash inside a paused activity": Case(
+        (once(wait(), *REST, also=s.no(GO)), Handler(RECOVER, body=(put("go"),))),
+        (*KEEPS, flag("y"), flag("go")),
+        never("back", "p", what=s.both(s.of("p", "go"), s.of("p", "done"))), False,
+        world(-1, n=1, crash=1, recover=True),
+    ),
+    "no cut": Case(ANSWERS, ALL, DONE, False, world()),
+    "what it waits for is cut off": Case(
+        ANSWERS, ALL, DONE, True, world(cuts=(("", "", 1),))
+    ),
+    "what it waits for is split off": Case(ANSWERS, ALL, DONE, True, world(partition=1)),
+    "it goes on behind cuts": Case(TOLD, ALL, GOES_ON, False, world(cuts=(("", "", -1),))),
+    "it goes on in a part": Case(TOLD, ALL, GOES_ON, False, world(partition=-1)),
     "in upon init": Case((Handler(INIT, body=(wait(GO), put("done"))), once(put("go"))), ALL,
                          DONE, False),
 }  # fmt: skip
