@@ -170,7 +170,8 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
         case Requested():
             return _request(lead)
         case Handled() if awaited:
-            return [_shortened(going_on(lead.process, handler)), said]
+            said = going_on(lead.process, handler)
+            return [_shortened(said), said]
         case OracleIndicated() if lead.about:
             return [f"{lead.process} {opinion(lead)}", said]
         case Handled() if len(said) > LONG:

@@ -255,7 +255,7 @@ class _Telling(Struct, frozen=True):
         return f"{self.who(expr)} is inside a handler that has yielded"
 
     def under_way(self, expr: Expr) -> str:
-        return f"{self.who(expr)} has begun this handler before, and not ended it"
+        return f"{self.who(expr)} has an activity of this handler under way"
 
     def immune(self, expr: Expr) -> str:
         if self._negated(expr) and "is_some" not in dump.text(expr):

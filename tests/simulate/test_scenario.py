@@ -31,6 +31,9 @@ QUICK = (
     ("consensus/paxos.bcast", "duel", False),
     ("consensus/paxos.bcast", "quorums_that_miss_each_other", False),
     ("links/stubborn.bcast", "sent_once", False),
+    ("time/activities.bcast", "taken_twice", False),
+    ("time/activities.bcast", "read_behind_the_flush", True),
+    ("time/activities.bcast", "stable_lock", False),
 )
 
 

@@ -22,6 +22,7 @@ SPECS = (
     "links/alternating_bit.bcast::lossy_fifo",
     "oracles/tcommit.bcast::three",
     "time/leases.bcast::within_the_bound",
+    "time/activities.bcast::locked",
 )
 
 
@@ -61,6 +62,8 @@ def told(name: str, *steps: str, asked: str, fine: bool = False) -> tuple[str, .
 
 
 EAGER, SUSPECTING, ECHO = SPECS[:3]
+FLUSHES = "time/activities.bcast::read_behind_the_flush"
+FLUSHING = ("s1: upon condition sent < rows", "c1 receives", "c1: flushes")
 ORDERED = "total_order/fixed_sequencer.bcast::no_fault"
 
 SAID = [
@@ -90,6 +93,11 @@ SAID = [
      " (ORDERED(1, p2, a)) does not bring that about"),
     (EAGER, (), "p2 flies", "no step of this check reads like `p2 flies`"),
     (SUSPECTING, (), "p2 suspects p2", "that never happens in this check"),
+    (FLUSHES, FLUSHING[:2], "c1 goes on with flushes",
+     "c1 has no activity of `flushes` under way"),
+    (FLUSHES, FLUSHING, "c1: flushes", "c1 has an activity of this handler under way"),
+    (FLUSHES, (*FLUSHING, "c1 goes on with flushes"), "c1 goes on with flushes",
+     "c1 has no activity of `flushes` under way"),
     ("time/leases.bcast::counted_from_the_answer", (), "h1 receives", "no message is on its way"),
 ]  # fmt: skip
 
@@ -110,6 +118,13 @@ def test_a_condition_is_told_in_the_words_of_the_spec_with_values() -> None:
     )
     false = "`#received(ECHO) >= T + 1` is false: #received(ECHO) = 0, T = 1"
     assert [reason.text for reason in said] == [false]
+
+
+def test_what_an_activity_waits_for_is_told() -> None:
+    """The lock is on disk, and whoever took it has crashed."""
+    steps = ("p1: works", "p1 goes on with works", "p1 crashes", "p1 recovers", "p1: works")
+    said = told("time/activities.bcast::stable_lock", *steps, asked="p1 goes on with works")
+    assert said == ("`not busy` is false: busy = true",)
 
 
 def test_effects_come_one_after_another_with_fine_steps() -> None:
