@@ -89,8 +89,10 @@ def test_what_follows_await_on_its_line(text: str, waits_for_something: bool) ->
 
 
 def test_a_variable_may_be_called_await() -> None:
-    text = "protocol P { state await = 0  upon init { await := await + 1  await += 1 } }"
-    load_text(text, "a.bcast")
+    inside = "await := await + 1  await += 1  let await' = 1  await  await := await'"
+    found = protocol(f"state await = 0  upon request submit(m) {{ {inside} }}")
+    *_, waits, _ = found.roles[0].handlers[0].body
+    assert isinstance(waits, typed.Await) and waits.condition is None
 
 
 def test_coins_become_choices() -> None:

@@ -207,7 +207,8 @@ NOTATIONS = {
         "uses": (spec("  «Uses:» beb"), "write `uses beb : BestEffortBroadcast`"),
         "wait until": (
             spec(request="«wait until» m in seen"),
-            "write it as a guard, `upon receive M(x) when e`, or as `upon condition e`",
+            "write a guard, `upon receive M(x) when e`, `upon condition e`, or `await e` inside a"
+            " handler",
         ),
     },
     "Quint": {

@@ -76,6 +76,7 @@ _STATEMENTS = frozenset(
         "PERFORM",
         "YIELD",
         "_AWAIT",
+        "_AWAIT_ALONE",
         "ATOMIC",
         "_START",
         "_RETURN",
