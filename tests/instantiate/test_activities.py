@@ -81,7 +81,7 @@ def test_nothing_follows_a_call_of_what_waits(body: str, tmp_path: Path) -> None
     with pytest.raises(SpecError) as refused:
         asked(tmp_path, LAYERED.replace("BODY", body))
     (found,) = refused.value.diagnostics
-    assert found.code == "C202" and "goes on behind it" in found.message
+    assert found.code == "C202" and "the last statement" in found.message
 
 
 def test_a_layer_that_tells_and_goes_on_is_refused(tmp_path: Path) -> None:

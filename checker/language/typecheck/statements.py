@@ -110,7 +110,7 @@ def _refuse_call(condition: ast.Expr | None, scope: Scope) -> None:
     told = () if scope.home.interface is None else scope.home.interface.indications
     name = condition.name
     if scope.home.procedure(name, scope.role) or any(operator.name == name for operator in told):
-        message = f"`{name}` is not a condition for which `await` could wait"
+        message = f"`{name}(…)` is a statement, not a condition that `await` could wait for"
         hint = "put what follows `await` on a line of its own"
         scope.report.fail("N028", message, condition.span, hint=hint)
 
