@@ -104,6 +104,14 @@ def test_an_activity_is_what_one_writes_by_hand(tmp_path: Path) -> None:
         assert one.distinct_states == other.distinct_states and one.transitions == other.transitions
 
 
+def test_formulas_of_activities_say_the_same(tmp_path: Path) -> None:
+    for text in (BY_AWAIT, BY_AWAIT.replace("x < 3", "x < 4")):
+        (by_states,) = asked(tmp_path, text).verdicts
+        (by_formulas,) = asked(tmp_path, text, engine="symbolic").verdicts
+        assert (by_states.word is Word.VIOLATED) == (by_formulas.word is Word.VIOLATED)
+        assert by_formulas.word is not Word.UNKNOWN
+
+
 def test_how_many_there_are_is_found(tmp_path: Path) -> None:
     """Three messages, so three activities at once; and a number without end is unknown."""
     text = """protocol P {
