@@ -194,8 +194,8 @@ def nothing_over(world: World) -> Expr:
 
 
 def require_safety(world: World, properties: Iterable[Property]) -> None:
-    """Raises :class:`SpecError` (C036) where time ends and a property asks for what happens in the
-    end."""
+    """Raises :class:`SpecError` (C036) where time ends and a property asks what eventually
+    happens."""
     timing = world.check.timing
     live = next((p for p in properties if p.kind is PropertyKind.LIVENESS), None)
     if timing is None or timing.until is None or live is None:
