@@ -102,6 +102,7 @@ def instantiate(
         justice=oracles.justice(made),
     )
     finished = within_bounds(made, finished, made.bounds)
+    timing.require_safety(made, properties)
     finished = with_view(made, finished)
     finished = simplify_liveness(in_any_order(finished))
     verify(finished)

@@ -8,7 +8,7 @@ from checker.model import interpreter
 from checker.simulate.false_conditions import false_conditions
 from checker.simulate.session import SteppingSession
 from checker.simulate.why_not import instances_of_all, why_not
-from tests.simulate.opening import library
+from tests.simulate.opening import library, spec
 
 SPECS = (
     "broadcast/eager_reliable.bcast::crash_one",
@@ -100,6 +100,37 @@ SAID = [
      "c1 has no activity of `flushes` under way"),
     ("time/leases.bcast::counted_from_the_answer", (), "h1 receives", "no message is on its way"),
 ]  # fmt: skip
+
+
+TICK, AGAIN = "the clock of c1 ticks", "the clock of c2 ticks"
+
+
+@pytest.mark.parametrize(
+    ("world", "steps", "asked", "said"),
+    [
+        ("drift 1", (TICK,), TICK, "the clocks would drift too far apart"),
+        ("drift 1 until 3", (TICK,), TICK, "the clocks would drift too far apart"),
+        ("drift 1 until 1", (TICK,), TICK,
+         "time ends here: the clock shows what the check says behind `until`"),
+        ("drift 1 until 1", (TICK, AGAIN), "c1: upon condition now == 0",
+         "`now == 0` is false: now = 1"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_clocks(world: str, steps: tuple[str, ...], asked: str, said: str) -> None:
+    code = "upon condition now == 0 { done := true }" if "until" in world else ""
+    session = SteppingSession(
+        spec(
+            "protocol P { role c(2) { state done = false  upon init { start t after 3 }"
+            f" upon timeout t {{ done := true }} {code} }}"
+            " property safe : always forall p in c: p.done or not p.done }"
+            f" check c of P {{ timing clocks {world} }}"
+        )
+    )
+    for words in steps:
+        session.say(words)
+    assert session.state is not None
+    reasons = why_not(asked, session.system, session.state, session.trace())
+    assert any(said in reason.text for reason in reasons)
 
 
 @pytest.mark.parametrize(("name", "steps", "asked", "said"), SAID)

@@ -76,6 +76,8 @@ class Draw:
         top = self.top()
         crash = self.has("crash") and not self.has("bound")
         found = Spec(top, self.world(), questions(self.random, top, crash=crash))
+        if self.has("now"):
+            found = self.until_the_end(found)
         if self.has("bound"):
             found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
         if self.has("budget"):
@@ -84,6 +86,18 @@ class Draw:
         if self.has("role_faults"):
             found = replace(found, world=self.by_role(found.world))
         return found
+
+    def until_the_end(self, found: Spec) -> Spec:
+        """Time ends, and clocks are asked about; nothing is that happens in the end."""
+        draw, asked = self.random, [q for q in found.questions if q.kind == "always"]
+        for number, question in enumerate(asked):
+            if self.chance(40) and question.processes:
+                late = s.at_least(s.clock(question.processes[0]), s.number(draw.choice((1, 2))))
+                late = late if self.chance(50) else s.no(late)
+                premise = late if question.premise is None else s.both(question.premise, late)
+                asked[number] = replace(question, premise=premise)
+        world = replace(found.world, until=draw.choice((1, 2, 2, 3)))
+        return replace(found, world=world, questions=tuple(asked))
 
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
@@ -411,6 +425,9 @@ class Draw:
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
         if self.has("named_timer"):
             found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(draw.choice((1, 1, 2))))
+            found.append(self.condition(late if self.chance(60) else s.no(late)))
         if self.has("init"):
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
@@ -581,6 +598,10 @@ class Draw:
             units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
             found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
             found += [lambda: s.Timer("t", False)]
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(1))
+            found += [lambda: s.If(late, (s.Assign("flag", s.TRUE),))] * 2
+            found += [lambda: s.If(s.no(late), (s.Assign("flag", s.FALSE),))]
         return found * 2
 
     def act(self) -> s.Statement:

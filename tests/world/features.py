@@ -15,7 +15,7 @@ GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
-    "counted", "quorum", "may",
+    "counted", "quorum", "may", "now",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -60,6 +60,7 @@ NEEDS = {
     "choices_below": ("layer",),
     "may": ("condition",),
     "clocks": ("named_timer",),
+    "now": ("clocks",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "budget": ("condition",),

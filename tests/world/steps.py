@@ -229,7 +229,8 @@ def _some_timer_is_over(model: Model, state: State) -> bool:
 
 def _ticks(model: Model, state: State) -> Iterator[Step]:
     """A clock ticks, unless it would be too far from others, or one of its timers is over and not
-    yet handled; without any drift all tick at once."""
+    yet handled; without any drift all tick at once.  A clock shows how far it is ahead of the
+    slowest, or, where time ends, how often it has ticked."""
     gone = state["byzantine"] | (frozenset() if model.world.recover else state["down"])
     running = [p for p in model.processes if p not in gone]
     over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
@@ -244,8 +245,14 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
             ahead = {p: way.state["clock", p] + (p in some) for p in running}
             if max(ahead.values()) - min(ahead.values()) > drift:
                 raise NoWay
+            until = model.world.until
+            if until is not None and max(ahead.values()) > until:
+                raise NoWay
             for p in model.processes:
-                way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
+                if until is not None:
+                    way.state["clock", p] = ahead.get(p, way.state["clock", p])
+                else:
+                    way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
             for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
                 if way.state[key]:  # what is over stays so
                     way.state[key] -= 1

@@ -74,6 +74,8 @@ from checker.language.syntax.typed_code import (
     While,
 )
 from checker.language.syntax.typed_expr import (
+    CLOCKS,
+    NOW,
     Acts,
     Again,
     All,
@@ -135,6 +137,8 @@ from checker.language.syntax.typed_types import (
 )
 
 __all__ = [
+    "CLOCKS",
+    "NOW",
     "Acts",
     "Again",
     "All",
