@@ -61,6 +61,7 @@ def looks(*between: s.Statement) -> Handler:
 
 BOTH = never("both", "p", what=s.both(s.of("p", "early"), s.of("p", "late")))
 ACT = s.Perform(s.number(1))
+WAITS = once(put("early"), s.Await(s.at_least(s.NOW, s.number(2))), put("late"))
 STOPS = once(s.If(shows(1, s.NOW), (), (ACT, put("x"))))
 TOO_LATE = never("too_late", "p", what=s.both(s.done("performed", s.number(1), 1), shows(1)))
 
@@ -88,6 +89,11 @@ WORLDS = {
     "what is behind a yield looks again": case(
         BOTH, world(1, 2), True, looks(s.Yield()), flags="early late begun"
     ),
+    "what is behind an await looks again": case(
+        BOTH, world(1, 2), True, looks(s.Await()), flags="early late begun"
+    ),
+    "an await waits for a time": case(BOTH, world(0, 2), True, WAITS, flags="early late begun"),
+    "which may not come": case(BOTH, world(0, 1), False, WAITS, flags="early late begun"),
     "an act behind a pause is late": case(TOO_LATE, world(1, 2, pause=1), True, STOPS),
     "who is down for good delays nobody": case(APART, world(1, 3, crash=1), True),
     "who may come back keeps up": case(APART, world(1, 3, crash=1, recover=True), False),
