@@ -15,6 +15,7 @@ from checker.instantiate.faults import (
     byzantine,
     crash_points,
     crashes,
+    joint_stops,
     pause_points,
     pauses,
     stable_storage,
@@ -129,6 +130,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     receptions.find(made, formulas)
     initial.declare_state(made)
     handler_budgets.declare(made)
+    joint_stops.declare(made)
     byzantine.declare(made)
     partitions.declare(made)
     cuts.declare(made)

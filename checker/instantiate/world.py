@@ -13,8 +13,9 @@ from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
-from checker.model.build import conj, disj, entry, member, negation, size
+from checker.model.build import conj, disj, entry, equal, fresh, member, negation, size
 from checker.model.ir import (
+    FALSE,
     TRUE,
     Block,
     Expr,
@@ -97,7 +98,7 @@ class Link(Struct, frozen=True):
 
     ``variable``: the messages in flight on them; ``where``: the pairs (sets of senders and of
     receivers), or any pair but those of ``others``; ``name`` is empty where all links are of one
-    kind.
+    kind.  ``within``: only processes that stop together, or only others.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Link(Struct, frozen=True):
     pairs: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
     others: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
     place: SourceLocation | None = None
+    within: bool | None = None
 
 
 class Later(Struct, frozen=True):
@@ -251,6 +253,19 @@ class World(Struct):
             return TRUE
         return negation(member(process, self.crashed()))
 
+    def lead(self, process: Expr) -> Expr:
+        """Returns the process with which ``process`` stops: itself where it stops on its own."""
+        if not self.sizes.leads:
+            return process
+        return entry(ir.Const(MapT(self.proc, self.proc), self.sizes.leads), process)
+
+    def together(self, one: Expr, other: Expr) -> Expr:
+        """Returns whether two processes stop together, and are not the same one."""
+        if not self.sizes.leads:
+            return FALSE
+        same = ir.Apply(BOOL, ir.Op.EQ, (one, other))
+        return conj(ir.Apply(BOOL, ir.Op.EQ, (self.lead(one), self.lead(other))), negation(same))
+
     def may_fail(self, process: Expr) -> Expr:
         """Returns whether no failure detector has settled on ``process`` as correct."""
         if IMMUNE not in self.variables:
@@ -300,7 +315,8 @@ class World(Struct):
             side = self.read(SPLIT)
             both = ir.Apply(BOOL, ir.Op.EQ, (member(source, side), member(to, side)))
             shut.append(negation(both))
-        return disj(*shut)
+        found = disj(*shut)
+        return found if found == FALSE else conj(found, negation(self.together(source, to)))
 
     @property
     def may_be_shut(self) -> bool:
@@ -313,9 +329,19 @@ class World(Struct):
         return any(is_cut(name) for name in self.variables)
 
     def idle(self, process: Expr) -> Expr:
-        """Returns whether ``process`` has no pending effects: it is not inside a handler."""
+        """Returns whether ``process`` has no pending effects: it is not inside a handler.  Where
+        handlers pause, neither is any process that stops together with it."""
         if PENDING not in self.variables:
             return TRUE
+        if self.fine or not self.sizes.leads:
+            return self.has_none_pending(process)
+        one = ir.Local(self.proc, fresh("_together"))
+        found = conj(equal(self.lead(one), self.lead(process)), negation(self.has_none_pending(one)))
+        some = ir.Quant(ir.Quantifier.EXISTS, one.name, ir.Universe(self.proc), found, BOOL)
+        return negation(some)
+
+    def has_none_pending(self, process: Expr) -> Expr:
+        """Returns whether the queue of ``process`` is empty."""
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
     def is_settled(self, process: Expr) -> Expr:

@@ -159,19 +159,29 @@ class Drawn(_Event, frozen=True, tag="coin"):
 
 
 class Crashed(_Event, frozen=True, tag="crash"):
-    """A process crashes."""
+    """A process crashes; ``lead``: the one that it dies with, empty where it stops on its own."""
+
+    lead: str = ""
 
 
 class Recovered(_Event, frozen=True, tag="recover"):
-    """A process recovers."""
+    """A process recovers; ``lead`` as in :class:`Crashed`."""
+
+    lead: str = ""
 
 
 class Paused(_Event, frozen=True, tag="pause"):
-    """The process stops, for as long as it takes: inside a handler, or while a timer waits."""
+    """The process stops, for as long as it takes: inside a handler, or while a timer waits;
+    ``lead`` as in :class:`Crashed`."""
+
+    lead: str = ""
 
 
 class Resumed(_Event, frozen=True, tag="resume"):
-    """The process, which has paused inside a handler, goes on."""
+    """The process, which has paused inside a handler, goes on; ``lead`` as in
+    :class:`Crashed`."""
+
+    lead: str = ""
 
 
 class Lost(_Event, frozen=True, tag="lose"):

@@ -90,13 +90,13 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
         case MarkKind.DETECT:
             return ev.OracleIndicated(_call(info, rest), **who)
         case MarkKind.CRASH:
-            return ev.Crashed(**who)
+            return ev.Crashed("".join(rest), **who)
         case MarkKind.RECOVER:
-            return ev.Recovered(**who)
+            return ev.Recovered("".join(rest), **who)
         case MarkKind.PAUSE:
-            return ev.Paused(**who)
+            return ev.Paused("".join(rest), **who)
         case MarkKind.RESUME:
-            return ev.Resumed(**who)
+            return ev.Resumed("".join(rest), **who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
         case MarkKind.STORE:

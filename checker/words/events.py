@@ -39,14 +39,14 @@ def sentence(event: ev.Event) -> str:
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
         case ev.Drawn():
             return _draw(event)
-        case ev.Crashed():
-            return f"{who} crashes"
-        case ev.Recovered():
-            return f"{who} comes back up"
-        case ev.Paused():
-            return f"{who} pauses"
-        case ev.Resumed():
-            return f"{who} goes on after its pause"
+        case ev.Crashed(lead):
+            return f"{who} crashes{_with(lead)}"
+        case ev.Recovered(lead):
+            return f"{who} comes back up{_with(lead)}"
+        case ev.Paused(lead):
+            return f"{who} pauses{_with(lead)}"
+        case ev.Resumed(lead):
+            return f"{who} goes on after its pause{_with(lead)}"
         case ev.Lost(message, receiver, by):
             does = f"{by} omits" if by else "the link loses"
             return f"{does} {message} from {who} to {receiver}"
@@ -84,6 +84,10 @@ def sentence(event: ev.Event) -> str:
             return "the system becomes synchronous"
         case _:
             assert_never(event)
+
+
+def _with(lead: str) -> str:
+    return f" with {lead}" if lead else ""
 
 
 def between(event: ev.Cut | ev.CutHealed) -> str:

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from checker.instantiate.faults import stable_storage
+from checker.instantiate.faults import joint_stops, stable_storage
 from checker.instantiate.faults.crashes import crash_statements, room
 from checker.instantiate.oracles.oracles import SPEAKS
 from checker.instantiate.protocol import coverage_marks
@@ -63,8 +63,10 @@ def add(world: World) -> None:
     for index, (process, body) in enumerate(world.starts):
         found = _points(world, body)
         visible = any(_is_visible(world, e) for e in found) or _observed_sends(world, body)
+        whole = body
         if visible or (found and _counts_all(world, body)):
-            world.starts[index] = (process, _start(world, process, body))
+            whole = _start(world, process, body)
+        world.starts[index] = (process, joint_stops.start_alive(world, process, whole))
 
 
 def partial_sends_matter(world: World) -> bool:
@@ -347,27 +349,35 @@ class Left:
 
     def __init__(self, world: World, process: ir.Local, body: Block) -> None:
         self.world, self.process = world, process
-        found = (stable_storage.variable_of(e.effect) for e in emits(body) if _is_at_once(world, e))
-        names = [name for name in dict.fromkeys(found) if name is not None]
+        found = (self._key(emit) for emit in emits(body) if _is_at_once(world, emit))
         self.copies = {
-            n: ir.Local(stable_storage.mine(world, n, process).type, fresh("_left"))
-            for n in names
+            (n, p): ir.Local(stable_storage.mine(world, n, p).type, fresh("_left"))
+            for n, p in dict.fromkeys(key for key in found if key is not None)
             if f"{stable_storage.LEFT}{n}" not in world.variables
         }
+
+    def _key(self, emit: ir.Emit) -> tuple[str, ir.Expr] | None:
+        """Returns the variable that ``emit`` assigns, and whose it is; ``None`` for others."""
+        name = stable_storage.variable_of(emit.effect)
+        if name is None:
+            return None
+        other = joint_stops.follows(self.world, emit.args[0])
+        return name, (emit.args[0] if other else self.process)
 
     def before(self) -> Block:
         """Records the values before the handler."""
         result: list[ir.Stmt] = []
-        for name, copy in self.copies.items():
+        for (name, process), copy in self.copies.items():
             result.append(ir.Declare(copy.name, copy.type, ir.Const(copy.type, default(copy.type))))
-            mine = stable_storage.mine(self.world, name, self.process)
+            mine = stable_storage.mine(self.world, name, process)
             note = ir.Assign(ir.Target(copy.type, copy.name, False), mine)
-            result.extend(stable_storage.on_its_own(self.world, name, self.process, (note,)))
+            result.extend(stable_storage.on_its_own(self.world, name, process, (note,)))
         return tuple(result)
 
     def note_assignment(self, emit: ir.Emit) -> Block:
         """Records the value that an assignment leaves."""
-        copy = self.copies.get(stable_storage.variable_of(emit.effect) or "")
+        key = self._key(emit)
+        copy = None if key is None else self.copies.get(key)
         if copy is None:
             return ()
         return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
@@ -375,7 +385,7 @@ class Left:
     def after(self) -> Block:
         """Undoes what was assigned behind the crash."""
         result: list[ir.Stmt] = []
-        for name, copy in self.copies.items():
-            back = ir.Assign(stable_storage.target(self.world, name, self.process), copy)
-            result.extend(stable_storage.on_its_own(self.world, name, self.process, (back,)))
+        for (name, process), copy in self.copies.items():
+            back = ir.Assign(stable_storage.target(self.world, name, process), copy)
+            result.extend(stable_storage.on_its_own(self.world, name, process, (back,)))
         return tuple(result)

@@ -10,7 +10,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import role_bounds, stable_storage
+from checker.instantiate.faults import joint_stops, role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -66,9 +66,10 @@ def declare(world: World) -> None:
 def room(world: World, victim: Expr) -> Expr:
     """Returns whether one more crash is possible, and one of ``victim``."""
     bound = build.integer(world.crash_bound)
-    so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
+    so_far = world.read(CRASHES) if world.recovers else joint_stops.number_down(world)
     left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
-    return conj(left, world.may_fail(victim), role_bounds.may_crash(world, victim))
+    within = role_bounds.may_crash(world, world.lead(victim))
+    return conj(left, joint_stops.may_fail(world, victim), within)
 
 
 def crashes(world: World) -> None:
@@ -76,10 +77,12 @@ def crashes(world: World) -> None:
     if world.crash_bound == 0:
         return
     victim = ir.Local(world.proc, fresh("victim"))
-    body = (*_points(world, victim), *crash_statements(world, victim))
+    points = joint_stops.each(world, victim, lambda each: _points(world, each))
+    body = (*points, *crash_statements(world, victim))
     where = conj(room(world, victim), world.alive(victim), world.honest(victim))
+    where = conj(joint_stops.is_lead(world, victim), where)
     if world.check.crash_points == "between_handlers":
-        where = conj(where, world.idle(victim))
+        where = conj(where, joint_stops.of_each(world, victim, world.idle))
     params = (Param(victim.name, ir.Universe(world.proc), where),)
     action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
     world.drafts.append(Draft(action, None))
@@ -101,19 +104,27 @@ def _points(world: World, victim: Expr) -> Block:
 
 
 def crash_statements(world: World, victim: Expr) -> Block:
-    """Returns the statements by which ``victim`` stops: volatile variables are reset, and messages
-    to it are removed where it can't recover.
+    """Returns the statements by which ``victim`` stops, with all that stop together with it:
+    volatile variables are reset, and messages to it are removed where it can't recover.
 
     What a property reads of a process keeps its value at the crash.
     """
     crashed = world.crashed()
+    down = joint_stops.with_all(world, crashed, victim)
     gone: list[ir.Stmt] = [
-        mark(world, MarkKind.CRASH, "crash", ("process",), victim),
-        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
+        *joint_stops.marks(world, MarkKind.CRASH, "crash", victim),
+        ir.Assign(ir.Target(crashed.type, CRASHED, True), down),
     ]
     if world.recovers:
         gone.append(build.one_more(world.read(CRASHES)))
-        gone.extend(role_bounds.count_crash(world, victim))
+        gone.extend(role_bounds.count_crash(world, world.lead(victim)))
+    gone.extend(joint_stops.each(world, victim, lambda each: _what_is_gone(world, each)))
+    return (*gone, *joint_stops.forget_messages(world, victim))
+
+
+def _what_is_gone(world: World, victim: Expr) -> Block:
+    """Returns the statements that take from ``victim``, which is down, what a crash takes."""
+    gone: list[ir.Stmt] = []
     gone.extend(_unmade(world, victim))
     gone.extend(returns.forget(world, victim))
     gone.extend(stable_storage.restore_after_crash(world, victim))
@@ -211,17 +222,31 @@ def recoveries(world: World) -> None:
         return
     self = ir.Local(world.proc, fresh("self"))
     crashed = world.crashed()
-    back = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.without_item(crashed, self))
-    body: list[ir.Stmt] = [mark(world, MarkKind.RECOVER, "recover", ("process",), self), back]
-    for instance in world.instances:
-        body.extend(_as_at_first(world, instance, self))
-    body.extend(stable_storage.reset_at_recovery(world, self))
-    for instance in bottom_up(world):
-        body.extend(run_unconditional(world, instance, self, typed.OnRecover))
-    may = role_bounds.may_recover(world, self)
+    up = joint_stops.without_all(world, crashed, self)
+    back = ir.Assign(ir.Target(crashed.type, CRASHED, True), up)
+    body: list[ir.Stmt] = [*joint_stops.marks(world, MarkKind.RECOVER, "recover", self), back]
+    body.extend(joint_stops.each(world, self, lambda each: _reset(world, each)))
+    body.extend(joint_stops.recover_together(world, self, lambda each: _upon_recover(world, each)))
+    may = conj(joint_stops.is_lead(world, self), role_bounds.may_recover(world, self))
     params = (Param(self.name, ir.Members(crashed, world.proc), may),)
     action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
     world.drafts.append(Draft(action, self))
+
+
+def _reset(world: World, self: Expr) -> Block:
+    """Resets what ``self`` has lost to its initial values."""
+    found: list[ir.Stmt] = []
+    for instance in world.instances:
+        found.extend(_as_at_first(world, instance, self))
+    return (*found, *stable_storage.reset_at_recovery(world, self))
+
+
+def _upon_recover(world: World, self: Expr) -> Block:
+    """Executes ``upon recover`` at ``self``, in the layers below first."""
+    found: list[ir.Stmt] = []
+    for instance in bottom_up(world):
+        found.extend(run_unconditional(world, instance, self, typed.OnRecover))
+    return tuple(found)
 
 
 def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
-from checker.instantiate.faults import pauses, stable_storage
+from checker.instantiate.faults import joint_stops, pauses, stable_storage
 from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
@@ -71,15 +71,28 @@ def resume(world: World) -> None:
     self = ir.Local(world.proc, fresh("self"))
     body = _goes_on(world, self)
     where = conj(world.alive(self), negation(world.idle(self)))
+    where = conj(joint_stops.is_lead(world, self), where)
     params = (Param(self.name, ir.Universe(world.proc), where),)
     constraint = fairness.effect(self)
-    promised = world.reliable(self)
+    promised = joint_stops.of_each(
+        world, self, lambda each: disj(_is_at_rest(world, each), world.reliable(each))
+    )
     action = Action(GOING_ON, ActionKind.EFFECT, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, self))
 
 
+def _is_at_rest(world: World, process: Expr) -> Expr:
+    """Returns whether nothing is left of a handler of ``process``, one of several that stop
+    together."""
+    return world.has_none_pending(process) if world.sizes.leads else FALSE
+
+
 def _goes_on(world: World, self: Expr) -> Block:
-    return (mark(world, MarkKind.RESUME, "", ("process",), self), *_what_is_left(world, self))
+    """Returns what ``self`` does when it goes on, and behind it who pauses together with it."""
+    found = [*joint_stops.marks(world, MarkKind.RESUME, "", self), *_what_is_left(world, self)]
+    for follower, exists in joint_stops.followers(world, self):
+        found.append(ir.If(exists, _what_is_left(world, follower)))
+    return tuple(found)
 
 
 def _what_is_left(world: World, self: Expr) -> Block:
@@ -120,6 +133,7 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
     for index, (process, body) in enumerate(starts):
         if _may_stop(world, body, body):
             world.starts[index] = (process, _start(world, index, body))
+        world.starts[index] = (process, _start_later(world, process, body, world.starts[index][1]))
     without_end = world.check.pauses is None  # of some processes, whatever bounds others have
     if without_end:
         world.drafts += [twin for draft in drafts for twin in _caught_up(world, draft)]
@@ -147,10 +161,18 @@ def _caught_up(world: World, draft: Draft) -> list[Draft]:
         name=f"{action.name}{CAUGHT_UP}",
         params=tuple(replace(param, where=TRUE) for param in action.params),
         guard=conj(world.alive(process), negation(world.idle(process))),
-        body=(*_goes_on(world, process), ir.Assume(ready), *action.body),
+        body=(*_caught_up_with(world, process), ir.Assume(ready), *action.body),
         fairness=fairness_of(action),
     )
     return [Draft(twin, process)]
+
+
+def _caught_up_with(world: World, process: Expr) -> Block:
+    """Returns what is done where ``process`` goes on."""
+    if not world.sizes.leads:
+        return _goes_on(world, process)
+    lead = ir.Local(world.proc, fresh("_lead"))
+    return (ir.Declare(lead.name, world.proc, world.lead(process)), *_goes_on(world, lead))
 
 
 def _stops_before(world: World, emit: ir.Emit) -> bool:
@@ -211,6 +233,16 @@ def _start(world: World, index: int, body: Block) -> Block:
     )
 
 
+def _start_later(world: World, process: Expr, body: Block, begun: Block) -> Block:
+    """Returns ``begun``, the initial actions of ``process`` up to any pause; where another that
+    pauses together with it has paused in its own, all of ``body`` is done later."""
+    if not world.sizes.leads or PENDING not in world.variables:
+        return begun
+    later = replace_emits(body, lambda emit: fine.put_off(world, emit))
+    later = joint_stops.start_alive(world, process, later)
+    return (ir.If(world.idle(process), begun, later),)
+
+
 def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Block:
     """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only where
     something has happened before."""
@@ -235,11 +267,21 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
 def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
     """Returns statements that set ``matters`` to whether an observer could tell the pause from one
     at another point."""
+    if partial_sends_matter(world):
+        some = negation(joint_stops.of_each(world, process, world.has_none_pending))
+        return (ir.Declare(matters.name, BOOL, some),)
+    return (
+        ir.Declare(matters.name, BOOL, FALSE),
+        *joint_stops.each(world, process, lambda each: _note_whether(world, each, matters)),
+    )
+
+
+def _note_whether(world: World, process: Expr, matters: ir.Local) -> Block:
+    """Returns statements that set ``matters`` if an observer could tell so by what is left of
+    ``process``."""
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     some = negation(equal(build.size(queue), build.integer(0)))
-    if partial_sends_matter(world):
-        return (ir.Declare(matters.name, BOOL, some),)
     held, begun = ir.Local(queue.type.item, fresh("_effect")), ir.Local(BOOL, fresh("_begun"))
 
     def of(item: Expr, *kinds: EffectKind) -> Expr:
@@ -254,7 +296,6 @@ def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
         (_set(begun), ir.If(told, (_set(matters),))),
     )
     return (
-        ir.Declare(matters.name, BOOL, FALSE),
         ir.Declare(begun.name, BOOL, FALSE),
         ir.If(some, (ir.For(held.name, ir.Members(queue, held.type), (first,)),)),
     )

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checker.instantiate.faults import role_bounds
+from checker.instantiate.faults import joint_stops, role_bounds
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.world import Draft, World, mark
+from checker.instantiate.world import Draft, World
 from checker.model import build, ir
 from checker.model.build import conj, disj, member, negation
 from checker.model.ir import TRUE, ActionKind, Block, Expr, MarkKind, Op, VariableKind
@@ -69,6 +69,7 @@ def _is_of(world: World, role: str, process: Expr) -> Expr:
 
 def room(world: World, process: Expr) -> Expr:
     """Returns whether ``process`` may pause once more."""
+    process = world.lead(process)
     limits = [
         disj(negation(_is_of(world, role, process)), build.below(world.read(v), build.integer(n)))
         for v, role, n in counts(world)
@@ -78,7 +79,8 @@ def room(world: World, process: Expr) -> Expr:
 
 def spend(world: World, process: Expr) -> Block:
     """Returns the statements by which ``process`` pauses, with the mark that shows it."""
-    found: list[ir.Stmt] = [mark(world, MarkKind.PAUSE, "", ("process",), process)]
+    found: list[ir.Stmt] = [*joint_stops.marks(world, MarkKind.PAUSE, "", process)]
+    process = world.lead(process)
     for variable, role, _ in counts(world):
         note = build.one_more(world.read(variable))
         ours = _is_of(world, role, process)
@@ -97,7 +99,7 @@ def _newly(world: World, process: Expr, waits: Expr) -> Expr:
     """Returns whether ``process``, which ``waits`` to handle a timer, is late only from now on."""
     if LATE not in world.variables:
         return waits
-    return conj(waits, negation(member(process, world.read(LATE))))
+    return conj(waits, negation(member(world.lead(process), world.read(LATE))))
 
 
 def one_ticks(world: World, process: Expr, waits: Expr) -> tuple[Expr, Block]:
@@ -114,11 +116,12 @@ def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]
     pause; ``waits``: ``process`` has an expired timer to handle."""
     universe = ir.Universe(world.proc)
     newly = _newly(world, process, waits)
-    affected = disj(negation(newly), role_bounds.is_affected(world, "pause", process))
+    lead = world.lead(process)
+    affected = disj(negation(newly), role_bounds.is_affected(world, "pause", lead))
     limits: list[Expr] = [ir.Quant(ir.Quantifier.FORALL, process.name, universe, affected, BOOL)]
     for variable, role, bound in counts(world):
-        of_role = conj(newly, _is_of(world, role, process))
-        those = ir.Comprehension(SetT(world.proc), process.name, universe, of_role, process)
+        of_role = conj(newly, _is_of(world, role, lead))
+        those = ir.Comprehension(SetT(world.proc), process.name, universe, of_role, lead)
         left = ir.Apply(IntT(0, bound), Op.SUB, (build.integer(bound), world.read(variable)))
         limits.append(build.at_most(build.size(those), left))
     each = ir.If(newly, spend(world, process))
@@ -145,4 +148,4 @@ def no_longer_late(world: World, process: Expr) -> Block:
     if LATE not in world.variables:
         return ()
     late = world.read(LATE)
-    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, process)),)
+    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, world.lead(process))),)

@@ -4,7 +4,7 @@ A clause ``cut`` is about links, each both ways at once; with an arrow it is abo
 them alone.  While a way is cut nothing that is sent on it arrives: messages wait.  A cut may heal,
 which is not a fairness assumption, and what is cut once more counts once more.  Each clause has its
 own cuts and its own bound, and a way is open where no clause has cut it.  Nobody is cut off from
-itself.
+itself, or from who stops together with it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,17 @@ def declare(world: World) -> None:
 
 def _ways(world: World, cut: typed.Cut) -> set[tuple[int, int]]:
     senders, receivers = _ends(world.sizes, cut)
-    return {(p, q) for p in senders for q in receivers if p != q}
+    return {
+        (p, q)
+        for p in senders
+        for q in receivers
+        if p != q and not _stop_together(world, p, q)
+    }
+
+
+def _stop_together(world: World, one: int, other: int) -> bool:
+    leads = world.sizes.leads
+    return bool(leads) and leads[one] == leads[other]
 
 
 def _ends(sizes: Sizes, cut: typed.Cut) -> Ends:
@@ -119,7 +129,11 @@ def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -
     """Drafts the steps of both ways of a link, of which the two ends are one set: a link has no
     first end, so that symmetric processes stay symmetric."""
     name, pairs = _named(CUT, cut), SetT(world.proc)
-    every = tuple(map(frozenset, combinations(range(len(world.sizes.processes)), 2)))
+    every = tuple(
+        frozenset(link)
+        for link in combinations(range(len(world.sizes.processes)), 2)
+        if not _stop_together(world, *link)
+    )
     links = ir.Const(BagT(pairs, len(every)), tuple(sorted(every, key=sort_key)))
     pair, end = ir.Local(pairs, fresh("link")), ir.Local(world.proc, fresh("_end"))
     lost = entry(world.read(name), end)
@@ -155,7 +169,7 @@ def _way_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) ->
 
     def step(does: str, kind: MarkKind, may: Expr, value: Expr, counted: Block) -> None:
         shown = mark(world, kind, "", ("from", "to"), source, to)
-        apart = conj(negation(equal(source, to)), may)
+        apart = conj(negation(equal(source, to)), negation(world.together(source, to)), may)
         params = (
             Param(source.name, ir.Members(senders, world.proc), TRUE),
             Param(to.name, ir.Members(receivers, world.proc), apart),

@@ -25,6 +25,7 @@ is a :class:`Link` with its own variable and actions.  What else happens to mess
 from __future__ import annotations
 
 from checker.instantiate import fairness
+from checker.instantiate.faults import joint_stops
 from checker.instantiate.network import losses, overflow
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.network.overflow import Flight
@@ -118,15 +119,15 @@ def _links(world: World) -> list[Link]:
     rest = {(p, q) for p in everybody for q in everybody}
     for link in special:
         rest -= {(p, q) for one, other in link.pairs for p in one for q in other}
-    if not rest:
-        return special
-    others = tuple(pair for link in special for pair in link.pairs)
-    place = world.place(check.span)
-    plain = Link("", NETWORK, combine(check.links), check.capacity, (), others, place)
-    return [*special, plain]
+    if rest:
+        others = tuple(pair for link in special for pair in link.pairs)
+        place = world.place(check.span)
+        plain = Link("", NETWORK, combine(check.links), check.capacity, (), others, place)
+        special.append(plain)
+    return [part for link in special for part in joint_stops.parts(world, link)]
 
 
-def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
+def between(world: World, link: Link, sender: Expr, receiver: Expr) -> Expr:
     """Returns whether messages from ``sender`` to ``receiver`` use ``link``."""
 
     def joins(pair: Pair) -> Expr:
@@ -135,8 +136,13 @@ def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
         return conj(member(sender, one), member(receiver, other))
 
     if link.pairs:
-        return disj(*(joins(pair) for pair in link.pairs))
-    return conj(*(negation(joins(pair)) for pair in link.others))
+        found = disj(*(joins(pair) for pair in link.pairs))
+    else:
+        found = conj(*(negation(joins(pair)) for pair in link.others))
+    if link.within is None:
+        return found
+    together = world.together(sender, receiver)
+    return conj(found, together if link.within else negation(together))
 
 
 def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
@@ -172,7 +178,7 @@ def _send_effect(world: World) -> None:
     body: Block = ()
     for link in world.links:
         way = _onto(world, link, sender, to, message)
-        way = _when(between(link, sender, to), way)
+        way = _when(between(world, link, sender, to), way)
         if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
             # A message to a process that is down forever need not be in the state.
             way = _when(world.alive(to), way)
@@ -317,7 +323,12 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
         *arrival(world, to, source, held),
     )
     constraint = fairness.receive(world, link, source, to, message)
-    promised = FALSE if constraint is None else conj(world.correct(source), world.reliable(to))
+    promised = FALSE
+    if constraint is not None:
+        promised = disj(
+            conj(world.correct(source), world.reliable(to)),
+            conj(world.together(source, to), world.alive(source)),
+        )
     kind = ActionKind.RECEIVE
     action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, to))

@@ -112,7 +112,7 @@ def _add_omission(world: World, link: Link, flight: Flight) -> None:
     room = build.below(build.size(faulty), build.integer(world.bound(world.check.omission)))
     room = conj(room, role_bounds.may_fail(world, "omission", faulty, who))
     may = conj(world.alive(who), world.honest(who), disj(member(who, faulty), room))
-    may = conj(may, world.may_fail(who))
+    may = conj(may, world.may_fail(who), negation(world.together(flight.source, flight.to)))
     params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))
     wide = Flight(params, flight.source, flight.to, flight.message, flight.removal)
     new = ir.If(negation(member(who, faulty)), (mark(world, MarkKind.OMIT, "", ("process",), who),))

@@ -28,11 +28,13 @@ class RoleSize(Struct, frozen=True):
 
 class Sizes(Struct, frozen=True):
     """``values``: every parameter's value: a number, the index of a process, a truth value as 0 or
-    1."""
+    1.  ``leads``: for each process the one with which it stops; empty where all stop on their own.
+    """
 
     values: Mapping[str, int]
     roles: tuple[RoleSize, ...]
     processes: tuple[str, ...]
+    leads: tuple[int, ...] = ()
 
     def role(self, name: str | None) -> RoleSize:
         """Returns the role called ``name``; ``None`` or an unknown name: all processes."""
@@ -182,12 +184,13 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
         values["f"] = min(values["f"], len(processes)) if _overlap(check) else values["f"]
     _processes_given(protocol, written, values, processes, check)
     _of_layers(check, values, processes)
-    _sane(check, values, roles, len(processes))
+    leads = _leads(protocol, roles, len(processes))
+    _sane(check, values, roles, len(processes), len(set(leads)) or len(processes))
     if not 0 <= values["f"] <= len(processes):
         message = f"f = {values['f']} exceeds the {len(processes)} processes"
         hint = f"f is between 0 and {len(processes)}"
         raise refuse("E003", message, _place(check, written, "f"), hint)
-    return Sizes(values, roles, processes)
+    return Sizes(values, roles, processes, leads)
 
 
 def _place(check: typed.Check, written: Mapping[str, typed.Expr], name: str) -> Span:
@@ -359,6 +362,27 @@ def _processes(
     return tuple(roles), tuple(labels)
 
 
+def _leads(
+    protocol: typed.Protocol, roles: tuple[RoleSize, ...], processes: int
+) -> tuple[int, ...]:
+    """Returns for each process the one with which it stops; nothing where all stop on their own.
+
+    Raises :class:`SpecError` (C038) where two roles that stop together are not of one size.
+    """
+    found, of = list(range(processes)), {role.name: role for role in roles}
+    for role in protocol.roles:
+        if not role.lead:
+            continue
+        mine, leads = of[role.name], of[role.lead]
+        if mine.size != leads.size:
+            sizes = f"`{role.name}` has {mine.size}, `{role.lead}` has {leads.size}"
+            message = f"the i-th member of a role dies with the i-th of another, but {sizes}"
+            raise refuse("C038", message, role.span, "give both roles the same size")
+        for index in range(mine.size):
+            found[mine.first + index] = leads.first + index
+    return tuple(found) if found != list(range(processes)) else ()
+
+
 def _processes_given(
     protocol: typed.Protocol,
     written: Mapping[str, typed.Expr],
@@ -379,17 +403,22 @@ def _processes_given(
 
 
 def _sane(
-    check: typed.Check, values: Mapping[str, int], roles: tuple[RoleSize, ...], processes: int
+    check: typed.Check,
+    values: Mapping[str, int],
+    roles: tuple[RoleSize, ...],
+    processes: int,
+    stopping: int,
 ) -> None:
-    for word, expr in (
-        ("crash", None if check.recover else check.crash),
-        ("omission", check.omission),
-        ("byzantine", check.byzantine),
+    for word, expr, most in (
+        ("crash", None if check.recover else check.crash, stopping),
+        ("omission", check.omission, processes),
+        ("byzantine", check.byzantine, processes),
     ):
         bound = 0 if expr is None else evaluate_size(expr, values)
-        if expr is not None and not 0 <= bound <= processes:
-            message = f"{word} <= {bound} is impossible with {processes} processes"
-            raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
+        if expr is not None and not 0 <= bound <= most:
+            alone = " that stop on their own" if most < processes else ""
+            message = f"{word} <= {bound} is impossible with {most} processes{alone}"
+            raise refuse("E003", message, expr.span, f"the bound is between 0 and {most}")
     for clause in check.role_faults:
         _sane_in_role(check, clause, values, roles)
     for word, expr in (

@@ -152,7 +152,9 @@ def _under_way(world: World) -> list[Expr]:
 
 def _due(world: World, source: Expr, to: Expr) -> Expr:
     together = negation(world.is_shut(source, to))
-    return conj(world.correct(source), world.correct(to), together)
+    both = conj(world.correct(source), world.correct(to))
+    up = conj(world.together(source, to), world.alive(source))
+    return conj(disj(both, up), together)
 
 
 def _to_do(world: World, action: Action) -> Expr:

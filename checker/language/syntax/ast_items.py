@@ -185,8 +185,11 @@ RoleItem = State | InitChoice | Handler | Definition | Procedure
 
 
 class Role(Struct, frozen=True):
+    """``lead``: the role with whose members the members die, if any."""
+
     name: ast.Name
     size: ast.Expr
+    lead: ast.Name | None
     items: tuple[RoleItem, ...]
     span: Span
 
@@ -234,10 +237,12 @@ Without = WithoutName | WithoutChoice | WithoutHandler
 
 
 class RoleChange(Struct, frozen=True):
-    """What a variant changes in a role; ``size``: another size, or that of a role that is new."""
+    """What a variant changes in a role; ``size``: another size, or that of a role that is new;
+    ``lead``: another role with which it dies."""
 
     name: ast.Name
     size: ast.Expr | None
+    lead: ast.Name | None
     items: tuple[RoleItem | Without, ...]
     span: Span
 

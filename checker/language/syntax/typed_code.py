@@ -311,7 +311,8 @@ class InitChoice(Struct, frozen=True):
 
 
 class Role(Struct, frozen=True):
-    """``size`` ``None``: ``n``.  The one role of a protocol without roles is called ``""``."""
+    """``size`` ``None``: ``n``.  The one role of a protocol without roles is called ``""``.
+    ``lead``: the role with whose members the members die; empty where there is none."""
 
     name: str
     size: Expr | None
@@ -319,6 +320,7 @@ class Role(Struct, frozen=True):
     choices: tuple[InitChoice, ...]
     handlers: tuple[Handler, ...]
     span: Span
+    lead: str = ""
 
 
 class MessageDecl(Struct, frozen=True):

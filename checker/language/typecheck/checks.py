@@ -123,6 +123,7 @@ def _home(protocol: typed.Protocol, library: Library) -> Home:
         protocol.name,
         params=params,
         roles=roles,
+        leads={role.name: role.lead for role in protocol.roles if role.lead},
         interface=protocol.implements,
         lost=its.lost,
         constants=its.constants,

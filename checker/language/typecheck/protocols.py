@@ -17,6 +17,7 @@ from checker.language.typecheck.declarations import (
 from checker.language.typecheck.definitions import check_definitions
 from checker.language.typecheck.expressions import check, check_stored
 from checker.language.typecheck.handlers import handler
+from checker.language.typecheck.leads import leads
 from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.procedures import (
     check_procedures,
@@ -65,6 +66,7 @@ def protocol_of(
     _declare_states(decl, shared, roles, home, declared)
     check_definitions(home)
     requires = _requires(decl, home)
+    home.leads = leads(roles, home)
     made = tuple(_role(role, home, bool(home.roles[0])) for role in roles)
     check_procedures(home)
     if home.acts is None:
@@ -238,7 +240,7 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: Declared) -> tuple[as
     nobody = ast.Name("", decl.name.span)
     size = ast.Name("n", decl.name.span)
     items: tuple[ast_items.RoleItem, ...] = (*own, *mine, *anywhere)
-    return (ast_items.Role(nobody, size, items, decl.name.span),)
+    return (ast_items.Role(nobody, size, None, items, decl.name.span),)
 
 
 def _outer_choices(decl: ast_items.Protocol) -> list[ast_items.InitChoice]:
@@ -340,6 +342,7 @@ def _role(role: ast_items.Role, home: Home, named: bool) -> typed.Role:
         init_choices([i for i in role.items if isinstance(i, ast_items.InitChoice)], name, home),
         tuple(handlers),
         role.name.span,
+        home.leads.get(name, ""),
     )
 
 

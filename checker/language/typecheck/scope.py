@@ -124,6 +124,8 @@ class Home(Struct):
     """The role and name of each ghost."""
     messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
     roles: tuple[str, ...] = ("",)
+    leads: dict[str, str] = field(default_factory=dict)
+    """By role that dies with another: that other role."""
     role_types: frozenset[str] = frozenset()
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None

@@ -169,8 +169,11 @@ class _Merging(Struct):
             size = old.size if item.size is None else item.size
             if item.size is not None:
                 self._change("replaces", old, role, old.size, item.size)
+            lead = old.lead if item.lead is None else item.lead
+            if item.lead is not None:
+                self._change("replaces", old, role, old.lead, item.lead)
             made = self.merge(old.items, item.items, item.name.text)
-            return [replace(old, size=size, items=tuple(made))]
+            return [replace(old, size=size, lead=lead, items=tuple(made))]
         if isinstance(item, ast_items.Handler) and item.name is None:
             item = replace(item, name=old.name)
         if relocate(item) == relocate(old):
@@ -187,7 +190,7 @@ class _Merging(Struct):
         within = _Merging(self.original, self.report)
         items = tuple(within.merge((), item.items, item.name.text))
         self.failed = self.failed or within.failed
-        return ast_items.Role(item.name, item.size, items, item.span)
+        return ast_items.Role(item.name, item.size, item.lead, items, item.span)
 
     # ---- what is said -------------------------------------------------------------------------
 

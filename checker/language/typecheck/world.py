@@ -107,7 +107,7 @@ def _of_roles(
             wanted = listing((f"`{each}`" for each in BY_ROLE), "or")
             message = f"`{kind}` applies to all processes, not to a role"
             home.report.add("C032", message, item.span, f"{wanted} of a role")
-        elif not _is_role(role, home):
+        elif not _is_role(role, home) or not _stops_by_itself(kind, role, home):
             continue
         elif (kind, role.text) in made:
             home.report.add("C009", f"duplicate `{kind}` of `{role.text}`", item.span)
@@ -181,7 +181,8 @@ def _recovering(items: list[ast_items.Fault], home: Home) -> tuple[str, ...]:
         if number and (item.role is None or not roles or item.role.text in roles):
             home.report.add("C009", "duplicate `recover`", item.span)
         elif item.role is not None and _is_role(item.role, home):
-            roles.append(item.role.text)
+            if _stops_by_itself("recover", item.role, home):
+                roles.append(item.role.text)
     return tuple(roles)
 
 
@@ -193,6 +194,17 @@ def _is_role(name: ast.Name, home: Home) -> bool:
     hint = suggestion(name.text, known)
     hint = hint or "this protocol has no roles; leave out `of`"
     home.report.add("C005", f"no role is called `{name.text}`", name.span, hint=hint)
+    return False
+
+
+def _stops_by_itself(kind: str, role: ast.Name, home: Home) -> bool:
+    """Tells whether faults of that ``kind`` are those of ``role`` rather than of the lead with
+    which it dies; otherwise that is reported."""
+    lead = home.leads.get(role.text)
+    if lead is None or kind not in ("crash", "recover", "pause"):
+        return True
+    message = f"`{role.text}` dies with `{lead}`: a `{kind}` is one step of both"
+    home.report.add("C038", message, role.span, hint=f"name the lead: `of {lead}`")
     return False
 
 
