@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tests.world.step import Step
+from tests.world.system import Model, State, unit_of
 
 if TYPE_CHECKING:
     from tests.world.running import Way
-    from tests.world.system import Model, State
 
 Which = tuple[str, int]
 """A step, by its name and its position among those of that name."""
@@ -33,7 +33,8 @@ class Finished(Exception):
 
 
 def is_paused(state: State, p: str) -> bool:
-    return ("paused", p) in state
+    """Whether ``p`` has paused, or one that stops together with it: that is kept of the lead."""
+    return ("paused", unit_of(state, p)[0]) in state
 
 
 def is_busy(state: State, p: str) -> bool:
@@ -68,7 +69,7 @@ class Pauses:
 
     def may_stop(self, p: str) -> None:
         """A point at which ``p`` may stop."""
-        way = self.way
+        way, p = self.way, self.way.model.lead(p)
         if way.kept_together or way.left is not None:
             return
         self.passed += 1
@@ -80,7 +81,8 @@ class Pauses:
                 way.state, self.now = self.now, None
                 way.sent.clear()
             return
-        if self.which is not None and self.room([p]) and way.pick_fault((False, True)):
+        stops = self.which is not None and not is_paused(way.state, p) and self.room([p])
+        if stops and way.pick_fault((False, True)):
             self.stops.append(self.passed)
             raise Paused
 
@@ -102,10 +104,11 @@ class Pauses:
 
     def no_longer_late(self, p: str) -> None:
         if "late" in self.way.state:
-            self.way.state["late"] -= {p}
+            self.way.state["late"] -= {self.way.model.lead(p)}
 
     def begin(self, p: str) -> None:
         """``p`` has stopped: what it has still to do is kept."""
+        p = self.way.model.lead(p)
         begun = {k: ELSEWHERE if k[0] == "paused" else v for k, v in self.begun.items()}
         rest = frozenset(begun.items()), self.which, tuple(self.stops), tuple(self.taken)
         self.way.state["paused", p] = (*rest, self.passed)
@@ -118,7 +121,7 @@ class Pauses:
 
     def ends(self, p: str) -> None:
         """A handler of ``p`` has ended, or ``p`` has crashed inside."""
-        if p == self.owner and not self.replays:
+        if self.way.model.lead(p) == self.owner and not self.replays:
             raise Finished
 
 
@@ -155,14 +158,16 @@ def steps_of_paused(model: Model, state: State, p: str) -> Iterator[Step]:
     from tests.world.running import ways
     from tests.world.steps import own, steps
 
-    yield Step(f"{p} goes on", go_on(p), own(model, state, ("paused", p), p))
+    promises = [own(model, state, ("paused", p), each) for each in model.units[p]]
+    yield Step(f"{p} goes on", go_on(p), next(filter(None, promises), None))
+    ours = tuple(f"{q}{mark}" for q in model.units[p] for mark in (" ", ":", "'s "))
     if model.world.pause > 0 or state["paused", p] == ELSEWHERE:
         return
     for done in ways(model, state, go_on(p, whole=True)):
         if is_paused(done.state, p) or p in done.state["down"]:
             continue
         for step in steps(model, done.state):
-            if step.promise is not None and step.name.startswith((f"{p} ", f"{p}:", f"{p}'s ")):
+            if step.promise is not None and step.name.startswith(ours):
 
                 def does(way: Way, step: Step = step, after: Any = done) -> None:
                     way.state = dict(after.state)

@@ -99,7 +99,7 @@ class Uses:
 @dataclass(frozen=True)
 class Protocol:
     """A module; ``messages``: kinds and the types of what they carry; ``roles``: their names and
-    sizes, where there are any; ``definitions``: lines that tell what names stand for;
+    sizes, where there are any; ``together``: which role dies with which; ``definitions``: lines that tell what names stand for;
     ``variation``: it is written as a variant of another protocol."""
 
     name: str
@@ -111,6 +111,7 @@ class Protocol:
     roles: tuple[tuple[str, int], ...] = ()
     definitions: tuple[str, ...] = ()
     variation: Variation | None = None
+    together: tuple[tuple[str, str], ...] = ()
 
     def lines(self, questions: Sequence[Question]) -> list[str]:
         """The text of this protocol and of those below."""
@@ -129,7 +130,9 @@ class Protocol:
         shared = [v for v in self.variables if v.kind.endswith("shared state")]
         lines += [v.text for v in shared]
         for role, size in self.roles or (("", 0),):
-            lines += [f"  role {role}({size}) {{"] if role else []
+            lead = dict(self.together).get(role)
+            dies = f" dies with {lead}" if lead else ""
+            lines += [f"  role {role}({size}){dies} {{"] if role else []
             lines += [f"  {line}" for line in self.definitions]
             own = [v for v in self.variables if v.role in ("", role) and v not in shared]
             lines += [v.text for v in own]

@@ -141,12 +141,13 @@ class Way:
 
     def may_crash(self, p: str) -> bool:
         """Whether the world has a crash of ``p`` left."""
-        if p in self.state["down"] or p == self.state["favoured"]:
+        lead = self.model.lead(p)
+        if p in self.state["down"] or self.state["favoured"] in self.model.units[p]:
             return False
         if self.model.oracle.foresees and p not in self.state["doomed"]:
             return False
         so_far = self.state["crashes"]
-        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, p))
+        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, lead))
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
@@ -196,9 +197,16 @@ class Way:
                 self.cut_behind()
 
     def crash(self, p: str) -> None:
+        """``p`` is down, with who dies with it: counted once, their messages to one another
+        gone."""
+        self.state["crashes"] = tuple(sorted((*self.state["crashes"], self.model.lead(p))))
+        for each in self.model.units[p]:
+            self.down(each)
+        self.model.links.forget_between(self.state, self.model.units[p])
+
+    def down(self, p: str) -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
         self.state["down"] |= {p}
-        self.state["crashes"] = tuple(sorted((*self.state["crashes"], p)))
         self.state["rest", p], self.state["activities", p] = (), frozenset()
         self.pauses.forget(p)
         self.state["received", p] = frozenset()

@@ -11,7 +11,7 @@ from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
-from tests.world.system import TOP, Cut, Envelope, Layer, Model, Path, State, is_shut
+from tests.world.system import TOP, Cut, Envelope, Layer, Model, Path, State, is_shut, unit_of
 
 # ---- the beginning ----------------------------------------------------------------------------
 
@@ -35,6 +35,9 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
         state["held"] = frozenset()
         state["performed", ""] = ()
+        for p, unit in model.units.items():
+            if len(unit) > 1:
+                state["unit", p] = unit
         for p in model.processes:
             state["activities", p] = frozenset()
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
@@ -88,6 +91,14 @@ def from_the_bottom(way: Way, p: str, event: str) -> Rests:
     return rests
 
 
+def in_turn(way: Way, unit: tuple[str, ...]) -> Rests:
+    """Lets all of ``unit`` do what they do when they come back, the lead first."""
+    rests = from_the_bottom(way, unit[0], RECOVER)
+    for each in unit[1:]:
+        way.state["rest", each] = from_the_bottom(way, each, RECOVER) + way.state["rest", each]
+    return rests
+
+
 # ---- all steps --------------------------------------------------------------------------------
 
 
@@ -97,7 +108,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
         if p in state["down"] or p in state["byzantine"]:
             continue
         if is_paused(state, p):
-            yield from steps_of_paused(model, state, p)
+            yield from steps_of_paused(model, state, p) if model.lead(p) == p else ()
             continue
         if state["rest", p]:
             yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
@@ -126,6 +137,8 @@ def steps(model: Model, state: State) -> Iterator[Step]:
 def owed(state: State, promise: tuple[Any, ...], *processes: str) -> tuple[Any, ...] | None:
     """``promise``, unless one of ``processes`` is faulty by now: nothing is promised to it."""
     faulty = state["down"] | state["byzantine"] | state["omitted"]
+    if len(set(processes)) == 2 and processes[1] in unit_of(state, processes[0]):
+        faulty = state["down"]  # of what they send to one another they omit nothing
     return None if faulty & set(processes) else promise
 
 
@@ -238,7 +251,8 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
     for some in ([p] for p in running) if drift else [running] * bool(running):
 
         def tick(way: Way, some: Sequence[str] = tuple(some)) -> None:
-            newly = sorted(over & set(some) - way.state.get("late", frozenset()))
+            waiting = {model.lead(p) for p in over & set(some)}
+            newly = sorted(waiting - way.state.get("late", frozenset()))
             if newly and not way.pauses.room(newly):
                 raise NoWay
             way.pauses.use(newly)
@@ -341,6 +355,8 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
         if link.loses or (world.recover and ends & state["down"] and not need_not_arrive):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
+            if sender != receiver and receiver in unit_of(state, sender):
+                break
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
             room &= model.has_room("omission", {*state["omitted"], p})
             if world.omission and room and p not in state["byzantine"]:
@@ -380,7 +396,7 @@ def _forgeries(model: Model, state: State) -> Iterator[Step]:
 
 def _crashes(model: Model, state: State) -> Iterator[Step]:
     for p in model.processes:
-        if p in state["byzantine"]:
+        if p in state["byzantine"] or model.lead(p) != p:
             continue
         if p in state["down"]:
             roles = model.world.recovering or model.roles
@@ -393,9 +409,11 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
 
 def _recovers(p: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        way.state["down"] -= {p}
-        start(way, p, {"state"})
-        way.run(p, lambda: from_the_bottom(way, p, RECOVER))
+        unit = way.model.units[p]
+        way.state["down"] -= {*unit}
+        for each in unit:
+            start(way, each, {"state"})
+        way.run(p, lambda: in_turn(way, unit))
 
     return does
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from tests.world.protocol import Handler, Protocol, Spec, Uses, Variable, World
@@ -22,8 +22,16 @@ Cut = frozenset[str] | tuple[str, str]
 """A link, or the way from one process to another."""
 
 
+def unit_of(state: State, p: str) -> tuple[str, ...]:
+    """The processes that stop when ``p`` does, itself among them, the lead first."""
+    found: tuple[str, ...] = state.get(("unit", p), (p,))
+    return found
+
+
 def is_shut(state: State, sender: str, receiver: str) -> bool:
     """Whether nothing gets from one process to another now."""
+    if receiver in unit_of(state, sender):
+        return False
     side = state["split"]
     if side and (sender in side) != (receiver in side):
         return True
@@ -64,9 +72,20 @@ class Model:
         self.layers: dict[Path, Layer] = {}
         self.oracles: dict[Path, str] = {}
         self._stack(TOP, spec.protocol)
-        self.links = Links(self.world, self.role, spec.text())
+        self.units = {p: self._unit(p) for p in self.processes}
+        self.links = Links(self.world, self.role, spec.text(), self.units)
         self.detector = Detector(self)
         self.oracle = Oracle(self)
+
+    def _unit(self, p: str) -> tuple[str, ...]:
+        lead_of = dict(self.spec.protocol.together)
+        position = self.roles[self.role[p]].index(p)
+        lead = lead_of.get(self.role[p], self.role[p])
+        roles = [lead, *(role for role, other in lead_of.items() if other == lead)]
+        return tuple(self.roles[role][position] for role in roles)
+
+    def lead(self, p: str) -> str:
+        return self.units[p][0]
 
     def _stack(self, path: Path, protocol: Protocol) -> None:
         """Lists layers from the bottom up."""
@@ -94,7 +113,7 @@ class Model:
         found = list[frozenset[Cut]]()
         for sender, receiver, _ in self.world.cuts:
             ways = product(everybody[sender], everybody[receiver])
-            apart = [(p, q) for p, q in ways if p != q]
+            apart = [(p, q) for p, q in ways if q not in self.units[p]]
             found.append(frozenset(apart) if sender else frozenset(map(frozenset, apart)))
         return tuple(found)
 
@@ -175,8 +194,10 @@ class Link:
 class Links:
     """What is under way from each process to each other."""
 
-    def __init__(self, world: World, role: dict[str, str], text: str) -> None:
-        self.role, self.recover = role, world.recover
+    def __init__(
+        self, world: World, role: dict[str, str], text: str, units: dict[str, tuple[str, ...]]
+    ) -> None:
+        self.role, self.recover, self.units = role, world.recover, units
         self.others = Link(world.links, world.bound)
         self.ruled = {(a, b): Link(kinds, None) for a, b, kinds in world.rules}
         self.counted = {kind for kind in _kinds(text)}
@@ -184,7 +205,18 @@ class Links:
         self.may_be_shut = bool(world.partition or world.cuts)
 
     def between(self, sender: str, receiver: str) -> Link:
-        return self.ruled.get((self.role[sender], self.role[receiver]), self.others)
+        found = self.ruled.get((self.role[sender], self.role[receiver]), self.others)
+        if sender != receiver and receiver in self.units[sender] and self._may_miss(found):
+            return self._safe(found)
+        return found
+
+    def _may_miss(self, link: Link) -> bool:
+        return link.strong or not link.promises
+
+    def _safe(self, link: Link) -> Link:
+        """Like ``link``, but everything arrives."""
+        kinds = [kind for kind in ("fifo", "duplicating") if getattr(link, kind.replace("duplicating", "duplicates"))]
+        return Link((*kinds, "stubborn") if link.keeps else tuple(kinds), None)
 
     def put(self, way: Any, sender: str, receiver: str, envelope: Envelope) -> None:
         """Hands a copy to the link."""
@@ -242,6 +274,11 @@ class Links:
         """Nobody will ever receive what is under way to ``p``."""
         for key in [k for k in state if k[0] == "net" and k[2] == p]:
             del state[key]
+
+    def forget_between(self, state: State, unit: tuple[str, ...]) -> None:
+        """What is under way from one of ``unit`` to another is gone."""
+        for p, q in permutations(unit, 2):
+            state.pop(("net", p, q), None)
 
     def count(self, state: State, p: str, sender: str, envelope: Envelope) -> None:
         if envelope[1][0] in self.counted:

@@ -74,17 +74,12 @@ def resume(world: World) -> None:
     where = conj(joint_stops.is_lead(world, self), where)
     params = (Param(self.name, ir.Universe(world.proc), where),)
     constraint = fairness.effect(self)
-    promised = joint_stops.of_each(
-        world, self, lambda each: disj(_is_at_rest(world, each), world.reliable(each))
-    )
+    promised = world.reliable(self)
+    if world.sizes.leads:
+        none = joint_stops.of_each(world, self, lambda each: negation(world.reliable(each)))
+        promised = negation(none)
     action = Action(GOING_ON, ActionKind.EFFECT, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, self))
-
-
-def _is_at_rest(world: World, process: Expr) -> Expr:
-    """Returns whether nothing is left of a handler of ``process``, one of several that stop
-    together."""
-    return world.has_none_pending(process) if world.sizes.leads else FALSE
 
 
 def _goes_on(world: World, self: Expr) -> Block:
@@ -133,7 +128,6 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
     for index, (process, body) in enumerate(starts):
         if _may_stop(world, body, body):
             world.starts[index] = (process, _start(world, index, body))
-        world.starts[index] = (process, _start_later(world, process, body, world.starts[index][1]))
     without_end = world.check.pauses is None  # of some processes, whatever bounds others have
     if without_end:
         world.drafts += [twin for draft in drafts for twin in _caught_up(world, draft)]
@@ -226,21 +220,14 @@ def _start(world: World, index: int, body: Block) -> Block:
     """Returns the initial actions of a process, or those of ``body`` up to a pause."""
     process, whole = world.starts[index]
     stops = ir.Local(BOOL, fresh("_stops"))
-    where = disj(negation(stops), pauses.room(world, process))
+    may = pauses.room(world, process)
+    if world.sizes.leads:  # not while another that pauses together with it does
+        may = conj(world.idle(process), may)
+    where = disj(negation(stops), may)
     return (
         ir.Choose(stops.name, ir.Universe(BOOL), where),
         ir.If(stops, _pausing(world, process, body), whole),
     )
-
-
-def _start_later(world: World, process: Expr, body: Block, begun: Block) -> Block:
-    """Returns ``begun``, the initial actions of ``process`` up to any pause; where another that
-    pauses together with it has paused in its own, all of ``body`` is done later."""
-    if not world.sizes.leads or PENDING not in world.variables:
-        return begun
-    later = replace_emits(body, lambda emit: fine.put_off(world, emit))
-    later = joint_stops.start_alive(world, process, later)
-    return (ir.If(world.idle(process), begun, later),)
 
 
 def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Block:
