@@ -336,7 +336,9 @@ class World(Struct):
         if self.fine or not self.sizes.leads:
             return self.has_none_pending(process)
         one = ir.Local(self.proc, fresh("_together"))
-        found = conj(equal(self.lead(one), self.lead(process)), negation(self.has_none_pending(one)))
+        found = conj(
+            equal(self.lead(one), self.lead(process)), negation(self.has_none_pending(one))
+        )
         some = ir.Quant(ir.Quantifier.EXISTS, one.name, ir.Universe(self.proc), found, BOOL)
         return negation(some)
 

@@ -147,7 +147,9 @@ class Way:
         if self.model.oracle.foresees and p not in self.state["doomed"]:
             return False
         so_far = self.state["crashes"]
-        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, lead))
+        return len(so_far) < self.model.world.crash and self.model.has_room(
+            "crash", (*so_far, lead)
+        )
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""

@@ -61,7 +61,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
-            if p not in state["byzantine"]:
+            if p not in way.state["byzantine"] | way.state["down"]:
                 way.run(p, lambda p=p: from_the_bottom(way, p, INIT))  # type: ignore[misc]
 
     return does

@@ -215,7 +215,11 @@ class Links:
 
     def _safe(self, link: Link) -> Link:
         """Like ``link``, but everything arrives."""
-        kinds = [kind for kind in ("fifo", "duplicating") if getattr(link, kind.replace("duplicating", "duplicates"))]
+        kinds = [
+            kind
+            for kind in ("fifo", "duplicating")
+            if getattr(link, kind.replace("duplicating", "duplicates"))
+        ]
         return Link((*kinds, "stubborn") if link.keeps else tuple(kinds), None)
 
     def put(self, way: Any, sender: str, receiver: str, envelope: Envelope) -> None:

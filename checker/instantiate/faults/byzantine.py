@@ -80,7 +80,9 @@ def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
         BOOL,
     )
     open_ = [
-        links.between(world, link, claimed, to) for link in world.links if not link.kind.authenticates
+        links.between(world, link, claimed, to)
+        for link in world.links
+        if not link.kind.authenticates
     ]
     foreign = conj(disj(*open_), negation(member(claimed, world.byzantine())), negation(before))
     return disj(build.equal(claimed, who), foreign)

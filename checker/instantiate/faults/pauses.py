@@ -148,4 +148,6 @@ def no_longer_late(world: World, process: Expr) -> Block:
     if LATE not in world.variables:
         return ()
     late = world.read(LATE)
-    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, world.lead(process))),)
+    return (
+        ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, world.lead(process))),
+    )

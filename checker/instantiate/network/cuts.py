@@ -69,10 +69,7 @@ def declare(world: World) -> None:
 def _ways(world: World, cut: typed.Cut) -> set[tuple[int, int]]:
     senders, receivers = _ends(world.sizes, cut)
     return {
-        (p, q)
-        for p in senders
-        for q in receivers
-        if p != q and not _stop_together(world, p, q)
+        (p, q) for p in senders for q in receivers if p != q and not _stop_together(world, p, q)
     }
 
 

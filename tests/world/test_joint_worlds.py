@@ -1,0 +1,295 @@
+"""Worlds in which it decides a verdict that a role dies with another: random ones seldom have any.
+
+Each is asked twice, with the words `dies with` and without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.world import spec as s
+from tests.world.compare import differences, said
+from tests.world.judge import explore, judge
+from tests.world.protocol import (
+    INIT,
+    RECEIVE,
+    RECOVER,
+    TIMEOUT,
+    Handler,
+    Protocol,
+    Question,
+    Spec,
+    World,
+)
+from tests.world.protocol import Variable as V
+from tests.world.test_pauses import NO, REQUESTED, YES, flag, never, once, put
+
+MODES = ("native", "native plain", "reference", "native fine")
+TWO = (("client", 1), ("server", 1))
+THREE = (*TWO, ("other", 1))
+ABOUT = (("c", "client"), ("s", "server"))
+ONE = s.Send(s.message("ONE"), s.members("server"))
+UNSEEN = s.Perform(s.ME)
+C, S = "client", "server"
+
+
+def world(**more: object) -> World:
+    given: dict[str, object] = {"n": 0, "clients": (("c1", ("a",)),)}
+    return World(**{**given, **more})  # type: ignore[arg-type]
+
+
+def of(kind: str, role: str, most: int = 1) -> dict[str, object]:
+    return {kind: most, "of_roles": ((kind, role, most),), "alone": frozenset({kind})}
+
+
+def seen(what: s.Expr, *more: s.Expr) -> Question:
+    for each in more:
+        what = s.both(what, each)
+    return never("seen", "c", "s", what=what, among=ABOUT)
+
+
+def eventually(variable: str, *correct: str) -> Question:
+    return Question("arrives", "leads", s.of("s", variable), None, ("c", "s"), (), correct, ABOUT)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Whether the property is violated, by what the page says, where ``server`` dies with
+    ``client``, and where it does not."""
+
+    handlers: tuple[Handler, ...]
+    question: Question
+    world: World
+    together: bool
+    apart: bool
+    roles: tuple[tuple[str, int], ...] = TWO
+    more: tuple[V, ...] = ()
+    modes: tuple[str, ...] = field(default=MODES)
+
+    def spec(self, joint: bool) -> Spec:
+        flags = tuple(flag(name) for name in ("begun", "x", "y"))
+        protocol = Protocol(
+            "Top", "Service", (("ONE", ()),), (*flags, *self.more), (*self.handlers, REQUESTED),
+            roles=self.roles, together=((S, C),) * joint,
+        )  # fmt: skip
+        return Spec(protocol, self.world, (self.question,))
+
+
+def on(event: str, role: str, *body: s.Statement, name: str = "") -> Handler:
+    return Handler(event, name, body=body, role=role)
+
+
+DISK = V("disk", "bool", NO, "stable state")
+SENDS = on(INIT, C, ONE)
+TAKES = on(RECEIVE, S, put("disk"), name="ONE")
+DOWN_C, DOWN_S = s.crashed("c"), s.crashed("s")
+HALF = (put("x"), UNSEEN, put("x", NO))
+AGAIN = {"crash": 1, "recover": True}
+COMMON = V("common", "bool", NO, "shared state")
+A, B = V("a", "bool", NO, "stable state", role=C), V("b", "bool", NO, "stable state", role=S)
+
+CASES = {
+    # stops
+    "what is under way arrives": Case(
+        (SENDS, TAKES), eventually("disk", "c"), world(crash=1), False, True, more=(DISK,)
+    ),
+    "the lead is not down alone": Case(
+        (), seen(DOWN_C, s.no(DOWN_S)), world(crash=1), False, True
+    ),
+    "nor is who follows": Case((), seen(DOWN_S, s.no(DOWN_C)), world(crash=1), False, True),
+    "nor when they come back": Case(
+        (), seen(DOWN_S, s.no(DOWN_C)), world(**AGAIN), False, True
+    ),
+    "one crash": Case((), seen(DOWN_S, DOWN_C), world(crash=1), True, False),
+    "one crash, of the lead": Case((), seen(DOWN_S), world(**of("crash", C)), True, False),
+    "one crash of those that come back": Case((), seen(DOWN_S, DOWN_C), world(**AGAIN), True, False),
+    "inside a handler of who follows": Case(
+        (once(*HALF, role=S),), seen(DOWN_C, s.of("s", "x")), world(crash=1), True, False
+    ),
+    "inside a handler of the lead": Case(
+        (once(*HALF, role=C),), seen(DOWN_S, s.of("c", "x")), world(crash=1), True, False
+    ),
+    "between handlers": Case(
+        (once(*HALF, role=S),), seen(DOWN_C, s.of("s", "x")),
+        world(crash=1, between_handlers=True), False, False,
+    ),
+    "inside of upon init": Case(
+        (on(INIT, C, put("x"), UNSEEN), on(INIT, S, put("y"), UNSEEN)),
+        seen(DOWN_S, s.no(s.of("s", "y"))), world(crash=1), True, False,
+    ),
+    "no upon init of who is down": Case(
+        (
+            on(INIT, C, put("common"), UNSEEN, put("common", NO)),
+            on(INIT, S, s.If(s.var("common"), (put("y"),))),
+        ),
+        seen(s.of("s", "y")), world(crash=1), False, True, more=(COMMON,),
+    ),
+    # recoveries
+    "the lead first": Case(
+        (
+            on(RECOVER, C, put("common")),
+            on(RECOVER, S, put("x"), s.If(s.var("common"), (put("y"),))),
+        ),
+        seen(s.of("s", "x"), s.no(s.of("s", "y"))), world(**AGAIN), False, True, more=(COMMON,),
+    ),
+    "a crash between the two": Case(
+        (on(RECOVER, C, put("a")), on(RECOVER, S, put("b"))),
+        seen(DOWN_C, s.of("c", "a"), s.no(s.of("s", "b"))),
+        world(crash=2, recover=True), True, True, more=(A, B),
+    ),
+    "no crash before the lead's": Case(
+        (on(RECOVER, C, put("a")), on(RECOVER, S, put("b"))),
+        seen(DOWN_C, s.of("s", "b"), s.no(s.of("c", "a"))),
+        world(crash=2, recover=True), False, True, more=(A, B),
+    ),
+    "one step": Case(
+        (on(RECOVER, C, put("a")), on(RECOVER, S, put("b"))),
+        seen(s.of("c", "a"), s.no(DOWN_C), s.no(s.of("s", "b"))),
+        world(**AGAIN), False, True, more=(A, B),
+    ),
+    "who recovers is named by the lead": Case(
+        (on(RECOVER, S, put("y")),), seen(s.of("s", "y")),
+        world(**AGAIN, recovering=(C,)), True, False,
+    ),
+    "messages die with them": Case(
+        (
+            SENDS,
+            on(RECOVER, S, put("x")),
+            on(RECEIVE, S, s.If(s.var("x"), (put("y"),)), name="ONE"),
+        ),
+        seen(s.of("s", "y")), world(**AGAIN), False, True,
+    ),
+    "in order, too": Case(
+        (
+            SENDS,
+            on(RECOVER, S, put("x")),
+            on(RECEIVE, S, s.If(s.var("x"), (put("y"),)), name="ONE"),
+        ),
+        seen(s.of("s", "y")), world(**AGAIN, links=("fifo",)), False, True,
+    ),
+    "also those that stay in flight": Case(
+        (
+            SENDS,
+            on(RECOVER, S, put("x")),
+            on(RECEIVE, S, s.If(s.var("x"), (put("y"),)), name="ONE"),
+        ),
+        seen(s.of("s", "y")), world(**AGAIN, links=("persistent",)), False, True,
+    ),
+    # the network
+    "not cut": Case(
+        (SENDS, TAKES), eventually("disk"), world(cuts=(("", "", -1),)), False, True,
+        roles=THREE, more=(DISK,),
+    ),
+    "not cut one way": Case(
+        (SENDS, TAKES), eventually("disk"), world(cuts=(("Proc", "Proc", 1),)), False, True,
+        roles=THREE, more=(DISK,),
+    ),
+    "not split": Case(
+        (SENDS, TAKES), eventually("disk"), world(partition=1), False, True,
+        roles=THREE, more=(DISK,),
+    ),
+    **{
+        f"not lost on {' '.join(links)}": Case(
+            (SENDS, TAKES), eventually("disk"), world(links=links), False, True, more=(DISK,)
+        )
+        for links in (("lossy",), ("fair_loss",), ("fifo", "lossy"), ("persistent",))
+    },
+    "not lost on links of a rule": Case(
+        (SENDS, TAKES), eventually("disk"), world(rules=((C, S, ("lossy",)),)), False, True,
+        more=(DISK,),
+    ),
+    "lost on the way to others": Case(
+        (on(INIT, "other", ONE), TAKES), eventually("disk"), world(links=("lossy",)), True, True,
+        roles=THREE, more=(DISK,),
+    ),
+    "not omitted": Case(
+        (SENDS, TAKES), eventually("disk"), world(omission=1), False, True, more=(DISK,)
+    ),
+    "not omitted in a round": Case(
+        (SENDS, TAKES), eventually("disk"), world(omission=1, timing="synchronous"), False, True,
+        more=(DISK,),
+    ),
+    # pauses
+    "never both inside": Case(
+        (once(*HALF, role=C), once(*HALF, role=S)),
+        seen(s.of("c", "x"), s.of("s", "x")), world(pause=-1), False, True,
+    ),
+    "one pause of the lead": Case(
+        (once(*HALF, role=S),), seen(s.of("s", "x")), world(**of("pause", C)), True, False
+    ),
+    "meanwhile the other does nothing": Case(
+        (
+            Handler("condition", guard=s.no(s.var("y")), body=(put("y"),), role=S),
+            once(put("x"), UNSEEN, put("begun", NO), put("x", NO), role=C),
+        ),
+        Question(
+            "waits", "leads", s.no(s.of("c", "x")), s.of("c", "x"), ("c",), among=(ABOUT[0],)
+        ),
+        world(pause=-1), False, False,
+    ),
+    "both go on": Case(
+        (once(put("x"), UNSEEN, put("y"), role=S),),
+        Question("goes_on", "leads", s.of("s", "y"), s.of("s", "x"), ("s",), (), ("s",),
+                 (ABOUT[1],)),
+        world(pause=-1), False, False,
+    ),
+    "a pause in upon recover": Case(
+        (on(RECOVER, C, put("a"), UNSEEN, put("a", NO)), on(RECOVER, S, put("b"))),
+        seen(s.of("c", "a"), s.of("s", "b")), world(crash=2, recover=True, pause=1), False, True,
+        more=(A, V("b", "bool", NO, role=S)),
+    ),
+    "a pause behind the lead's": Case(
+        (on(RECOVER, C, put("a")), on(RECOVER, S, UNSEEN, put("b"))),
+        seen(s.of("c", "a"), s.no(s.of("s", "b")), s.no(DOWN_S)),
+        world(**AGAIN, pause=1), True, True, more=(A, B),
+    ),
+    "a pause in upon init": Case(
+        (on(INIT, C, *HALF), on(INIT, S, *HALF)),
+        seen(s.of("c", "x"), s.of("s", "x")), world(pause=-1), False, True,
+    ),
+    **{
+        f"they wake together, drift {drift}": Case(
+            (
+                on(INIT, C, s.Timer("t")), on(TIMEOUT, C, put("x"), name="t"),
+                on(INIT, S, s.Timer("u", True, 2)),
+                on(TIMEOUT, S, s.Timer("v", True, 3), name="u"),
+                on(TIMEOUT, S, put("y"), name="v"),
+            ),
+            seen(s.of("s", "y"), s.no(s.of("c", "x"))),
+            world(pause=1, timing="clocks", drift=drift), False, True,
+        )
+        for drift in (0, 1)
+    },
+    **{
+        f"they are late together, drift {drift}": Case(
+            (
+                on(INIT, C, s.Timer("t")), on(TIMEOUT, C, put("x"), name="t"),
+                on(INIT, S, s.Timer("u", True, 1)), on(TIMEOUT, S, put("y"), name="u"),
+                on(INIT, "other", s.Timer("w", True, 3)), on(TIMEOUT, "other", put("y"), name="w"),
+            ),
+            never("late", "c", "s", "o", what=s.both(s.of("o", "y"), s.both(
+                s.no(s.of("c", "x")), s.no(s.of("s", "y")))), among=(*ABOUT, ("o", "other"))),
+            world(pause=1, timing="clocks", drift=drift), True, False, roles=THREE,
+        )
+        for drift in (0, 1)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("joint", [True, False], ids=["together", "apart"])
+@pytest.mark.parametrize("name", CASES)
+def test_what_it_decides_that_they_die_together(name: str, joint: bool, tmp_path: Path) -> None:
+    case = CASES[name]
+    spec = case.spec(joint)
+    graph = explore(spec)
+    (verdict,) = judge(graph).values()
+    assert verdict.violated is (case.together if joint else case.apart), spec.text()
+    file = tmp_path / "world.bcast"
+    file.write_text(spec.text(), encoding="utf-8")
+    modes = case.modes if joint else ("native",)
+    found = differences(graph, judge(graph), {mode: said(file, mode) for mode in modes})
+    assert found == [], spec.text()
