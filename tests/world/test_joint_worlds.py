@@ -25,7 +25,7 @@ from tests.world.protocol import (
     World,
 )
 from tests.world.protocol import Variable as V
-from tests.world.test_pauses import NO, REQUESTED, YES, flag, never, once, put
+from tests.world.test_pauses import NO, REQUESTED, flag, never, once, put
 
 MODES = ("native", "native plain", "reference", "native fine")
 TWO = (("client", 1), ("server", 1))
@@ -105,7 +105,7 @@ CASES = {
     ),
     "one crash": Case((), seen(DOWN_S, DOWN_C), world(crash=1), True, False),
     "one crash, of the lead": Case((), seen(DOWN_S), world(**of("crash", C)), True, False),
-    "one crash of those that come back": Case((), seen(DOWN_S, DOWN_C), world(**AGAIN), True, False),
+    "one crash, and back": Case((), seen(DOWN_S, DOWN_C), world(**AGAIN), True, False),
     "inside a handler of who follows": Case(
         (once(*HALF, role=S),), seen(DOWN_C, s.of("s", "x")), world(crash=1), True, False
     ),
@@ -254,8 +254,8 @@ CASES = {
         f"they wake together, drift {drift}": Case(
             (
                 on(INIT, C, s.Timer("t")), on(TIMEOUT, C, put("x"), name="t"),
-                on(INIT, S, s.Timer("u", True, 2)),
-                on(TIMEOUT, S, s.Timer("v", True, 3), name="u"),
+                on(INIT, S, s.Timer("u", True, 3)),
+                on(TIMEOUT, S, s.Timer("v", True, 4), name="u"),
                 on(TIMEOUT, S, put("y"), name="v"),
             ),
             seen(s.of("s", "y"), s.no(s.of("c", "x"))),

@@ -29,7 +29,6 @@ from checker.instantiate.world import (
     Draft,
     Instance,
     World,
-    mark,
 )
 from checker.language.syntax import typed
 from checker.model import build, ir

@@ -3,8 +3,8 @@
 ``role store(1) dies with server``: the i-th member of ``store`` stops with the i-th of ``server``,
 its *lead*.  A crash, a pause and a recovery of the lead are steps of all of them, counted once, as
 one of the lead.  At a crash their messages to one another are gone.  At a recovery the lead does
-first what it does in ``upon recover``.  A pause falls inside a handler of one of them; meanwhile the
-others do nothing, and they wake together.
+first what it does in ``upon recover``.  A pause falls inside a handler of one of them; meanwhile
+the others do nothing, and they wake together.
 
 Between them are no links that a network could harm: nothing is lost, and no way is shut.
 """
@@ -229,9 +229,15 @@ def recover_together(world: World, self: Expr, make: Callable[[Expr], Block]) ->
     found = [*make(self)]
     for follower, exists in followers(world, self):
         found.append(ir.If(exists, make(follower)))
+    return in_one_step(world, tuple(found))
+
+
+def in_one_step(world: World, body: Block) -> Block:
+    """Returns ``body``, which happens in an order that others keep to, so that it stays one step
+    where effects are steps and some processes stop together."""
     if not (world.sizes.leads and world.fine):
-        return tuple(found)
-    return replace_emits(tuple(found), lambda emit: (replace(emit, atomic=True),))
+        return body
+    return replace_emits(body, lambda emit: (replace(emit, atomic=True),))
 
 
 def follows(world: World, process: Expr) -> bool:

@@ -22,10 +22,15 @@ from msgspec import Struct
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
 from checker.instantiate.faults import joint_stops, pauses, stable_storage
-from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
+from checker.instantiate.faults.crash_points import (
+    Left,
+    first_effect_matters,
+    partial_sends_matter,
+    without_resets,
+)
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
-from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
+from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, negation
 from checker.model.ir import (
@@ -201,11 +206,12 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
     """
     action = draft.action
     moved = action.name == GOING_ON or not _beginning_matters(world)
+    before, body = without_resets(action)
     twin = replace(
         action,
         name=f"{action.name}{PAUSING}",
         guard=conj(pauses.room(world, process), action.guard),
-        body=_pausing(world, process, action.body, moved=moved),
+        body=(*before, *_pausing(world, process, body, moved=moved)),
     )
     return Draft(twin, process)
 
