@@ -99,7 +99,10 @@ def _events(trace: Trace, kind: type[E]) -> Iterator[tuple[Step, E]]:
 
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
     """Yields one sentence about all crashes, and which processes could have made up for them."""
-    parts = [_crash(trace, step, event.process) for step, event in _events(trace, ev.Crashed)]
+    parts = [
+        _crash(trace, step, who) + (f", and {listing(others)} with it" if others else "")
+        for step, who, others in _stops(trace, ev.Crashed)
+    ]
     if len(parts) > MANY:
         parts = [f"{listing(sorted({e.process for _, e in _events(trace, ev.Crashed)}))} crashed"]
     helpless = _helpless(trace, facts, voice)
@@ -109,6 +112,20 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
         yield f"{said}{', and ' + helpless if helpless else ''}."
     elif helpless:
         yield f"{helpless}."
+
+
+def _stops(
+    trace: Trace, kind: type[ev.Crashed] | type[ev.Paused]
+) -> Iterator[tuple[Step, str, list[str]]]:
+    """Yields each crash or pause: the process whose step it is, or the lead, and those that stop
+    together with it."""
+    for step, event in _events(trace, kind):
+        if event.lead:
+            continue
+        found = (e for e in step.events if isinstance(e, kind))
+        all_ = [event.process, *(e.process for e in found if e.lead == event.process)]
+        who = step.process if step.process in all_ else event.process
+        yield step, who, [each for each in all_ if each != who]
 
 
 def _crash(trace: Trace, step: Step, who: str) -> str:
@@ -328,12 +345,14 @@ def _suspicions(trace: Trace) -> Iterator[str]:
 
 def _pauses(trace: Trace) -> Iterator[str]:
     """Yields a sentence for each pause: the process, and the step at which it went on."""
-    for step, event in _events(trace, ev.Paused):
-        who = event.process
-        later = (s.number for s in trace.steps if s.number > step.number and s.process == who)
+    for step, who, others in _stops(trace, ev.Paused):
+        all_ = (who, *others)
+        later = (s.number for s in trace.steps if s.number > step.number and s.process in all_)
         back = next(later, None)
-        went_on = "and has not gone on" if back is None else f"and went on at step {back}"
-        yield f"{who} paused at step {step.number}, {went_on}."
+        has = "have" if others else "has"
+        went_on = f"and {has} not gone on" if back is None else f"and went on at step {back}"
+        together = " together" if others else ""
+        yield f"{listing(all_)} paused{together} at step {step.number}, {went_on}."
 
 
 def _world(trace: Trace) -> Iterator[str]:

@@ -13,12 +13,12 @@ class MarkKind(StrEnum):
     LOSE = "lose"  # args: sender, receiver, message, and the omitting process, if there is one
     REQUEST = "request"  # args: process, arguments of the request
     INDICATION = "indication"  # args: process, arguments of the indication
-    CRASH = "crash"  # args: process
+    CRASH = "crash"  # args: process, and the one that it dies with, if there is one
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
     PERFORM = "perform"  # args: process, its act on the environment
-    RECOVER = "recover"  # args: process
-    PAUSE = "pause"  # args: the process that is paused from now on
-    RESUME = "resume"  # args: the process that goes on after a pause
+    RECOVER = "recover"  # args: those of CRASH
+    PAUSE = "pause"  # args: the process that is paused from now on, then as of CRASH
+    RESUME = "resume"  # args: the process that goes on after a pause, then as of CRASH
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
     TIMEOUT = "timeout"  # args: process; text: the timer's name

@@ -34,7 +34,11 @@ def _processes(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
     if sizes is None:
         yield "n processes"
     elif any(role.name for role in sizes.roles):
-        yield from (count(role.size, role.name) for role in sizes.roles)
+        leads = {role.name: role.lead for role in check.protocol.roles}
+        for role in sizes.roles:
+            lead = leads[role.name]
+            dies = f"{'dies' if role.size == 1 else 'each dies'} with its {lead}"
+            yield count(role.size, role.name) + (f" ({dies})" if lead else "")
     else:
         yield count(len(sizes.processes), "process", "processes")
 

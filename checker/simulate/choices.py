@@ -17,8 +17,18 @@ from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem
+from checker.records import replace
 from checker.results.crash_truncation import cut_short
-from checker.results.events import Crashed, Event, Handled, OracleIndicated, Recovered, Requested
+from checker.results.events import (
+    Crashed,
+    Event,
+    Handled,
+    OracleIndicated,
+    Paused,
+    Recovered,
+    Requested,
+    Resumed,
+)
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
@@ -152,10 +162,23 @@ def phrases_of_transition(
 
 def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
     events = trace_events(system, transition.events)
-    names = _names(transition, events)
+    names = [*_names(transition, events), *_of_followers(events)]
     if transition.action.kind is not ActionKind.CRASH:
         names = [name + _crash(system, state, transition, events) for name in names]
     return _Way(transition, events, names[0], tuple(names[1:]))
+
+
+def _of_followers(events: tuple[Event, ...]) -> list[str]:
+    """Returns phrases for what happens to processes with their leads: ``f1 crashes``, which is the
+    step in which its lead does."""
+    found: list[str] = []
+    for event in events:
+        if isinstance(event, Crashed | Recovered | Paused | Resumed) and event.lead:
+            alone = sentence(replace(event, lead=""))
+            found += (
+                [alone, f"{event.process} recovers"] if isinstance(event, Recovered) else [alone]
+            )
+    return found
 
 
 def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:

@@ -100,7 +100,8 @@ class Uses:
 class Protocol:
     """A module; ``messages``: kinds and the types of what they carry; ``roles``: their names and
     sizes, where there are any; ``together``: which role dies with which; ``definitions``: lines
-    that tell what names stand for; ``variation``: it is written as a variant of another protocol."""
+    that tell what names stand for; ``variation``: it is written as a variant of another
+    protocol."""
 
     name: str
     implements: str

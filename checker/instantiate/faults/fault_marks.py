@@ -43,7 +43,10 @@ class Fault(Struct, frozen=True):
 
 
 def fault_kind(info: MarkInfo) -> FaultKind | None:
-    """Returns the fault that a mark denotes, if any."""
+    """Returns the fault that a mark denotes, if any: that a process stops with its lead is none of
+    its own."""
+    if info.kind in (MarkKind.CRASH, MarkKind.PAUSE) and len(info.names) > 1:
+        return None
     match info.kind:
         case MarkKind.CRASH:
             return FaultKind.CRASH

@@ -323,7 +323,7 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
         *arrival(world, to, source, held),
     )
     constraint = fairness.receive(world, link, source, to, message)
-    promised = FALSE
+    promised: Expr = FALSE
     if constraint is not None:
         promised = disj(
             conj(world.correct(source), world.reliable(to)),
