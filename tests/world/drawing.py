@@ -9,7 +9,7 @@ from checker.records import replace
 from tests.world import spec as s
 from tests.world.asking import limit, questions
 from tests.world.carrying import CARRIED, Carried
-from tests.world.features import LARGE
+from tests.world.features import GUESSES, LARGE
 from tests.world.protocol import (
     CONDITION,
     INDICATION,
@@ -33,6 +33,8 @@ LOWER = (("COPY", (MSG,)), ("HINT", ()))
 WRAPPED = s.message("COPY", M)
 MINE = Variable("mine", "bool", s.FALSE)
 ROLES = ("client", "server")
+LEAD, FOLLOWS = ROLES
+"""Which role dies with which, where one does."""
 MESSAGES = (("ONE", (MSG,)), ("TWO", ()))
 
 
@@ -105,10 +107,13 @@ class Draw:
         for kind in ("crash", "byzantine", "omission", "pause"):
             if self.has(kind):
                 roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
+                if self.has("dies_with") and kind in ("crash", "pause"):
+                    roles = [LEAD]
                 of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
                 alone |= {kind} if self.chance(70) else set()
         sums = {kind: sum(most for k, _, most in of_roles if k == kind) for kind in alone}
         back = (draw.choice(ROLES),) if world.recover and self.chance(50) else ()
+        back = (LEAD,) * len(back) if self.has("dies_with") else back
         found = replace(world, of_roles=tuple(of_roles), alone=frozenset(alone), recovering=back)
         return replace(found, **sums)
 
@@ -134,7 +139,7 @@ class Draw:
             clients = [({"p1": "c1", "p2": "s1"}[p], values) for p, values in clients]
         return World(
             n=0 if self.has("roles") else 2,
-            crash=draw.choice((1, 1, 1 if detector else 2)) if self.has("crash") else 0,
+            crash=draw.choice((1, 1, 2 if self.often(detector) else 1)) if self.has("crash") else 0,
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
@@ -153,6 +158,10 @@ class Draw:
             between_handlers=self.has("between_handlers"),
             clients=tuple(clients),
         )
+
+    def often(self, detector: str) -> bool:
+        """Whether there may be two crashes: as many processes as stop on their own."""
+        return not detector and (self.has("recover") or not self.has("dies_with"))
 
     def cuts(self) -> tuple[tuple[str, str, int], ...]:
         """Of all links, of one way of some, or both."""
@@ -209,13 +218,17 @@ class Draw:
             handlers[first] = replace(handlers[first], called="acts")
         roles: tuple[tuple[str, int], ...] = ()
         if self.has("roles"):
-            sizes = ((1, 1), (1, 1), (1, 2) if not LARGE & self.features else (1, 1))
+            small = LARGE & self.features or self.has("dies_with")
+            sizes = ((1, 1), (1, 1), (1, 1) if small else (1, 2))
             roles = tuple(zip(ROLES, self.random.choice(sizes), strict=True))
+            if self.has("dies_with") and {"cut", "one_way_cut", *GUESSES[:5]} & self.features:
+                roles = (*roles, ("third", 1))  # who has links that can be cut, and may stay up
             handlers = [self.shared_out(h) for h in handlers]
             variables += [replace(self.kept(MINE), role=role) for role in ROLES]
         return Protocol(
             "Top", "Service", (*MESSAGES, *((c.kind, (c.sort,)) for c in self.carried)),
             tuple(variables), tuple(handlers), self.below(), roles,
+            together=((FOLLOWS, LEAD),) * self.has("dies_with"),
         )  # fmt: skip
 
     def kept(self, variable: Variable) -> Variable:

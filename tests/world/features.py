@@ -19,7 +19,7 @@ EVENTS = (
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
-ROLES = ("roles", "link_rules")
+ROLES = ("roles", "link_rules", "dies_with")
 LIMITS = ("bound", "role_faults", "inputs", "budget")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
@@ -63,6 +63,7 @@ NEEDS = {
     "now": ("clocks",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
+    "dies_with": ("roles",),
     "budget": ("condition",),
 }
 """What a feature can't be had without."""
@@ -88,6 +89,8 @@ APART = (
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
     *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
+    {"dies_with", "byzantine"},
+    *({"dies_with", oracle} for oracle in ("oracle", *ORACLES[2:])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),

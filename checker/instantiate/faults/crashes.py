@@ -99,7 +99,7 @@ def _points(world: World, victim: Expr) -> Block:
         for index, (effect, made) in enumerate(world.effects.items())
         if made.kind is not EffectKind.GHOST
     )
-    return (ir.If(build.negation(world.idle(victim)), marks),)
+    return (ir.If(build.negation(world.has_none_pending(victim)), marks),)
 
 
 def crash_statements(world: World, victim: Expr) -> Block:
@@ -145,7 +145,8 @@ def _unmade(world: World, victim: Expr) -> Block:
     head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
     requests = (i for i, name in enumerate(world.effects) if name.startswith(REQUEST))
     unmade = conj(
-        build.negation(world.idle(victim)), build.disj(*(ir.IsCase(head, i) for i in requests))
+        build.negation(world.has_none_pending(victim)),
+        build.disj(*(ir.IsCase(head, i) for i in requests)),
     )
     number = made.type.value
     assert isinstance(number, IntT)
