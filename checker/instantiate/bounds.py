@@ -13,6 +13,7 @@ end in a state beyond a bound, too.
 
 from __future__ import annotations
 
+from checker.instantiate.faults import joint_stops
 from checker.instantiate.world import PENDING, World
 from checker.language.syntax import typed
 from checker.model import ir
@@ -49,5 +50,5 @@ def _within(world: World, action: Action, inside: Expr) -> Action:
             return action
         if action.kind is ActionKind.CRASH:
             victim = ir.Local(world.proc, action.params[0].name)
-            inside = disj(inside, negation(world.idle(victim)))
+            inside = disj(inside, negation(joint_stops.of_each(world, victim, world.idle)))
     return replace(action, guard=conj(inside, action.guard))

@@ -224,7 +224,7 @@ class Draw:
             if self.has("dies_with") and {"cut", "one_way_cut", *GUESSES[:5]} & self.features:
                 roles = (*roles, ("third", 1))  # who has links that can be cut, and may stay up
             handlers = [self.shared_out(h) for h in handlers]
-            variables += [replace(self.kept(MINE), role=role) for role in ROLES]
+            variables += [replace(self.kept(MINE), role=role) for role, _ in roles]
         return Protocol(
             "Top", "Service", (*MESSAGES, *((c.kind, (c.sort,)) for c in self.carried)),
             tuple(variables), tuple(handlers), self.below(), roles,
