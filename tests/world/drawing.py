@@ -171,7 +171,8 @@ class Draw:
         if self.has("one_way_cut"):
             ways = [("Proc", "Proc")]
             if self.has("roles"):
-                ways += [("client", "server"), ("server", "client"), ("Proc", "server")] * 2
+                other = "third" if self.has("dies_with") else "client"
+                ways += [(other, "server"), ("server", other), ("Proc", "server")] * 2
             found.append((*draw.choice(ways), draw.choice((1, 2, -1))))
         return tuple(found)
 

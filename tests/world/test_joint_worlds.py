@@ -104,6 +104,11 @@ CASES = {
         (), seen(DOWN_S, s.no(DOWN_C)), world(**AGAIN), False, True
     ),
     "one crash": Case((), seen(DOWN_S, DOWN_C), world(crash=1), True, False),
+    "two crashes": Case(
+        (), never("both", "c", "d", among=(("c", C), ("d", C)), what=s.both(
+            s.no(s.equal(s.name("c"), s.name("d"))), s.both(DOWN_C, s.crashed("d")))),
+        world(crash=2), True, True, roles=((C, 2), (S, 2)),
+    ),
     "one crash, of the lead": Case((), seen(DOWN_S), world(**of("crash", C)), True, False),
     "one crash, and back": Case((), seen(DOWN_S, DOWN_C), world(**AGAIN), True, False),
     "inside a handler of who follows": Case(
