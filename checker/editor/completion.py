@@ -186,6 +186,10 @@ def _in_module(
     elif re.search(r"\bupon\s+$", head):
         yield from _words(("request", "receive", "condition", "init", "timeout", "recover"))
         yield from _of_kinds(names, ("layer",))
+    elif re.search(r"\brole\s+\w+\(.*\)\s*$", head):
+        yield from _words(("dies with",))
+    elif re.search(r"\bdies\s+with\s+$", head):
+        yield from _of_kinds(names, ("role",))
     elif re.search(r"\bto\s+$", head):
         yield from _words(("all",))
         yield from _of_kinds(names, ("role", "local", "state"))

@@ -110,6 +110,7 @@ class _Index:
             case ast_items.Role() | ast_items.RoleChange():
                 self._name(item.name)
                 self._any(item.size)
+                self._name(item.lead)
                 with self._inside(self._module.role(item.name.text) or Names()):
                     self._each(item.items)
             case ast_items.Check():

@@ -5,7 +5,7 @@ from __future__ import annotations
 DECLARATIONS = frozenset(
     "protocol interface object variant check role message uses property properties invariant state"
     " request indication operation procedure define const type import scenario implements requires"
-    " returns of without init".split()
+    " returns of without init dies with".split()
 )
 """Words that begin or join declarations."""
 
