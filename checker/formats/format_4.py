@@ -82,6 +82,8 @@ def _event(event: dict[str, Any]) -> dict[str, Any]:
             return {**common, "does": verb.removesuffix("s"), "timer": named}
         case "timeout":
             return {**common, "timer": name}
+        case "crash" | "recover":
+            return {**common, "lead": ""}
         case "world":
             return {**_world(event["sentence"]), "process": "", "at": event["at"]}
         case _:
