@@ -416,8 +416,9 @@ def _sane(
     ):
         bound = 0 if expr is None else evaluate_size(expr, values)
         if expr is not None and not 0 <= bound <= most:
-            alone = " that stop on their own" if most < processes else ""
-            message = f"{word} <= {bound} is impossible with {most} processes{alone}"
+            message = f"{word} <= {bound} is impossible with {processes} processes"
+            if most < processes:
+                message += f", of which {most} stop on their own"
             raise refuse("E003", message, expr.span, f"the bound is between 0 and {most}")
     for clause in check.role_faults:
         _sane_in_role(check, clause, values, roles)
