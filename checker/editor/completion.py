@@ -249,6 +249,9 @@ _WORLD: dict[str, tuple[str, ...]] = {
 def _asked(document: Document, names: Names, head: str, word: str) -> Iterator[Proposal]:
     """Proposes properties: those of the protocol and its interface, and then any other's that
     speaks of operations that it has."""
+    if word == "expect" and re.search(r"\sviolated\s+$", head):
+        yield Proposal("without", "keyword", "", 'without "$1"')
+        return
     if word != "prove" and re.search(r"(expect|then)\s+\S+\s+$", head):
         yield from _words((Word.HOLDS.value, Word.VIOLATED.value, Word.VACUOUS.value, HOLDS_WITHIN))
         return

@@ -218,7 +218,7 @@ class _Index:
         match item:
             case ast_items.Prove(names, _):
                 self._asked(names)
-            case ast_items.Expect(what, _, _, _) | ast_clauses.Claim(what, _, _):
+            case ast_items.Expect(what, _, _, _, _) | ast_clauses.Claim(what, _, _):
                 self._asked((what,))
             case ast_items.Client(_, verb, items, _):
                 request = self._verb(verb.text)

@@ -296,6 +296,34 @@ def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
     return (ir.If(condition, tuple(statements)),)
 
 
+def forbid(system: TransitionSystem, action: str, mark: MarkInfo, event: Event) -> TransitionSystem:
+    """Returns ``system`` without the steps of ``action`` that pass ``mark`` with the values of
+    ``event``; for invariants, since fairness may demand these steps."""
+
+    def without(block: Block) -> Block:
+        result: list[ir.Stmt] = []
+        for stmt in block:
+            match stmt:
+                case ir.Mark(number, args) if _is_mark(system.marks[number], mark):
+                    passes = same(args, event.args)
+                    result += (stmt, *(() if passes == FALSE else (ir.Assume(negation(passes)),)))
+                case ir.If(_, then, otherwise):
+                    branches = without(then), without(otherwise)
+                    result.append(replace(stmt, then=branches[0], otherwise=branches[1]))
+                case ir.For(body=body) | ir.While(body=body):
+                    result.append(replace(stmt, body=without(body)))
+                case _:
+                    result.append(stmt)
+        return tuple(result)
+
+    actions = (replace(a, body=without(a.body)) if a.name == action else a for a in system.actions)
+    return replace(system, actions=tuple(actions))
+
+
+def _is_mark(one: MarkInfo, other: MarkInfo) -> bool:
+    return (one.kind, one.text) == (other.kind, other.text)
+
+
 # ---- costs of marks ---------------------------------------------------------------------------
 
 

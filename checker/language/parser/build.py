@@ -252,9 +252,12 @@ class Builder:
         return ast_clauses.View(terms, texts, self._span(tree))
 
     def _make_expect(self, tree: Any) -> ast_items.Expect:
-        what, value = tree.children
+        what, value, words = tree.children
         word = self._integer(value) if value.type == "INT" else " ".join(value.split())
-        return ast_items.Expect(self._build(what), word, self._span(value), self._span(tree))
+        without = None if words is None else ast.Name(words[1:-1], self._span(words))
+        return ast_items.Expect(
+            self._build(what), word, self._span(value), without, self._span(tree)
+        )
 
     # ---- by hand: questions about chance ------------------------------------------------------
 

@@ -351,9 +351,12 @@ class Prove(Struct, frozen=True):
 
 
 class Expect(Struct, frozen=True):
+    """``without``: words that no step of the counterexample may fit."""
+
     what: ast.Name
     value: str | int
     value_span: Span
+    without: ast.Name | None
     span: Span
 
 

@@ -34,11 +34,15 @@ class Client(Struct, frozen=True):
 
 
 class Expectation(Struct, frozen=True):
-    """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number."""
+    """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number.
+
+    ``without``: words that no step of the counterexample fits, which is expected, too.
+    """
 
     what: str
     value: str | int
     span: Span
+    without: Happening | None = None
 
 
 class Unasked(Struct, frozen=True):

@@ -195,8 +195,24 @@ def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[type
         elif value not in VERDICTS:
             hint = suggestion(value, VERDICTS)
             report.add("C008", f"unknown verdict `{value}`", item.value_span, hint=hint)
-        made[what] = typed.Expectation(what, value, item.span)
+        made[what] = typed.Expectation(what, value, item.span, _without(item, report))
     return tuple(made.values())
+
+
+def _without(item: ast_items.Expect, report: Reporter) -> typed.Happening | None:
+    """Returns the words that no step of the expected counterexample fits, where there are any."""
+    words = item.without
+    if words is None:
+        return None
+    if item.value != "violated":
+        message = f"`without` says what a violation does not need, and `{item.value}` is expected"
+        report.add("C036", message, words.span, f"`expect {item.what.text} violated without …`")
+        return None
+    if not words.text.strip(" .…"):
+        message = "these words fit every step"
+        report.add("C036", message, words.span, 'the beginning of a step, such as `"p1 crashes"`')
+        return None
+    return typed.Happening(words.text, words.span)
 
 
 def _properties(
