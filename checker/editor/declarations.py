@@ -237,12 +237,16 @@ def _add(item: object, found: Names) -> None:
 
 
 def _add_timers(item: object, found: Names) -> None:
-    """Adds the timers of a handler: they are declared by their first use."""
+    """Adds the timers and named alternatives of a handler: their first use declares them."""
     match item:
         case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span))):
             found.of.setdefault(text, Declaration(text, "timer", span, item.head))
         case ast_items.Handler(body=body) | ast_items.Procedure(body=body):
             for each in ast.statements_in(body):
+                if isinstance(each, ast.Either):
+                    for name in filter(None, each.names):
+                        made = Declaration(name.text, "alternative", name.span, each.span)
+                        found.of.setdefault(name.text, made)
                 if isinstance(each, ast.Timer):
                     timer = Declaration(each.name.text, "timer", each.name.span, each.span)
                     found.of.setdefault(each.name.text, timer)

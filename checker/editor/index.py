@@ -267,7 +267,13 @@ class _Index:
         """What a step of a scenario speaks of: messages, handlers, requests."""
         for match in _WORD.finditer(step.text):
             found = self._module.find_anywhere(match.group())
-            if found is not None and found.kind in ("message", "handler", "request", "label"):
+            if found is not None and found.kind in (
+                "message",
+                "handler",
+                "alternative",
+                "request",
+                "label",
+            ):
                 start = step.span.column + match.start()
                 end = start + len(match.group())
                 self._refer(replace(step.span, column=start, end_column=end), found)
@@ -377,6 +383,9 @@ class _Index:
         for guard, body in node.alternatives:
             self._any(guard)
             self._block(body)
+        for name in node.names:
+            if name is not None:
+                self._refer(name.span, self._module.find_anywhere(name.text))
 
     def _let(self, node: ast.Let) -> None:
         self._any(node.value)

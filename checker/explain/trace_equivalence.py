@@ -72,6 +72,8 @@ def _name(event: ev.Event) -> str:
             return event.act
         case ev.Stored() | ev.Chosen() | ev.Drawn():
             return event.variable
+        case ev.AlternativeTaken():
+            return event.alternative
         case ev.TimerChanged() | ev.TimedOut():
             return event.timer
         case ev.OracleAsked():

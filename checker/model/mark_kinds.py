@@ -23,6 +23,7 @@ class MarkKind(StrEnum):
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
     TIMEOUT = "timeout"  # args: process; text: the timer's name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
+    ALTERNATIVE = "alternative"  # args: process; text: the name of the alternative that it takes
     CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
     COIN = "coin"  # args: process (where one draws), value; text: what is drawn by chance
     FORGE = "forge"  # args: Byzantine process, receiver, message

@@ -140,6 +140,12 @@ class TimedOut(_Event, frozen=True, tag="timeout"):
     timer: str
 
 
+class AlternativeTaken(_Event, frozen=True, tag="alternative"):
+    """A process takes a named alternative of an ``either``."""
+
+    alternative: str
+
+
 class Chosen(_Event, frozen=True, tag="choice"):
     """The initial value of a variable is chosen; ``process`` is empty for shared state."""
 
@@ -292,6 +298,7 @@ Event = (
     | Requested
     | TimerChanged
     | TimedOut
+    | AlternativeTaken
     | Chosen
     | Drawn
     | Crashed

@@ -106,6 +106,8 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.TimerChanged(does, timer, **who)
         case MarkKind.TIMEOUT:
             return ev.TimedOut(info.text, **who)
+        case MarkKind.ALTERNATIVE:
+            return ev.AlternativeTaken(info.text, **who)
         case MarkKind.CHOICE:
             return ev.Chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
         case MarkKind.COIN:

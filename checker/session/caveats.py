@@ -404,6 +404,7 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
     bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
     kinds = {
         "assign shared state": made.uses_shared,
+        "have an alternative with a budget": any(b.alternative for b in check.budgets),
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
     }
@@ -452,6 +453,7 @@ def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
         yield "time waits until an expired timer is handled: `faults pause` lets it go on"
     kinds = {
         "use shared state": made.uses_shared,
+        "have an alternative with a budget": any(b.alternative for b in check.budgets),
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "draw at random": bool(check.chance),
     }

@@ -16,14 +16,15 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
 from checker.engines.options import Options
 from checker.instantiate.assemble import Instantiated
-from checker.instantiate.faults.budgeted import forbid
+from checker.instantiate.faults.budgeted import Passed, forbid
 from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
-from checker.model.interpreter import Event, State, Transition
-from checker.model.ir import MarkInfo, Property, PropertyKind, TransitionSystem
+from checker.model.interpreter import State, Transition
+from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.records import replace
 from checker.results.answer import Answer
+from checker.results.events import AlternativeTaken
 from checker.results.mark_events import SILENT, event_of
 from checker.results.narrate import narrate
 from checker.results.replay import path_of
@@ -116,12 +117,11 @@ class _Found(Struct, frozen=True):
 
 
 class _Left(Struct, frozen=True):
-    """Steps that are taken out: those of the action that begin with this mark; ``exact``: the words
-    fit all of them."""
+    """Steps that are taken out: those of the action that pass these marks; ``exact``: the words fit
+    all of them."""
 
     action: str
-    mark: MarkInfo
-    event: Event
+    passed: tuple[Passed, ...]
     exact: bool
 
 
@@ -186,7 +186,7 @@ class _Search(Struct):
             asked = tuple(replace(prop, given=None) for prop in self._asked(opened.system))
             system = replace(opened.system, properties=asked, view=None)
             for left in self.left_out:
-                system = forbid(system, left.action, left.mark, left.event)
+                system = forbid(system, left.action, left.passed)
             answer = answer_of(system, options, None, None)
             grows = () if answer.violations else too_small_capacities(system, answer)
             if not grows or not all(opened.enlarge(name) for name in grows):
@@ -226,9 +226,16 @@ class _Search(Struct):
         told = [event_of(system, each) for each in marks]
         lead = leading(step.action.kind.value, tuple(told))
         at = next((n for n, each in enumerate(told) if each is lead), None)
-        chosen = step.events[0] if at is None else marks[at]
+        chosen = [step.events[0] if at is None else marks[at]]
         exact = lead is not None and self._fit((sentence(lead),))
-        return _Left(step.action.name, system.marks[chosen.mark], chosen, exact)
+        taken = [n for n, each in enumerate(told) if isinstance(each, AlternativeTaken)]
+        if lead is not None and at is not None and not exact and len(taken) == 1 and taken[0] > at:
+            told_as = told[taken[0]]
+            assert isinstance(told_as, AlternativeTaken)
+            chosen.append(marks[taken[0]])
+            exact = self._fit((f"{sentence(lead)} as {told_as.alternative}",))
+        passed = tuple((system.marks[each.mark], each) for each in chosen)
+        return _Left(step.action.name, passed, exact)
 
     def _why_not_possible(self, system: TransitionSystem, run: Run) -> str:
         """Returns why it is not known that the words fit a step at all; empty where one was seen.

@@ -18,7 +18,15 @@ from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, PAUSING, ActionKind, TransitionSystem
 from checker.results.crash_truncation import cut_short
-from checker.results.events import Crashed, Event, Handled, OracleIndicated, Recovered, Requested
+from checker.results.events import (
+    AlternativeTaken,
+    Crashed,
+    Event,
+    Handled,
+    OracleIndicated,
+    Recovered,
+    Requested,
+)
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
@@ -152,7 +160,7 @@ def phrases_of_transition(
 
 def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
     events = trace_events(system, transition.events)
-    names = _names(transition, events)
+    names = [name + _taken(events) for name in _names(transition, events)]
     if transition.action.kind is not ActionKind.CRASH:
         names = [name + _crash(system, state, transition, events) for name in names]
     return _Way(transition, events, names[0], tuple(names[1:]))
@@ -176,6 +184,12 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
             return [said, f"{lead.process} recovers"]
         case _:
             return [said]
+
+
+def _taken(events: tuple[Event, ...]) -> str:
+    """Describes which named alternatives are taken: `` as fails``."""
+    taken = [event.alternative for event in events if isinstance(event, AlternativeTaken)]
+    return f" as {', '.join(taken)}" if taken else ""
 
 
 def _request(event: Requested) -> list[str]:

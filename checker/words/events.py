@@ -35,6 +35,8 @@ def sentence(event: ev.Event) -> str:
             return f"{who} {does}s {timer_text(timer)}"
         case ev.TimedOut(timer):
             return f"{who}'s {timer_text(timer).removeprefix('the ')} expires"
+        case ev.AlternativeTaken(alternative):
+            return f"{who} takes the alternative `{alternative}`"
         case ev.Chosen():
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
         case ev.Drawn():

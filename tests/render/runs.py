@@ -66,7 +66,7 @@ def everything() -> Trace:
              send("p1", 'DATA(<&">)', "p1", "p2", "p3")),
         step(2, receive("p1", 'DATA(<&">)', "p1"),
              deliver("p1", 'deliver(p1, <&">)'), perform("p1", "print"),
-             store("p1", "log", "1")),
+             ev.AlternativeTaken("keeps", process="p1"), store("p1", "log", "1")),
         step(3, lose("p1", 'DATA(<&">)', "p2")),
         step(4, expire("p2", "resend")),
         step(5, forge("p3", "ACK(b)", "p2")),

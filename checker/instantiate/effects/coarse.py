@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.instantiate.protocol.handler_budgets import BUDGET
 from checker.instantiate.world import World, mark
 from checker.model import build, ir
 from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
@@ -49,6 +50,8 @@ def effect_mark(
     told: tuple[MarkKind, str, tuple[str, ...]]
     if effect.kind is EffectKind.SEND:
         told = (MarkKind.SEND, "send", ("from", "to", "message"))
+    elif effect.kind is EffectKind.STORE and op.startswith(BUDGET):
+        return ()
     elif effect.kind is EffectKind.STORE:
         told = (MarkKind.STORE, world.variables[op].title, ("self", "value"))
     elif effect.name in ("perform", "perform idempotent"):

@@ -296,17 +296,29 @@ def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
     return (ir.If(condition, tuple(statements)),)
 
 
-def forbid(system: TransitionSystem, action: str, mark: MarkInfo, event: Event) -> TransitionSystem:
-    """Returns ``system`` without the steps of ``action`` that pass ``mark`` with the values of
-    ``event``; for invariants, since fairness may demand these steps."""
+Passed = tuple[MarkInfo, Event]
+"""A mark that a step passes, with the values that it has there."""
+
+
+def forbid(system: TransitionSystem, action: str, passed: tuple[Passed, ...]) -> TransitionSystem:
+    """Returns ``system`` without the steps of ``action`` that pass the marks ``passed``, one or two
+    in this order; for invariants, since fairness may demand these steps."""
+    *first, last = passed
+    flag = ir.Local(BOOL, build.fresh("_passed"))
 
     def without(block: Block) -> Block:
         result: list[ir.Stmt] = []
         for stmt in block:
             match stmt:
-                case ir.Mark(number, args) if _is_mark(system.marks[number], mark):
-                    passes = same(args, event.args)
-                    result += (stmt, *(() if passes == FALSE else (ir.Assume(negation(passes)),)))
+                case ir.Mark(number, args):
+                    result.append(stmt)
+                    info = system.marks[number]
+                    if first and (here := _passes(info, args, *first)) != FALSE:
+                        note = ir.Assign(ir.Target(BOOL, flag.name, False), TRUE)
+                        result.append(ir.If(here, (note,)))
+                    if (here := _passes(info, args, last)) != FALSE:
+                        both = conj(flag, here) if first else here
+                        result.append(ir.Assume(negation(both)))
                 case ir.If(_, then, otherwise):
                     branches = without(then), without(otherwise)
                     result.append(replace(stmt, then=branches[0], otherwise=branches[1]))
@@ -316,12 +328,19 @@ def forbid(system: TransitionSystem, action: str, mark: MarkInfo, event: Event) 
                     result.append(stmt)
         return tuple(result)
 
-    actions = (replace(a, body=without(a.body)) if a.name == action else a for a in system.actions)
+    before = (ir.Declare(flag.name, BOOL, FALSE),) if first else ()
+    actions = (
+        replace(a, body=(*before, *without(a.body))) if a.name == action else a
+        for a in system.actions
+    )
     return replace(system, actions=tuple(actions))
 
 
-def _is_mark(one: MarkInfo, other: MarkInfo) -> bool:
-    return (one.kind, one.text) == (other.kind, other.text)
+def _passes(info: MarkInfo, args: tuple[Expr, ...], passed: Passed) -> Expr:
+    mark, event = passed
+    if (info.kind, info.text) != (mark.kind, mark.text):
+        return FALSE
+    return same(args, event.args)
 
 
 # ---- costs of marks ---------------------------------------------------------------------------

@@ -78,7 +78,11 @@ def partial_sends_matter(world: World) -> bool:
 def first_effect_matters(world: World) -> bool:
     """Tells whether a crash at a handler's first effect differs from one before the handler: also
     where it counts that the handler has begun."""
-    return partial_sends_matter(world) or world.recovers or bool(world.check.budgets)
+    return (
+        partial_sends_matter(world)
+        or world.recovers
+        or any(not budget.alternative for budget in world.check.budgets)
+    )
 
 
 def _points(world: World, body: Block) -> list[ir.Emit]:

@@ -9,6 +9,7 @@ what is left; elsewhere :mod:`checker.instantiate.faults.crash_points` keeps it 
 
 from __future__ import annotations
 
+from checker.instantiate.protocol import handler_budgets
 from checker.instantiate.protocol.stack import prefix_of
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import ATOMIC, World
@@ -34,6 +35,9 @@ def declare(world: World) -> None:
     if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
         params = (("_self", world.proc),)
         world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
+    for budget in world.check.budgets:
+        if budget.alternative:
+            _declare_stored(world, handler_budgets.variable(budget))
     for instance in world.instances:
         for decl in instance.protocol.shared:
             if decl.ghost:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.graphs import reached
+from checker.instantiate.protocol.alternatives import is_counted
 from checker.instantiate.protocol.stack import family
 from checker.instantiate.protocol.statements import CallKey
 from checker.instantiate.protocol.walk import nodes
@@ -166,6 +167,7 @@ def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
     everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]
     return any(
         (isinstance(node, typed.Assign) and _is_shared(node.target))
+        or is_counted(world, node)
         or (isinstance(node, typed.Send) and bounded)
         or (isinstance(node, typed.Call) and _asks_oracle(world, instance, node))
         for instance, one in everything

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from checker.diagnostics import Span
 from checker.instantiate.faults import stable_storage
-from checker.instantiate.protocol import coverage_marks, draws, ghosts, walk
+from checker.instantiate.protocol import alternatives, coverage_marks, draws, ghosts, walk
 from checker.instantiate.protocol.expressions import (
     Env,
     bind_domain,
@@ -100,8 +100,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (_while(stmt, env, root),), env
         case typed.Choose():
             return draws.choose(stmt, env)
-        case typed.Either(alternatives, _):
-            return _either(alternatives, env, root, stmt.span), env
+        case typed.Either():
+            return _either(stmt, env, root), env
         case typed.Require(condition, _):
             return (ir.Assume(lower(condition, env)),), env
         case typed.LetIn(pattern, value, _):
@@ -266,19 +266,19 @@ def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
     return ir.While(some, body, ROUNDS, env.world.place(stmt.span))
 
 
-def _either(
-    alternatives: tuple[tuple[typed.Expr | None, typed.Block], ...],
-    env: Env,
-    root: Root,
-    span: Span,
-) -> Block:
-    guards = [TRUE if g is None else lower(g, env) for g, _ in alternatives]
+def _either(stmt: typed.Either, env: Env, root: Root) -> Block:
+    named = list(zip(stmt.names, stmt.alternatives, strict=True))
+    guards = [
+        conj(alternatives.is_left(env, name), TRUE if g is None else lower(g, env))
+        for name, (g, _) in named
+    ]
     bodies = [
         (
-            *coverage_marks.branch(env.world, f"alternative {number}", span),
+            *coverage_marks.branch(env.world, f"alternative {number}", stmt.span),
+            *alternatives.taking(env, name, env.world.place(stmt.span)),
             *lower_block(body, env, root),
         )
-        for number, (_, body) in enumerate(alternatives, start=1)
+        for number, (name, (_, body)) in enumerate(named, start=1)
     ]
     return pick(tuple(zip(guards, bodies, strict=True)), "_either")
 

@@ -181,6 +181,11 @@ class Builder:
         kind = tree.data.removesuffix("_timer")
         return ast.Timer(kind, name, duration[0] if duration else None, self._span(tree))
 
+    def _make_either(self, tree: Any) -> ast.Either:
+        built = [tuple(map(self._build, each.children)) for each in tree.children]
+        alternatives = tuple((when, body) for _, when, body in built)
+        return ast.Either(alternatives, self._span(tree), tuple(name for name, *_ in built))
+
     # ---- by hand: declarations and checks -----------------------------------------------------
 
     def _make_property(self, tree: Any) -> ast_items.PropertyDecl:
@@ -349,6 +354,8 @@ MAKERS: dict[str, Maker] = {
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
     "handler_name": Builder._make_last,
+    "either": Builder._make_either,
+    "alternative_name": Builder._make_last,
     "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,
     "view": Builder._make_view,

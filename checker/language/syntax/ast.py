@@ -300,8 +300,11 @@ class Choose(Struct, frozen=True):
 
 
 class Either(Struct, frozen=True):
+    """``names``: of each of the ``alternatives``, where it has one."""
+
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
+    names: tuple[Name | None, ...]
 
 
 class Require(Struct, frozen=True):
@@ -390,7 +393,7 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return then, otherwise
         case Loop(body=body) | Atomic(body=body):
             return (body,)
-        case Either(alternatives, _):
+        case Either(alternatives):
             return tuple(body for _, body in alternatives)
         case _:
             return ()

@@ -95,12 +95,13 @@ class RoleFault(Struct, frozen=True):
 
 class HandlerBudget(Struct, frozen=True):
     """``at most bound handler``: how often handlers of this name run, of all processes together, or
-    of each."""
+    of each; ``alternative``: how often alternatives of this name are taken."""
 
     handler: str
     bound: Expr
     per_process: bool
     span: Span
+    alternative: bool = False
 
 
 class Timing(Struct, frozen=True):

@@ -94,10 +94,11 @@ class Choose(Struct, frozen=True):
 
 
 class Either(Struct, frozen=True):
-    """Alternatives: a guard (or ``None``) and a body each."""
+    """Alternatives: a guard (or ``None``) and a body each; ``names``: of each, empty for none."""
 
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
+    names: tuple[str, ...]
 
 
 class Require(Struct, frozen=True):

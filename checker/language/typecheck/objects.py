@@ -284,7 +284,7 @@ def _unfinished(body: ast.Block, at: Span) -> Span | None:
             return None
         case ast.If(_, then, otherwise, span):
             return _unfinished(then, span) or _unfinished(otherwise, span)
-        case ast.Either(alternatives, span):
+        case ast.Either(alternatives, span, _):
             found = (_unfinished(branch, span) for _, branch in alternatives)
             return next((where for where in found if where is not None), None)
         case last:

@@ -71,8 +71,9 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_loop(stmt, scope),), scope
         case ast.Choose() | ast_draws.Draw() | ast_draws.WeighedDraw():
             return choose(stmt, scope)
-        case ast.Either(alternatives, span):
-            return (typed.Either(_alternatives(alternatives, scope), span),), scope
+        case ast.Either(alternatives, span, called):
+            ways = _alternatives(alternatives, scope)
+            return (typed.Either(ways, span, _names(called, scope)),), scope
         case ast.Require(condition, span):
             return (typed.Require(check(condition, scope, BOOL), span),), scope
         case ast.Let(pattern, value, span):
@@ -129,6 +130,17 @@ def _alternatives(
         guard = None if when is None else safe(when, scope, BOOL)
         made.append((guard, block(body, scope)))
     return tuple(made)
+
+
+def _names(names: tuple[ast.Name | None, ...], scope: Scope) -> tuple[str, ...]:
+    """Returns the names of the alternatives of one ``either``, which differ."""
+    found: list[str] = []
+    for name in names:
+        if name is not None and name.text in found:
+            message = f"two alternatives of this `either` are called `{name.text}`"
+            scope.report.add("N004", message, name.span)
+        found.append("" if name is None else name.text)
+    return tuple(found)
 
 
 def _loop(stmt: ast.Loop, scope: Scope) -> Stmt:

@@ -113,7 +113,7 @@ class Walker(Struct, frozen=True):
                 return self._for(typed.Binder(pattern, over, where), body, path)
             case typed.Choose(pattern, over, where, _):
                 return self._choice(typed.Binder(pattern, over, where), path)
-            case typed.Either(alternatives, _):
+            case typed.Either(alternatives):
                 found: list[Path] = []
                 for guard, body in alternatives:
                     open_ = True if guard is None else evaluate(guard, scene)

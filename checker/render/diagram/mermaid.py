@@ -146,6 +146,8 @@ class _Diagram:
                 return f"performs {act}"
             case ev.Stored():
                 return f"stores {assignment(event)}"
+            case ev.AlternativeTaken(alternative):
+                return alternative
             case ev.TimedOut(timer):
                 return f"timeout {timer}".strip()
             case ev.Chosen() | ev.Drawn() if event.process:

@@ -32,6 +32,7 @@ TOLD = (
     ev.Sent
     | ev.Performed
     | ev.Stored
+    | ev.AlternativeTaken
     | ev.Chosen
     | ev.Drawn
     | ev.TimedOut
@@ -134,6 +135,8 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             sign, text, identity = "perform", f"perform {act}", identities.of(act)
         case ev.Stored():
             sign, text = "store", assignment(event)
+        case ev.AlternativeTaken(alternative):
+            text = alternative
         case ev.Chosen():
             text = assignment(event)
         case ev.Drawn():

@@ -156,6 +156,8 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
             return [LaneItem(who, m.PERFORM, f"performs {act}", ACTED)]
         case ev.Stored():
             return [LaneItem(who, m.STORE, f"stores {assignment(event)}", TOLD)]
+        case ev.AlternativeTaken(alternative):
+            return [LaneItem(who, "", alternative, TOLD)]
         case ev.Chosen():
             return [LaneItem(who, "", assignment(event), TOLD)]
         case ev.Drawn():

@@ -122,6 +122,8 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             yield Text("performs", style="bold green"), Text(who + act)
         case ev.Stored():
             yield Text("stores", style="magenta"), Text(who + assignment(event))
+        case ev.AlternativeTaken(alternative):
+            yield Text("takes", style="magenta"), Text(who + alternative)
         case ev.Chosen():
             whose = f"{event.process}." if who else ""
             yield Text("starts", style="magenta"), Text(f"with {whose}{assignment(event)}")
