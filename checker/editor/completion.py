@@ -62,6 +62,7 @@ STATEMENT = {
     "while some": "while some ${1:x} in ${2:S} {\n  $0\n}",
     "choose": "choose ${1:x} in $0",
     "either": "either {\n  $1\n} or {\n  $0\n}",
+    "either as": "either as ${1:works} {\n  $2\n} or as ${3:fails} {\n  $0\n}",
     "require": "require $0",
     "let": "let ${1:x} = $0",
     "var": "var ${1:x} = $0",

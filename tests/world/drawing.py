@@ -81,6 +81,10 @@ class Draw:
         if self.has("budget"):
             world = replace(found.world, budget=self.random.choice((0, 1, 1, 2)))
             found = replace(found, world=replace(world, each=self.chance(40)))
+        if self.has("taken"):
+            bound = ("keeps", self.random.choice((0, 1, 1, 2)), self.chance(40))
+            taken = (bound,) if " as keeps " in found.text() else ()
+            found = replace(found, world=replace(found.world, taken=taken))
         if self.has("role_faults"):
             found = replace(found, world=self.by_role(found.world))
         return found
@@ -479,7 +483,8 @@ class Draw:
     def put_off(self, body: s.Block) -> s.Block:
         """``body``, or nothing at all, as whoever decides likes."""
         if self.has("either"):
-            return (s.Either(((None, body), (None, (s.Skip(),)))),)
+            names = ("", "keeps") if self.has("taken") else ()
+            return (s.Either(((None, body), (None, (s.Skip(),))), names),)
         if self.has("flip"):
             return (s.Flip(body),)
         if self.has("choose"):
@@ -612,7 +617,8 @@ class Draw:
             case "either":
                 guard = draw.choice((None, FLAG, s.no(FLAG)))
                 other = draw.choice(((s.Skip(),), (s.Assign("heard", s.ME, "+="),)))
-                return (*before, s.Either(((guard, (one,)), (None, other))), *behind)
+                names = ("keeps", "") if self.has("taken") else ()
+                return (*before, s.Either(((guard, (one,)), (None, other)), names), *behind)
             case "flip":
                 return (*before, s.Flip((one,)), *behind)
             case _:

@@ -20,7 +20,7 @@ EVENTS = (
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
-LIMITS = ("bound", "role_faults", "inputs", "budget")
+LIMITS = ("bound", "role_faults", "inputs", "budget", "taken")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -63,6 +63,7 @@ NEEDS = {
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "budget": ("condition",),
+    "taken": ("either",),
 }
 """What a feature can't be had without."""
 
@@ -85,7 +86,7 @@ APART = (
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
-    *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
+    *({"pause", other} for other in ("shared", "taken", *ORACLES)),  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any

@@ -245,7 +245,8 @@ class World:
     first; ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds
     of faults, each with a role and its bound; the other roles do not have those that are
     ``alone``; ``recovering``: the roles that come back, if not all; ``budget``: how often the
-    condition called ``acts`` is taken at most, by all, or (``each``) by each process."""
+    condition called ``acts`` is taken at most, by all, or (``each``) by each process;
+    ``taken``: the same of alternatives of these names."""
 
     n: int = 2
     crash: int = 0
@@ -272,6 +273,7 @@ class World:
     recovering: tuple[str, ...] = ()
     budget: int | None = None
     each: bool = False
+    taken: tuple[tuple[str, int, bool], ...] = ()
 
     def lines(self, request: str) -> list[str]:
         bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
@@ -300,6 +302,8 @@ class World:
         lines += ["  crash points between_handlers"] if self.between_handlers else []
         if self.budget is not None:
             lines.append(f"  at most {self.budget} acts{' per process' * self.each}")
+        for name, most, each in self.taken:
+            lines.append(f"  at most {most} {name}{' per process' * each}")
         if self.limit is not None:
             lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
         told = [f"{p} {request} {', '.join(map(_wish, values))}" for p, values in self.clients]

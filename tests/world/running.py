@@ -315,9 +315,8 @@ class Way:
                 at.names[name] = self.pick(list(dict.fromkeys(v.value(at) for v in possible)))
             case s.Choose(name, domain):
                 at.names[name] = self.pick(in_order(domain.value(at)))
-            case s.Either(alternatives):
-                open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]
-                self.block(at, self.pick(open_))
+            case s.Either():
+                self.block(at, self.alternative(at, statement))
             case s.Require(condition):
                 if not condition.value(at):
                     raise NoWay
@@ -345,6 +344,28 @@ class Way:
                 self.block(Place(self, at.me, at.path, names), body)
             case _:
                 assert isinstance(statement, s.Skip), statement
+
+    def alternative(self, at: Place, either: s.Either) -> s.Block:
+        """The body of one that is there; that it is taken is seen by all, as what they share is."""
+        budgets = {name: (most, each) for name, most, each in self.model.world.taken}
+
+        def key(name: str) -> tuple[str, str, str]:
+            return ("taken", name, at.me if budgets[name][1] else "")
+
+        def is_there(name: str, guard: s.Expr | None) -> bool:
+            if name in budgets and self.state.get(key(name), 0) >= budgets[name][0]:
+                return False
+            return guard is None or bool(guard.value(at))
+
+        there = [(name, body) for name, guard, body in either.named if is_there(name, guard)]
+        name, body = self.pick(there)
+
+        def takes() -> None:
+            self.state[key(name)] = self.state.get(key(name), 0) + 1
+
+        if name in budgets:
+            self.effect(at.me, takes)
+        return body
 
     def loop(self, at: Place, name: str, domain: Any, body: s.Block) -> None:
         """Numbers from the smallest to the largest, a sequence in its order, a set in any."""
@@ -392,6 +413,7 @@ def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
     return any(
         isinstance(each, s.Send | s.Ask | s.Tell | s.Perform)
         or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
+        or (isinstance(each, s.Either) and {*each.names} & {n for n, *_ in model.world.taken})
         for each in inside(body)
     )
 

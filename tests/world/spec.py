@@ -431,15 +431,22 @@ class Choose:
 
 @dataclass(frozen=True)
 class Either:
-    """Alternatives with their guards."""
+    """Alternatives with their guards; ``names``: of each, if any is named."""
 
     alternatives: tuple[tuple[Expr | None, Block], ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> list[tuple[str, Expr | None, Block]]:
+        names = self.names or ("",) * len(self.alternatives)
+        return [(n, *rest) for n, rest in zip(names, self.alternatives, strict=True)]
 
     @property
     def text(self) -> str:
         told = [
-            f"{'' if guard is None else f'when {guard.text} '}{block(body)}"
-            for guard, body in self.alternatives
+            f"{f'as {name} ' if name else ''}{'' if guard is None else f'when {guard.text} '}"
+            f"{block(body)}"
+            for name, guard, body in self.named
         ]
         return f"either {' or '.join(told)}"
 

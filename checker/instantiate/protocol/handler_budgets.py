@@ -18,6 +18,8 @@ from checker.model.types import IntT, MapT, default
 
 BUDGET = "@taken"
 """What the names of the variables begin with that count how often handlers have run."""
+PER_PROCESS = " per process"
+"""What the name ends with of a variable that counts for each process."""
 
 
 def declare(world: World) -> None:
@@ -73,4 +75,4 @@ def _of(world: World, handler: typed.Handler) -> Iterator[typed.HandlerBudget]:
 
 def variable(budget: typed.HandlerBudget) -> str:
     """Returns the name of the variable that counts how often ``budget`` was used."""
-    return f"{BUDGET} {budget.handler}{' per process' * budget.per_process}"
+    return f"{BUDGET} {budget.handler}{PER_PROCESS * budget.per_process}"
