@@ -239,7 +239,7 @@ def _add(item: object, found: Names) -> None:
 def _add_timers(item: object, found: Names) -> None:
     """Adds the timers and named alternatives of a handler: their first use declares them."""
     match item:
-        case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span))):
+        case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span), _)):
             found.of.setdefault(text, Declaration(text, "timer", span, item.head))
         case ast_items.Handler(body=body) | ast_items.Procedure(body=body):
             for each in ast.statements_in(body):

@@ -163,8 +163,11 @@ class _Index:
                 self._binds_free_names = True
                 self._any(condition)
                 self._binds_free_names = False
-            case ast_items.OnTimeout(timer):
+            case ast_items.OnTimeout(timer, key):
                 self._name(timer)
+                if key is not None:
+                    self._any(key.type)
+                    self._bind(key.name)
             case _:
                 pass
 

@@ -20,8 +20,8 @@ class MarkKind(StrEnum):
     PAUSE = "pause"  # args: the process that is paused from now on
     RESUME = "resume"  # args: the process that goes on after a pause
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
-    TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
-    TIMEOUT = "timeout"  # args: process; text: the timer's name
+    TIMER = "timer"  # args: process, its key, if any; text: the timer, start or cancel before it
+    TIMEOUT = "timeout"  # args: process, the key of the timer, if any; text: its name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
     ALTERNATIVE = "alternative"  # args: process; text: the name of the alternative that it takes
     CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it

@@ -63,6 +63,11 @@ def at(place: SourceLocation | None) -> At | None:
     return None if place is None else At(display_name(place.file), place.line, place.column)
 
 
+def _keyed(timer: str, key: list[str]) -> str:
+    """Returns the name of a timer as it is written in the spec: ``lease[p1]``."""
+    return f"{timer}[{', '.join(key)}]" if key else timer
+
+
 def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
     """Returns what a mark that is not ``SILENT`` records, as an event."""
     info = system.marks[event.mark]
@@ -103,9 +108,9 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Stored(info.text, ", ".join(rest), **who)
         case MarkKind.TIMER:
             does, _, timer = info.text.partition(" ")
-            return ev.TimerChanged(does, timer, **who)
+            return ev.TimerChanged(does, _keyed(timer, rest), **who)
         case MarkKind.TIMEOUT:
-            return ev.TimedOut(info.text, **who)
+            return ev.TimedOut(_keyed(info.text, rest), **who)
         case MarkKind.ALTERNATIVE:
             return ev.AlternativeTaken(info.text, **who)
         case MarkKind.CHOICE:

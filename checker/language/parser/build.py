@@ -177,9 +177,9 @@ class Builder:
         return str(name), self._build(value)
 
     def _make_timer(self, tree: Any) -> ast.Timer:
-        name, *duration = map(self._build, tree.children)
+        name, key, *duration = map(self._build, tree.children)
         kind = tree.data.removesuffix("_timer")
-        return ast.Timer(kind, name, duration[0] if duration else None, self._span(tree))
+        return ast.Timer(kind, name, key, duration[0] if duration else None, self._span(tree))
 
     def _make_either(self, tree: Any) -> ast.Either:
         built = [tuple(map(self._build, each.children)) for each in tree.children]

@@ -338,10 +338,11 @@ class Perform(Struct, frozen=True):
 
 
 class Timer(Struct, frozen=True):
-    """``kind``: ``start`` or ``cancel``."""
+    """``kind``: ``start`` or ``cancel``; ``key``: which one, of a timer with keys."""
 
     kind: str
     name: Name
+    key: Expr | None
     duration: Expr | None
     span: Span
 

@@ -154,8 +154,17 @@ class OnInit(Struct, frozen=True):
     """The same when typed, as is :class:`OnRecover`."""
 
 
+class TimerKey(Struct, frozen=True):
+    """``[name : type]``, behind the name of a timer; ``type`` ``None``: a process."""
+
+    name: ast.Name
+    type: ast.Type | None
+    span: Span
+
+
 class OnTimeout(Struct, frozen=True):
     timer: ast.Name | None
+    key: TimerKey | None
 
 
 class OnRecover(Struct, frozen=True):

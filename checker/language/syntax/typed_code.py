@@ -139,13 +139,16 @@ class Perform(Struct, frozen=True):
 
 
 class Timer(Struct, frozen=True):
-    """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
+    """``start name[key] after duration`` or ``cancel name[key]``; ``kind`` is ``start`` or
+    ``cancel``.
 
-    ``duration`` ``None``: one unit.  Starting a running timer restarts it.
+    ``key`` ``None``: the timer has none.  ``duration`` ``None``: one unit.  Starting a running
+    timer restarts it.
     """
 
     kind: str
     name: str
+    key: Expr | None
     duration: Expr | None
     span: Span
 
@@ -255,9 +258,13 @@ class OnCondition(Struct, frozen=True):
 
 class OnTimeout(Struct, frozen=True):
     """``timer`` ``None``: the anonymous timer, which every process has and which always runs: it
-    expires at the end of each round, of each unit of time, or (asynchronous) at any time."""
+    expires at the end of each round, of each unit of time, or (asynchronous) at any time.
+
+    ``key``: the name that the handler gives to the key, and its type, where the timer has keys.
+    """
 
     timer: str | None
+    key: tuple[str, Type] | None
 
 
 Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover

@@ -126,7 +126,7 @@ def _declare_states(
         for item in _of(role.items, ast_items.Handler):
             if item.name is not None:
                 inner.add(item.name, "a handler")
-        home.timers[role.name.text] = timers_of(role)
+        home.timers[role.name.text] = timers_of(role, home)
 
 
 def _require_interface(

@@ -128,8 +128,8 @@ class Home(Struct):
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
-    timers: dict[str, set[str]] = field(default_factory=dict)
-    """By role: the timers that it has an ``upon timeout`` for."""
+    timers: dict[str, dict[str, typed.Type | None]] = field(default_factory=dict)
+    """By role: the timers that it has an ``upon timeout`` for, with the type of their keys."""
     constants: dict[str, typed.Expr] = field(default_factory=dict)
     definitions: dict[str | None, dict[str, Definition]] = field(default_factory=dict)
     procedures: dict[str | None, dict[str, ast_items.Procedure]] = field(default_factory=dict)

@@ -239,16 +239,26 @@ def _type_name(type_: Type) -> str:
 
 
 def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
-    """Types ``start t after e`` and ``cancel t``."""
-    known = scope.home.timers.get(scope.role or "", set())
+    """Types ``start t[k] after e`` and ``cancel t[k]``."""
+    known = scope.home.timers.get(scope.role or "", {})
     name = stmt.name.text
     if name not in known:
         hint = suggestion(name, known) or f"write `upon timeout {name} {{ … }}`"
         scope.report.add(
             "N027", f"no handler waits for the timer `{name}`", stmt.name.span, hint=hint
         )
+    type_ = known.get(name)
+    if name in known and (type_ is None) != (stmt.key is None):
+        does = f"{stmt.kind} {name}"
+        if type_ is None:
+            message, hint = f"the timer `{name}` has no keys", f"write `{does}`"
+        else:
+            message = f"the timer `{name}` has keys: which one?"
+            hint = f"write `{does}[…]`, with a value of type {show(type_)}"
+        scope.report.fail("N034", message, stmt.name.span, hint=hint)
+    key = None if stmt.key is None or type_ is None else check(stmt.key, scope, type_)
     duration = None if stmt.duration is None else check(stmt.duration, scope, INT)
-    return typed.Timer(stmt.kind, name, duration, stmt.span)
+    return typed.Timer(stmt.kind, name, key, duration, stmt.span)
 
 
 # ---- messages and calls -----------------------------------------------------------------------
