@@ -119,7 +119,7 @@ class Draw:
             clients = [(p, (("a", "b"), *values[1:])) for p, values in clients]
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
-        timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
+        timing = "asynchronous" if {"timeout", "named_timer", "keyed_timer"} & self.features else ""
         if self.has("roles"):
             clients = [({"p1": "c1", "p2": "s1"}[p], values) for p, values in clients]
         return World(
@@ -188,6 +188,8 @@ class Draw:
             body = (*body, self.proposal()) if self.chance(50) else (self.proposal(), *body)
         if self.has("named_timer") and self.has("roles"):  # each role starts the timer that it has
             body = (s.Timer("t"), *body)
+        if self.has("keyed_timer") and self.has("roles"):
+            body = (s.Timer("u", key=s.ME), *body)
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
@@ -402,6 +404,8 @@ class Draw:
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
         if self.has("named_timer"):
             found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
+        if self.has("keyed_timer"):
+            found.append(Handler(TIMEOUT, "u", (s.Bind("z"),), body=self.body(payload=False)))
         if self.has("init"):
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
@@ -573,6 +577,12 @@ class Draw:
             units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
             found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
             found += [lambda: s.Timer("t", False)]
+        if self.has("keyed_timer"):
+            found += [
+                lambda: s.Timer("u", key=s.ME),
+                lambda: s.For("w", s.ALL, (s.Timer("u", key=s.name("w")),)),
+                lambda: s.Timer("u", False, key=s.ME),
+            ]
         return found * 2
 
     def act(self) -> s.Statement:
@@ -647,7 +657,7 @@ WORDS = {
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
-    "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
+    "named_timer": "start t", "keyed_timer": "start u[", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""
 

@@ -14,7 +14,7 @@ LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", 
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
-    "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
+    "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers", "condition",
     "counted", "quorum", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
@@ -99,7 +99,8 @@ APART = (
 
 
 LARGE = {
-    *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "byzantine", "family",
+    *GUESSES, *ORACLES[2:], "keyed_timer", "partition", "cut", "one_way_cut", "pause", "byzantine",
+    "family",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 

@@ -54,6 +54,8 @@ class Handler:
             case "condition":
                 assert self.guard is not None
                 what, when = f"condition {self.guard.text}", f" as {self.name}" * bool(self.name)
+            case "timeout" if self.patterns:
+                what = f"timeout {self.name}[{inside}]"
             case other:
                 what = f"{other} {self.name}".strip()
         called = f" as {self.called}" if self.called else ""

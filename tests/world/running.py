@@ -323,9 +323,10 @@ class Way:
             case s.Perform(act, idempotent):
                 done = ("idempotent" if idempotent else "plain", act.value(at))
                 self.effect(at.me, lambda: self.happened("performed", "", done))
-            case s.Timer(name, starts, units):
+            case s.Timer(name, starts, units, key):
+                which = () if key is None else (key.value(at),)
                 self.pauses.may_stop(at.me)
-                self.state["timer", at.path, name, at.me] = units if starts else None
+                self.state["timer", at.path, name, *which, at.me] = units if starts else None
             case s.Ghost(body):
                 for each in body:
                     self.statement(at, each)

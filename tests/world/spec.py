@@ -498,17 +498,19 @@ class Perform:
 
 @dataclass(frozen=True)
 class Timer:
-    """``start name after units`` where ``starts``, ``cancel name`` otherwise."""
+    """``start name[key] after units`` where ``starts``, ``cancel name[key]`` otherwise."""
 
     name: str
     starts: bool = True
     units: int = 1
+    key: Expr | None = None
 
     @property
     def text(self) -> str:
+        name = self.name if self.key is None else f"{self.name}[{self.key.text}]"
         if not self.starts:
-            return f"cancel {self.name}"
-        return f"start {self.name}" + ("" if self.units == 1 else f" after {self.units}")
+            return f"cancel {name}"
+        return f"start {name}" + ("" if self.units == 1 else f" after {self.units}")
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,9 @@ def begin(model: Model) -> Callable[[Way], None]:
         model.detector.begin(way)
         model.oracle.begin(way)
         for layer in model.layers.values():
-            for handler in layer.protocol.handlers:
-                if handler.event == TIMEOUT:
-                    for p in model.processes:
-                        state["timer", layer.path, handler.name, p] = None
+            for name, which in timers(model, layer):
+                for p in model.processes:
+                    state["timer", layer.path, name, *which, p] = None
         if model.world.timing == "clocks":
             for p in model.processes:
                 state["clock", p] = 0
@@ -189,28 +188,42 @@ def _condition(
     return does
 
 
+def timers(model: Model, layer: Layer) -> list[tuple[str, tuple[str, ...]]]:
+    """The timers that are waited for, each with one of its keys where it has any."""
+    handlers = [h for h in layer.protocol.handlers if h.event == TIMEOUT]
+    found = [
+        (h.name, which)
+        for h in handlers
+        for which in ([(p,) for p in model.processes] if h.patterns else [()])
+    ]
+    return sorted(set(found))
+
+
 def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
-    for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
-        promise = own(model, state, ("timer", path, name, p), p)
+    for name, which in timers(model, layer):
+        promise = own(model, state, ("timer", path, name, *which, p), p)
         if model.world.timing == "partial" and not state["lock step"]:
             promise = None
-        yield Step(f"{p}'s timer {name} expires", _timeout(p, path, name), promise)
+        called = " ".join((name, *which))
+        yield Step(f"{p}'s timer {called} expires", _timeout(p, path, name, which), promise)
 
 
-def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
+def _timeout(p: str, path: Path, name: str, which: tuple[str, ...]) -> Callable[[Way], None]:
+    key = ("timer", path, name, *which, p)
+
     def does(way: Way) -> None:
-        left, lock_step = way.state["timer", path, name, p], way.state["lock step"]
+        left, lock_step = way.state[key], way.state["lock step"]
         measured = lock_step or way.model.world.timing == "clocks"
         if (name and left is None) or (measured and left != 0):
             raise NoWay
-        way.state["timer", path, name, p] = None
+        way.state[key] = None
         if not name and not list(way.takers(p, path, TIMEOUT, "", ())):
             raise NoWay
         if not lock_step and way.state["early"] is not None:
             if not way.state["early"]:
                 raise NoWay
             way.state["early"] -= 1
-        way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
+        way.run(p, lambda: way.call(p, path, TIMEOUT, name, which))
 
     return does
 
@@ -266,9 +279,10 @@ def _next_round(way: Way) -> None:
         del state[key]
     state["held"] = frozenset()
     for path, layer in model.layers.items():
-        for name in {h.name for h in layer.protocol.handlers if h.event == TIMEOUT}:
+        for name, which in timers(model, layer):
             for p in model.processes:
-                key, running = ("timer", path, name, p), p not in state["down"] | state["byzantine"]
+                key = ("timer", path, name, *which, p)
+                running = p not in state["down"] | state["byzantine"]
                 if not name:
                     state[key] = 0 if running else None
                 elif running and state[key] is not None:
