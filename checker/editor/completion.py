@@ -41,6 +41,7 @@ MODULE = {
     "upon condition": "upon condition ${1:true} {\n  $0\n}",
     "upon init": "upon init {\n  $0\n}",
     "upon timeout": "upon timeout {\n  $0\n}",
+    "upon timeout of a key": "upon timeout ${1:timer}[${2:p}] {\n  $0\n}",
     "upon recover": "upon recover {\n  $0\n}",
     "property": 'property ${1:name}\n  "$2" :\n  always $0',
     "invariant": "invariant ${1:name} : $0",

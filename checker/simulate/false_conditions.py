@@ -302,8 +302,13 @@ class _Telling(Struct, frozen=True):
 
     def timer(self, expr: Expr) -> str:
         for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
-            if isinstance(node, ir.Index) and isinstance(node.base, Read):
-                name = node.base.variable.partition(TIMER)[2]
+            if not isinstance(node, ir.Index):
+                continue
+            base, key = node.base, ""
+            if isinstance(base, ir.Index):  # of a timer with keys
+                base, key = base.base, f"[{show(node.key.type, evaluate(node.key, self.scope))}]"
+            if isinstance(base, Read):
+                name = base.variable.partition(TIMER)[2] + key
                 value = evaluate(node, self.scope)
                 which = f"the timer `{name}`" if name else "the timer"
                 if self._negated(expr):

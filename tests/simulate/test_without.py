@@ -178,3 +178,29 @@ def test_a_check_of_all_sizes_has_no_without() -> None:
 def test_what_holds_is_no_violation_without_anything(tmp_path: Path) -> None:
     report = report_of(tmp_path, 'at_last violated without "p2 receives WRITE(1)"')
     assert found(report) == ("holds", False) and report.exit_code == 1
+
+
+EITHER = """protocol Either {
+  state x : 0..2 = 0
+  upon condition x == 0 as acts { either as one { x := 1 } or as two { x := 2 } }
+  property zero: always forall p in Proc: p.x == 0
+}
+check c of Either { n = 1 expect zero violated without "%s" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("p1: acts as one", "violated"),
+        ("p1: acts as two", "violated"),
+        ("… as one", "violated"),
+        ("p1: acts", "holds"),
+        ("… as …", "holds"),
+    ],
+)
+def test_words_may_name_an_alternative(tmp_path: Path, words: str, verdict: str) -> None:
+    spec = tmp_path / "either.bcast"
+    spec.write_text(EITHER % words)
+    report = run_check(str(spec), None, Options())
+    assert found(report)[0] == verdict

@@ -14,8 +14,8 @@ LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", 
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
-    "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers", "condition",
-    "counted", "quorum", "may",
+    "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers",
+    "condition", "counted", "quorum", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
