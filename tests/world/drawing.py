@@ -217,7 +217,7 @@ class Draw:
     def shared_out(self, handler: Handler) -> Handler:
         """``handler``, maybe of one role only, which then may have something of its own in it."""
         role = self.random.choice(("", *ROLES))
-        if not role or handler.event == REQUEST or handler.name == "t":
+        if not role or handler.event == REQUEST or handler.name in ("t", "u"):
             return handler
         position = self.random.randrange(len(handler.body) + 1)
         value = s.TRUE if self.chance(80) else s.no(s.var("mine"))
