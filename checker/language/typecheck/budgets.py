@@ -32,7 +32,8 @@ def budgets_of(
         elif not found and name not in alternatives:
             hint = suggestion(name, [*(handler.label for handler in named), *alternatives])
             hint = hint or f"give it a name: `upon condition … as {name}`, `either as {name} …`"
-            message = f"no handler and no alternative is called `{name}`"
+            no = "no handler and no alternative" if alternatives else "no handler"
+            message = f"{no} is called `{name}`"
             home.report.add("C034", message, span, hint=hint)
         elif found and name in alternatives:
             message = f"a handler and an alternative of `either` are both called `{name}`"
