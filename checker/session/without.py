@@ -71,7 +71,7 @@ def judge_without(
     """Judges the expectations of ``check`` with ``without``; ``verdicts``: those on its properties,
     in the system ``made``.
 
-    Raises :class:`SpecError` where a property is not about single states (C036), or the words fit
+    Raises :class:`SpecError` where a property is not about single states (C037), or the words fit
     no step (E092).
     """
     known = {verdict.property: verdict for verdict in verdicts}
@@ -142,7 +142,7 @@ class _Search(Struct):
         if not asked:
             message = f"`without` asks about single steps, and `{self.what}` about whole runs"
             hint = "ask it of a safety property, such as `always …`"
-            raise SpecError((Diagnostic("C036", message, self.words.span, hint=hint),))
+            raise SpecError((Diagnostic("C037", message, self.words.span, hint=hint),))
         if trace.loop is not None and trace.closing is not None:
             run, system = None, self.made.system
         else:

@@ -156,11 +156,11 @@ def test_a_search_that_is_cut_short_is_unknown(tmp_path: Path) -> None:
     ("expects", "code"),
     [
         ('never_back violated without "p2 recieves WRITE"', "E092"),
-        ('at_last violated without "p1 crashes"', "C036"),
-        ('never_back violated without ""', "C036"),
-        ('never_back violated without "…"', "C036"),
-        ('never_back holds without "p1 crashes"', "C036"),
-        ('states 5 without "p1 crashes"', "C036"),
+        ('at_last violated without "p1 crashes"', "C037"),
+        ('never_back violated without ""', "C037"),
+        ('never_back violated without "…"', "C037"),
+        ('never_back holds without "p1 crashes"', "C037"),
+        ('states 5 without "p1 crashes"', "C037"),
     ],
 )
 def test_a_wrong_without_is_told(tmp_path: Path, expects: str, code: str) -> None:

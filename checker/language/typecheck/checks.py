@@ -206,11 +206,11 @@ def _without(item: ast_items.Expect, report: Reporter) -> typed.Happening | None
         return None
     if item.value != "violated":
         message = f"`without` says what a violation does not need, and `{item.value}` is expected"
-        report.add("C036", message, words.span, f"`expect {item.what.text} violated without …`")
+        report.add("C037", message, words.span, f"`expect {item.what.text} violated without …`")
         return None
     if not words.text.strip(" .…"):
         message = "these words fit every step"
-        report.add("C036", message, words.span, 'the beginning of a step, such as `"p1 crashes"`')
+        report.add("C037", message, words.span, 'the beginning of a step, such as `"p1 crashes"`')
         return None
     return typed.Happening(words.text, words.span)
 
