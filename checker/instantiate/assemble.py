@@ -15,6 +15,7 @@ from checker.instantiate.faults import (
     byzantine,
     crash_points,
     crashes,
+    disks,
     pause_points,
     pauses,
     stable_storage,
@@ -153,6 +154,7 @@ def _draft(made: World) -> None:
     """Drafts the initial block and every action."""
     initial.initialise(made)
     made.init.extend(stable_storage.save_initial(made))
+    made.init.extend(disks.save_initial(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)

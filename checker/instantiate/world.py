@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
@@ -40,10 +40,14 @@ from checker.model.types import (
 )
 from checker.records import replace
 
+if TYPE_CHECKING:
+    from checker.instantiate.faults.disks import Disk
+
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+POWER_FAILURES, WIPES = "@power failures", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
 ATOMIC = "atomic"
@@ -165,6 +169,7 @@ class World(Struct):
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
     monitor: list[ir.Stmt] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
+    disks: list[Disk] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -232,6 +237,16 @@ class World(Struct):
     @property
     def crash_bound(self) -> int:
         return self.bound(self.check.crash)
+
+    @property
+    def kill_bound(self) -> int:
+        """Returns how many stops leave the disk, and what is still to be written, as they are."""
+        return self.crash_bound - self.bound(self.check.power) - self.bound(self.check.wipe)
+
+    @property
+    def may_lose_power(self) -> bool:
+        """Tells whether the power of a process may fail."""
+        return self.bound(self.check.power) > 0
 
     @property
     def recovers(self) -> bool:

@@ -16,10 +16,14 @@ class MarkKind(StrEnum):
     CRASH = "crash"  # args: process
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
     PERFORM = "perform"  # args: process, its act on the environment
+    POWER = "power"  # args: the process whose power fails
+    WIPE = "wipe"  # args: the process whose disk is lost
     RECOVER = "recover"  # args: process
     PAUSE = "pause"  # args: the process that is paused from now on
     RESUME = "resume"  # args: the process that goes on after a pause
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
+    SYNC = "sync"  # args: process; text: the variables that are on disk from now on
+    FAIL_SYNC = "fail"  # args: process; text: the variables of a sync that fails
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
     TIMEOUT = "timeout"  # args: process; text: the timer's name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes

@@ -91,6 +91,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.OracleIndicated(_call(info, rest), **who)
         case MarkKind.CRASH:
             return ev.Crashed(**who)
+        case MarkKind.POWER:
+            return ev.PowerFailed(**who)
+        case MarkKind.WIPE:
+            return ev.DiskLost(**who)
         case MarkKind.RECOVER:
             return ev.Recovered(**who)
         case MarkKind.PAUSE:
@@ -101,6 +105,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Performed(", ".join(rest), **who)
         case MarkKind.STORE:
             return ev.Stored(info.text, ", ".join(rest), **who)
+        case MarkKind.SYNC:
+            return ev.Synced(info.text, **who)
+        case MarkKind.FAIL_SYNC:
+            return ev.SyncFailed(info.text, **who)
         case MarkKind.TIMER:
             does, _, timer = info.text.partition(" ")
             return ev.TimerChanged(does, timer, **who)

@@ -31,6 +31,10 @@ def sentence(event: ev.Event) -> str:
             return f"{who} performs {act}"
         case ev.Stored():
             return f"{who} stores {assignment(event)}"
+        case ev.Synced(variables):
+            return f"{who} syncs {variables}"
+        case ev.SyncFailed(variables):
+            return f"{who} fails to sync {variables}"
         case ev.TimerChanged(does, timer):
             return f"{who} {does}s {timer_text(timer)}"
         case ev.TimedOut(timer):
@@ -39,6 +43,10 @@ def sentence(event: ev.Event) -> str:
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
         case ev.Drawn():
             return _draw(event)
+        case ev.PowerFailed():
+            return f"{who} loses its power"
+        case ev.DiskLost():
+            return f"{who} crashes and loses its disk"
         case ev.Crashed():
             return f"{who} crashes"
         case ev.Recovered():
@@ -128,6 +136,8 @@ def doing(event: ev.Event) -> str:
             return f"performing {act}"
         case ev.Stored():
             return f"storing {assignment(event)}"
+        case ev.Synced(variables) | ev.SyncFailed(variables):
+            return f"syncing {variables}"
         case _:
             return ""
 

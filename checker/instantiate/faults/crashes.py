@@ -10,7 +10,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import role_bounds, stable_storage
+from checker.instantiate.faults import disks, role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -20,7 +20,6 @@ from checker.instantiate.protocol.stack import bottom_up, prefix_of
 from checker.instantiate.world import (
     CLIENT,
     CRASHED,
-    CRASHES,
     PENDING,
     REQUEST,
     WAITING,
@@ -31,7 +30,7 @@ from checker.instantiate.world import (
 )
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import conj, equal, fresh
+from checker.model.build import conj, disj, equal, fresh
 from checker.model.ir import (
     TRUE,
     Action,
@@ -52,8 +51,9 @@ OPINIONS = ("@suspected", "@trusted")
 def declare(world: World) -> None:
     """Declares the count of crashes, and the effects of assignments that a crash can lose."""
     if world.recovers:
-        count = IntT(0, world.crash_bound)
-        world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
+        for kind, bound in stops(world):
+            count, title = role_bounds.COUNTS[kind], role_bounds.STOPS[kind]
+            world.add(count, IntT(0, bound), 0, VariableKind.WORLD, title)
         role_bounds.declare_crash_counts(world)
     stable_storage.declare(world)
 
@@ -63,10 +63,30 @@ def declare(world: World) -> None:
 
 def room(world: World, victim: Expr) -> Expr:
     """Returns whether one more crash is possible, and one of ``victim``."""
-    bound = build.integer(world.crash_bound)
-    so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
-    left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
-    return conj(left, world.may_fail(victim), role_bounds.may_crash(world, victim))
+    if not world.recovers:
+        left = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
+        left = conj(left, crash_prophecy.room(world, victim))
+        return conj(left, world.may_fail(victim), role_bounds.may_stop(world, "crash", victim))
+    of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in stops(world)]
+    if len(of_kinds) == 1:
+        (left, of_role), = of_kinds
+        return conj(left, world.may_fail(victim), of_role)
+    return conj(disj(*(conj(*parts) for parts in of_kinds)), world.may_fail(victim))
+
+
+def stops(world: World) -> list[tuple[str, int]]:
+    """Returns the kinds of stops that there may be, each with its bound."""
+    check = world.check
+    power, wipe = world.bound(check.power), world.bound(check.wipe)
+    found = [("crash", world.kill_bound), ("power", power), ("wipe", wipe)]
+    return [(kind, bound) for kind, bound in found if bound > 0]
+
+
+def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, Expr]:
+    """Returns whether there may be one more stop of a kind, and whether one of ``victim``."""
+    so_far = world.read(role_bounds.COUNTS[kind])
+    within = role_bounds.may_stop(world, kind, victim)
+    return build.below(so_far, build.integer(bound)), within
 
 
 def crashes(world: World) -> None:
@@ -105,24 +125,83 @@ def crash_statements(world: World, victim: Expr) -> Block:
     What a property reads of a process keeps its value at the crash.
     """
     crashed = world.crashed()
-    gone: list[ir.Stmt] = [
-        mark(world, MarkKind.CRASH, "crash", ("process",), victim),
-        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
-    ]
-    if world.recovers:
-        count = world.read(CRASHES)
-        more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
-        gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
-        gone.extend(role_bounds.count_crash(world, victim))
-    gone.extend(_unmade(world, victim))
-    gone.extend(returns.forget(world, victim))
-    gone.extend(stable_storage.restore_after_crash(world, victim))
+    down = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim))
+    before = (*_unmade(world, victim), *returns.forget(world, victim))
+    left = (*before, *stable_storage.restore_after_crash(world, victim))
+    gone: list[ir.Stmt] = []
+    if not world.recovers:
+        gone = [_mark_of(world, "crash", victim), down, *left]
+    else:
+        gone.extend(_stop_of_any_kind(world, victim, down, left))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
     if not world.fine and not world.recovers:
         gone.extend(_purge(world, victim))
     return tuple(gone)
+
+
+def _mark_of(world: World, kind: str, victim: Expr) -> ir.Mark:
+    return mark(world, _MARKS[kind], kind, ("process",), victim)
+
+
+_MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIPE}
+
+
+def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, left: Block) -> Block:
+    """Returns the statements of a stop of a kind of which one is left: ``victim`` is ``down``, with
+    what is ``left`` by a crash, of which less may be on its disk."""
+    kinds = stops(world)
+    which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
+    ways: list[Block] = []
+    rooms: list[Expr] = []
+    for index, (kind, bound) in enumerate(kinds):
+        name = role_bounds.COUNTS[kind]
+        count = world.read(name)
+        more = ir.Apply(IntT(1, bound + 1), ir.Op.ADD, (count, build.integer(1)))
+        way = [_mark_of(world, kind, victim), down]
+        way.append(ir.Assign(ir.Target(count.type, name, True), more))
+        way.extend(role_bounds.count_stop(world, kind, victim))
+        way.extend(left)
+        if kind == "power":
+            way.extend(disks.lose_power(world, victim))
+        elif kind == "wipe":
+            way.extend(_wipe(world, victim))
+        ways.append(tuple(way))
+        is_it = equal(which, ir.Const(which.type, index))
+        rooms.append(conj(is_it, *_room_of(world, kind, bound, victim)))
+    if len(ways) == 1:
+        return ways[0]
+    chosen = ways[-1]
+    for index, way_ in reversed(list(enumerate(ways[:-1]))):
+        chosen = (ir.If(equal(which, ir.Const(which.type, index)), way_, chosen),)
+    return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *chosen)
+
+
+def _wipe(world: World, victim: Expr) -> Block:
+    """Returns what gives the stable variables of ``victim`` their initial values again."""
+    found: list[ir.Stmt] = []
+    for instance in world.instances:
+        env = Env(world, instance, victim)
+        for role in instance.protocol.roles:
+            prefix = prefix_of(instance, role)
+            stable = [state for state in role.states if f"{prefix}{state.name}" in world.stored]
+            first: list[ir.Stmt] = []
+            for state in stable:
+                name = f"{prefix}{state.name}"
+                type_ = stable_storage.mine(world, name, victim).type
+                value: Expr = ir.Const(type_, default(type_))
+                if state.initial is not None:
+                    value = lower(state.initial, env, type_)
+                first.append(ir.Assign(stable_storage.target(world, name, victim), value))
+            for choice in role.choices:
+                if choice.name in [state.name for state in stable]:
+                    target = stable_storage.target(world, f"{prefix}{choice.name}", victim)
+                    first.extend(choose_initial(world, choice, target, env))
+            if first:
+                name = f"{prefix}{stable[0].name}"
+                found.extend(stable_storage.on_its_own(world, name, victim, tuple(first)))
+    return (*found, *disks.settle(world, victim))
 
 
 def _unmade(world: World, victim: Expr) -> Block:

@@ -181,6 +181,10 @@ class Builder:
         kind = tree.data.removesuffix("_timer")
         return ast.Timer(kind, name, duration[0] if duration else None, self._span(tree))
 
+    def _make_sync(self, tree: Any) -> ast.Sync:
+        *names, otherwise = map(self._build, tree.children)
+        return ast.Sync(names[0] if names else (), otherwise, self._span(tree))
+
     # ---- by hand: declarations and checks -----------------------------------------------------
 
     def _make_property(self, tree: Any) -> ast_items.PropertyDecl:
@@ -196,10 +200,11 @@ class Builder:
         )
 
     def _make_state(self, tree: Any) -> ast_items.State:
-        name, type_, initial = map(self._build, tree.children)
+        *synced, name, type_, initial = map(self._build, tree.children)
         words = tree.data.split("_")
         shared, stable, ghost = (word in words for word in ("shared", "stable", "ghost"))
-        return ast_items.State(name, type_, initial, shared, stable, self._span(tree), ghost)
+        span = self._span(tree)
+        return ast_items.State(name, type_, initial, shared, stable, span, ghost, any(synced))
 
     def _make_handler(self, tree: Any) -> ast_items.Handler:
         may, event, at, when, named, body = tree.children
@@ -341,6 +346,7 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(_DISPLAYS, Builder._make_display),
     "entry": Builder._make_entry,
     **dict.fromkeys(("start_timer", "cancel_timer"), Builder._make_timer),
+    **dict.fromkeys(("sync", "sync_all"), Builder._make_sync),
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,

@@ -348,6 +348,15 @@ class Atomic(Struct, frozen=True):
     span: Span
 
 
+class Sync(Struct, frozen=True):
+    """``sync v, w else { … }``; ``names``: empty where it is about all stable state; ``otherwise``:
+    ``None`` where nothing is said of a failure."""
+
+    names: tuple[Name, ...]
+    otherwise: Block | None
+    span: Span
+
+
 class Yield(Struct, frozen=True):
     """What follows is a step of its own; the same when typed."""
 
@@ -377,6 +386,7 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Yield
     | Return
 )
@@ -390,6 +400,8 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return then, otherwise
         case Loop(body=body) | Atomic(body=body):
             return (body,)
+        case Sync(otherwise=tuple() as otherwise):
+            return (otherwise,)
         case Either(alternatives, _):
             return tuple(body for _, body in alternatives)
         case _:

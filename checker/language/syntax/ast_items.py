@@ -119,6 +119,7 @@ class State(Struct, frozen=True):
     stable: bool
     span: Span
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):

@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.origin import Origin
 from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
-from checker.language.syntax.typed_expr import Expr
+from checker.language.syntax.typed_expr import Expr, StateRef
 from checker.language.syntax.typed_types import Pattern, Type
 
 # ---- statements -------------------------------------------------------------------------------
@@ -156,6 +156,15 @@ class Atomic(Struct, frozen=True):
     span: Span
 
 
+class Sync(Struct, frozen=True):
+    """``sync v else { … }``: what is on disk of the process's stable variables ``states`` is from
+    now on what they are; ``otherwise`` runs where that fails."""
+
+    states: tuple[StateRef, ...]
+    otherwise: Block
+    span: Span
+
+
 class Ghost(Struct, frozen=True):
     """Ghost code: statements that change ghosts only, and all that reads ghosts in a handler; see
     :mod:`checker.language.typecheck.ghosts`."""
@@ -180,6 +189,7 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Ghost
     | Yield
 )
@@ -281,7 +291,7 @@ class Handler(Struct, frozen=True):
 
 class StateDecl(Struct, frozen=True):
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
-    ``stable``: it survives a crash; ``ghost``: nothing that happens depends on it."""
+    ``stable``: it survives a crash; ``synced``: each assignment is synced at once; ``ghost``: nothing that happens depends on it."""
 
     name: str
     type: Type
@@ -289,6 +299,7 @@ class StateDecl(Struct, frozen=True):
     span: Span
     stable: bool = False
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):

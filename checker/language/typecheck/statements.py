@@ -89,6 +89,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_timer(stmt, scope),), scope
         case ast.Atomic(body, span):
             return (typed.Atomic(block(body, scope), span),), scope
+        case ast.Sync():
+            return (_sync(stmt, scope),), scope
         case ast.Yield():
             return (stmt,), scope
         case ast.Return():
@@ -237,6 +239,25 @@ def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
         )
     duration = None if stmt.duration is None else check(stmt.duration, scope, INT)
     return typed.Timer(stmt.kind, name, duration, stmt.span)
+
+
+def _sync(stmt: ast.Sync, scope: Scope) -> Stmt:
+    """Types ``sync v else { … }``; without a name all stable variables of the process in this
+    protocol."""
+    role, home = scope.role, scope.home
+    known = [n for n in home.states.get(role, {}) if (role, n) in home.stable]
+    for name in stmt.names:
+        if name.text not in known:
+            hint = suggestion(name.text, known) or f"declare it: `stable state {name.text} = …`"
+            message = f"no stable state of the process is called `{name.text}`"
+            home.report.add("N002", message, name.span, hint=hint)
+    written = stmt.names or tuple(ast.Name(text, stmt.span) for text in known)
+    states = tuple(
+        typed.StateRef(home.states[role][name.text], name.text, role, None, name.span)
+        for name in {name.text: name for name in written}.values()
+        if name.text in known
+    )
+    return typed.Sync(states, block(stmt.otherwise or (), scope), stmt.span)
 
 
 # ---- messages and calls -----------------------------------------------------------------------

@@ -13,10 +13,15 @@ from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
 
-BOUNDS = ("crash", "omission", "byzantine", "partition", "pause", "cut")
+BOUNDS = (
+    "crash", "power", "wipe", "sync", "omission", "byzantine", "partition", "pause", "cut"
+)  # fmt: skip
 WORDS = {
     "links": "kinds of links, such as fifo, fair_loss+fifo or `bounded 2`",
     "crash": "a bound, such as 1, or none",
+    "power": "a bound, such as 1, or none",
+    "wipe": "a bound, such as 1, or none",
+    "sync": "a bound, such as 1, or none",
     "recover": "yes or no",
     "omission": "a bound, such as 1, or none",
     "byzantine": "a bound, such as 1, or none",
