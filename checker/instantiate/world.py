@@ -241,7 +241,8 @@ class World(Struct):
     @property
     def kill_bound(self) -> int:
         """Returns how many stops leave the disk, and what is still to be written, as they are."""
-        return self.crash_bound - self.bound(self.check.power) - self.bound(self.check.wipe)
+        others = self.check.power is not None or self.check.wipe is not None
+        return self.bound(self.check.kill) if others else self.crash_bound
 
     @property
     def may_lose_power(self) -> bool:

@@ -51,5 +51,8 @@ WORLD = frozenset(
 )
 """Kinds of marks of the environment: no process acts."""
 
+STOPS = frozenset((MarkKind.CRASH, MarkKind.POWER, MarkKind.WIPE))
+"""Kinds of marks of what stops a process."""
+
 FLIP = "flip()"
 """The text of the mark of a coin without a name."""

@@ -302,7 +302,7 @@ class BecameSynchronous(World, frozen=True, tag="gst"):
     """The system is synchronous from now on."""
 
 
-Effect = Sent | CopyLeft | Indicated | Performed | Stored
+Effect = Sent | CopyLeft | Indicated | Performed | Stored | Synced
 """What a crash inside a handler can cut off."""
 
 Event = (
@@ -310,11 +310,14 @@ Event = (
     | Effect
     | Received
     | Requested
+    | SyncFailed
     | TimerChanged
     | TimedOut
     | Chosen
     | Drawn
     | Crashed
+    | PowerFailed
+    | DiskLost
     | Recovered
     | Paused
     | Resumed

@@ -373,7 +373,20 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         if any(
             state.stable for p in _protocols(check) for role in p.roles for state in role.states
         ):
-            yield "an assignment to `stable` state is on disk at once, and in order"
+            if check.power is None:
+                yield (
+                    "an assignment to `stable` state is on disk at once, and in order:"
+                    " `faults power` asks what is left otherwise"
+                )
+            else:
+                yield (
+                    "when the power of a process fails, any part of what it has stored since its"
+                    " last `sync` of a variable is left, applied in order; the disk writes when it"
+                    " likes"
+                )
+                yield "an assignment, or an `atomic` block, is on disk as a whole or not at all"
+            if check.sync is not None:
+                yield "a `sync` that fails is told once; the next one of the same value does nothing"
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 

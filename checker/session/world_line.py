@@ -60,7 +60,9 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             if clause.kind == kind and clause.bound is not None
         ]
         of_roles = f" ({'; '.join(whose)})" if whose else ""
-        if expr is check.crash and check.recover:
+        if expr is check.crash and (check.power or check.wipe):
+            yield _stops(check, sizes)
+        elif expr is check.crash and check.recover:
             back = f" of {listing(check.recovering)}" if check.recovering else ""
             many = "crash" if bound == "1" else "crashes"
             yield f"at most {bound} {many}{of_roles} with recovery{back}"
@@ -79,6 +81,28 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         way = "" if cut.way is None else f" from {cut.way[0]} to {cut.way[1]}"
         if often != "0":
             yield (f"at most {often} cut{'s' * (often != '1')}" if often else "cuts") + way
+
+
+def _stops(check: typed.Check, sizes: Sizes | None) -> str:
+    """Returns ``at most 1 crash, 2 power failures (at most 1 of server) with recovery``."""
+    kinds = (
+        ("crash", check.kill, ("crash", "crashes")),
+        ("power", check.power, ("power failure", "power failures")),
+        ("wipe", check.wipe, ("lost disk", "lost disks")),
+    )
+    told = []
+    for kind, expr, words in kinds:
+        bound = "0" if expr is None else _bound(expr, sizes)
+        whose = [
+            f"at most {_bound(clause.bound, sizes)} of {clause.role}"
+            for clause in check.role_faults
+            if clause.kind == kind and clause.bound is not None
+        ]
+        if bound != "0":
+            of_roles = f" ({'; '.join(whose)})" if whose else ""
+            told.append(f"{bound} {words[bound != '1']}{of_roles}")
+    back = f" of {listing(check.recovering)}" if check.recovering else ""
+    return f"at most {listing(told, 'and')} with recovery{back}"
 
 
 def _pauses(check: typed.Check, sizes: Sizes | None) -> str:

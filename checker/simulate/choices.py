@@ -18,7 +18,15 @@ from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, PAUSING, ActionKind, TransitionSystem
 from checker.results.crash_truncation import cut_short
-from checker.results.events import Crashed, Event, Handled, OracleIndicated, Recovered, Requested
+from checker.results.events import (
+    Crashed,
+    Event,
+    Handled,
+    OracleIndicated,
+    Recovered,
+    Requested,
+    kind_name,
+)
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
@@ -207,18 +215,21 @@ def _crash(
     if transition.action.name.endswith(PAUSING):
         before = [clause for event in events if (clause := doing(event))]
         return f", and pauses after {before[-1]}" if before else ", and pauses"
-    if not any(isinstance(event, Crashed) for event in events):
+    crash = next((event for event in events if isinstance(event, Crashed)), None)
+    if crash is None:
         return ""
+    how = {"power": ", as its power fails", "wipe": ", and loses its disk"}
+    more = how.get(kind_name(crash), "")
     if not transition.action.name.endswith(CRASHING):
-        return ", and crashes"
+        return f", and crashes{more}"
     assert transition.successor is not None
     moment = Moment(transition.successor, transition, transition.events)
     missing = cut_short(system, state, moment)
     done = [clause for event in events if (clause := doing(event))]
     if done:
-        return f", and crashes after {done[-1]}"
+        return f", and crashes after {done[-1]}{more}"
     ahead = [clause for event in missing if (clause := doing(event))]
-    return f", and crashes before {ahead[0]}" if ahead else ", and crashes inside"
+    return f", and crashes before {ahead[0]}{more}" if ahead else f", and crashes inside{more}"
 
 
 # ---- disambiguation ---------------------------------------------------------------------------

@@ -43,12 +43,8 @@ def sentence(event: ev.Event) -> str:
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
         case ev.Drawn():
             return _draw(event)
-        case ev.PowerFailed():
-            return f"{who} loses its power"
-        case ev.DiskLost():
-            return f"{who} crashes and loses its disk"
         case ev.Crashed():
-            return f"{who} crashes"
+            return f"{who} {stops(event)}"
         case ev.Recovered():
             return f"{who} comes back up"
         case ev.Paused():
@@ -94,6 +90,17 @@ def sentence(event: ev.Event) -> str:
             assert_never(event)
 
 
+def stops(event: ev.Crashed) -> str:
+    """Returns how a process stops, as a verb: ``crashes``."""
+    match event:
+        case ev.PowerFailed():
+            return "loses its power"
+        case ev.DiskLost():
+            return "crashes and loses its disk"
+        case _:
+            return "crashes"
+
+
 def between(event: ev.Cut | ev.CutHealed) -> str:
     """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
     if event.one_way:
@@ -136,7 +143,7 @@ def doing(event: ev.Event) -> str:
             return f"performing {act}"
         case ev.Stored():
             return f"storing {assignment(event)}"
-        case ev.Synced(variables) | ev.SyncFailed(variables):
+        case ev.Synced(variables):
             return f"syncing {variables}"
         case _:
             return ""

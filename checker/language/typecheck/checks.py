@@ -73,6 +73,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         pauses=faults.pause,
         pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
+        kill=faults.kill,
         power=faults.power,
         wipe=faults.wipe,
         sync=faults.sync,

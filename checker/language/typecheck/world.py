@@ -40,6 +40,7 @@ class Faults(Struct, frozen=True):
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     cuts: tuple[typed.Cut, ...] = ()
+    kill: typed.Expr | None = None
     power: typed.Expr | None = None
     wipe: typed.Expr | None = None
     sync: typed.Expr | None = None
@@ -92,6 +93,7 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         limits,
         recovering,
         cuts,
+        bounds.get("crash"),
         bounds.get("power"),
         bounds.get("wipe"),
         bounds.get("sync"),

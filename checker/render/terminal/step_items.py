@@ -15,7 +15,7 @@ from checker.render.terminal import marks as m
 from checker.results import events as ev
 from checker.results.causality import Arrow, Causality, CopyOutcome
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import asking, assignment, opinion
+from checker.words.events import asking, assignment, opinion, stops
 from checker.words.steps import headline
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
@@ -156,6 +156,10 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
             return [LaneItem(who, m.PERFORM, f"performs {act}", ACTED)]
         case ev.Stored():
             return [LaneItem(who, m.STORE, f"stores {assignment(event)}", TOLD)]
+        case ev.Synced(variables):
+            return [LaneItem(who, m.STORE, f"syncs {variables}", TOLD)]
+        case ev.SyncFailed(variables):
+            return [LaneItem(who, m.NOT_STORED, f"fails to sync {variables}", FAULT)]
         case ev.Chosen():
             return [LaneItem(who, "", assignment(event), TOLD)]
         case ev.Drawn():
@@ -167,7 +171,7 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
         case ev.OracleIndicated(call):
             return [LaneItem(who, m.SUSPICION, opinion(event) or str(call), TOLD)]
         case ev.Crashed():
-            return [LaneItem(who, m.CRASH, "crashes", FAULT)]
+            return [LaneItem(who, m.CRASH, stops(event), FAULT)]
         case ev.Recovered():
             return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
         case ev.Paused():
@@ -229,4 +233,6 @@ def _not_done(trace: Trace, event: ev.Effect) -> list[LaneItem]:
             sign, said = m.NOT_PERFORMED, f"not done: performs {act}"
         case ev.Stored():
             sign, said = m.NOT_STORED, f"not done: stores {assignment(event)}"
+        case ev.Synced(variables):
+            sign, said = m.NOT_STORED, f"not done: syncs {variables}"
     return [LaneItem(event.process, sign, said, FAULT)]
