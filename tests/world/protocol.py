@@ -238,7 +238,7 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check. ``partition``, ``pause`` -1: any number of times; ``cuts``: who
+    """The clauses of a check. ``crash``: how many are killed. ``partition``, ``pause`` -1: any number of times; ``cuts``: who
     sends, who receives (both empty: either) and how often, as of ``partition``; ``rules``: the
     links from one role to another, where they are not like the others; ``early``: timeouts that
     come too early, at most; ``clients``: what each asks for, or those of which one is drawn at
@@ -254,6 +254,9 @@ class World:
     omission: int = 0
     partition: int = 0
     pause: int = 0
+    power: int = 0
+    wipe: int = 0
+    sync: int = 0
     cuts: tuple[tuple[str, str, int], ...] = ()
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
@@ -274,7 +277,8 @@ class World:
     each: bool = False
 
     def lines(self, request: str) -> list[str]:
-        bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
+        bounds = [("crash", self.crash), ("power", self.power), ("wipe", self.wipe)]
+        bounds += [("sync", self.sync), ("byzantine", self.byzantine), ("omission", self.omission)]
         faults = [f"{f} <= {bound}" for f, bound in bounds if bound and f not in self.alone]
         faults += [f"{fault} <= {bound} of {role}" for fault, role, bound in self.of_roles]
         if self.recover:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from tests.world import disks
 from tests.world import spec as s
 from tests.world.pausing import Paused, Pauses, Which
 from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
@@ -89,6 +90,7 @@ class Way:
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
         self.left: State | None = None
+        self.written: list[disks.Write] = []
 
     def pick(self, options: Iterable[Any]) -> Any:
         """One of ``options``, the script says which."""
@@ -125,12 +127,22 @@ class Way:
 
     def may_crash(self, p: str) -> bool:
         """Whether the world has a crash of ``p`` left."""
+        return bool(self.stops_of(p))
+
+    def stops_of(self, p: str) -> list[str]:
+        """How ``p`` may stop: it is killed, its power fails, or its disk is lost as well."""
         if p in self.state["down"] or p == self.state["favoured"]:
-            return False
+            return []
         if self.model.oracle.foresees and p not in self.state["doomed"]:
-            return False
-        so_far = self.state["crashes"]
-        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, p))
+            return []
+        world = self.model.world
+        bounds = {"crash": world.crash, "power": world.power, "wipe": world.wipe}
+        so_far = {how: self.state[COUNTS[how]] for how in disks.STOPS}
+        return [
+            how
+            for how in disks.STOPS
+            if len(so_far[how]) < bounds[how] and self.model.has_room(how, (*so_far[how], p))
+        ]
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
@@ -167,6 +179,12 @@ class Way:
         self.kept_together += 1
         self.block(at, body)
         self.kept_together -= 1
+        if not self.kept_together:
+            written, self.written = self.written, []
+            disks.writes(self, written)
+            for key in dict.fromkeys(key for key, _ in written):
+                if self.model.is_synced(key[1], key[2]):
+                    disks.sync(self, [key])
         if self.left is not None and may_have_effects(self.model, at.path, body):
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
@@ -179,10 +197,12 @@ class Way:
             if cut == "after":
                 self.cut_behind()
 
-    def crash(self, p: str) -> None:
+    def crash(self, p: str, how: str = "") -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
+        how = how or self.pick_fault(self.stops_of(p))
         self.state["down"] |= {p}
-        self.state["crashes"] = tuple(sorted((*self.state["crashes"], p)))
+        self.state[COUNTS[how]] = tuple(sorted((*self.state[COUNTS[how]], p)))
+        disks.stops(self, p, how)
         self.state["rest", p] = ()
         self.pauses.forget(p)
         self.state["received", p] = frozenset()
@@ -330,6 +350,8 @@ class Way:
             case s.Ghost(body):
                 for each in body:
                     self.statement(at, each)
+            case s.Sync(names, other):
+                self.sync(at, names, other or ())
             case s.Atomic(body):
                 self.uninterrupted(at.me, body, at)
             case s.Let(name, value):
@@ -358,15 +380,43 @@ class Way:
     def assign(self, at: Place, statement: s.Assign) -> None:
         key = self.model.key(at.path, statement.variable, at.me)
         place = [part if isinstance(part, str) else part.value(at) for part in statement.place]
-        value = changed(self.state[key], place, statement.value.value(at), statement.sign)
+        new = statement.value.value(at)
+        value = changed(self.state[key], place, new, statement.sign)
+        at_key = bool(place) and not isinstance(statement.place[0], str)
+        first = place[:1] if at_key and isinstance(place[0], str) else []
+
+        def written(old: Any) -> Any:
+            """What is on disk is replaced, or of a map what it has for one key."""
+            return changed(old, first, dict(value)[first[0]], ":=") if first else value
 
         def does() -> None:
             self.state[key] = value
+            if self.model.variable(at.path, statement.variable).kind not in disks.STABLE:
+                return
+            if self.kept_together:
+                self.written.append((key, written))
+            else:
+                disks.writes(self, [(key, written)])
 
         if self.model.is_effect(at.path, statement.variable):
             self.effect(at.me, does)
         else:
             does()
+        if self.model.is_synced(at.path, statement.variable) and not self.kept_together:
+            self.sync(at, (statement.variable,), ())
+
+    def sync(self, at: Place, names: tuple[str, ...], other: s.Block) -> None:
+        """What is stable is on disk; where that fails, ``other`` is done instead."""
+        model = self.model
+        mine = model.layers[at.path].variables(model.role[at.me])
+        names = names or tuple(v.name for v in mine if v.kind in disks.STABLE)
+        if not model.world.power or not names:
+            return
+        done = [True]
+        keys = [model.key(at.path, name, at.me) for name in names]
+        self.effect(at.me, lambda: done.append(disks.sync(self, keys)))
+        if not done[-1]:
+            self.block(at, other)
 
     def send(self, at: Place, content: Any, receivers: frozenset[str]) -> None:
         """To all ``receivers``; if a crash falls here, to any part of them."""
@@ -387,10 +437,13 @@ class Way:
             raise Cut
 
 
+COUNTS = {"crash": "crashes", "power": "power failures", "wipe": "wipes"}
+
+
 def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
     """Whether something in ``body`` may be an effect; of what a layer is asked to do, anything."""
     return any(
-        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform)
+        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform | s.Sync)
         or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
         for each in inside(body)
     )

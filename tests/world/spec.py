@@ -514,6 +514,20 @@ class Atomic:
 
 
 @dataclass(frozen=True)
+class Sync:
+    """``sync v, w else { … }``; without names of all that is stable; ``other``: what is done where
+    it fails."""
+
+    names: tuple[str, ...] = ()
+    other: Block | None = None
+
+    @property
+    def text(self) -> str:
+        told = f"sync {', '.join(self.names)}".rstrip()
+        return told if self.other is None else f"{told} else {block(self.other)}"
+
+
+@dataclass(frozen=True)
 class Yield:
     @property
     def text(self) -> str:
@@ -589,7 +603,7 @@ class Run:
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Weigh | Either | Require | Flip
     | Perform
-    | Timer | Atomic | Yield | Skip | Ghost | Let | Var | SetVar | Run
+    | Timer | Atomic | Sync | Yield | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from tests.world import disks
+from tests.world.disks import STABLE
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
@@ -28,7 +30,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = ()
+        state["crashes"] = state["power failures"] = state["wipes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
@@ -52,7 +54,7 @@ def begin(model: Model) -> Callable[[Way], None]:
             for p in model.processes:
                 state["clock", p] = 0
         for p in model.processes:
-            start(way, p, {"state", "stable state", "shared state", "ghost state", GHOST_OF_ALL})
+            start(way, p, {"state", *STABLE, "shared state", "ghost state", GHOST_OF_ALL})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
@@ -77,6 +79,8 @@ def start(way: Way, p: str, kinds: set[str]) -> None:
             way.state[key] = variable.initial.value(at)
             if variable.chosen is not None:
                 way.state[key] = way.pick(sorted(variable.chosen.value(at)))
+            if variable.kind in STABLE:
+                disks.starts(way.state, key)
 
 
 def from_the_bottom(way: Way, p: str, event: str) -> Rests:
@@ -374,9 +378,14 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
             roles = model.world.recovering or model.roles
             if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
-        elif Way(model, state).may_crash(p):
+            continue
+        for how in Way(model, state).stops_of(p):
             promise = ("doom", p) if p in state["doomed"] else None
-            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p), promise)  # type: ignore[misc]
+            yield Step(f"{p} stops: {how}", _stops(p, how), promise)
+
+
+def _stops(p: str, how: str) -> Callable[[Way], None]:
+    return lambda way: way.crash(p, how)
 
 
 def _recovers(p: str) -> Callable[[Way], None]:
