@@ -122,7 +122,8 @@ def test_a_seq_that_is_appended_to_leaves_a_prefix(file: Path) -> None:
     for items, violated in (((True,), False), ((False,), True), ((False, True), True)):
         text = f"[{', '.join('true' if i else 'false' for i in items)}]"
         seen = s.Assign("done", s.equal(q, s.const(text, items)))
-        protocol = top(begins(SET_A, *appends), Handler(RECOVER, body=(seen,)), variables=log)
+        begun = begins(SET_A, s.Sync(("a",)), *appends)
+        protocol = top(begun, Handler(RECOVER, body=(seen,)), variables=log)
         assert is_violated(protocol, POWER, always(s.no(s.of("p", "done"))), file) is violated
 
 
@@ -220,13 +221,16 @@ def test_the_power_of_a_role_fails(file: Path) -> None:
 
 
 def test_stops_are_counted_apart(file: Path) -> None:
-    """Each kind has its own number: one power failure and one kill leave no second power
-    failure."""
-    numbers = (*FLAGS, Variable("k", "0..2", s.number(0), "stable state"))
-    k = s.var("k")
-    lost = Handler(RECOVER, body=(s.If(s.both(B, s.no(A)), (AGAIN,)),))
-    protocol = top(begins(SET_A), Handler(RECEIVE, "A", (), s.Bind("p"), body=(s.Skip(),)), lost,
-                   variables=numbers)  # fmt: skip
-    assert k.text == "k"
-    wanted = always(s.no(s.of("p", "done")))
-    assert not is_violated(protocol, replace(POWER, crash=1), wanted, file)
+    """Who counts how often it comes back sees as many stops as there may be of all kinds."""
+    number = Variable("k", "0..3", s.number(0), "stable synced state")
+    more = s.Assign("k", s.op("{} + 1", lambda x: x + 1, s.var("k")))
+    protocol = top(Handler(RECOVER, body=(more,)), variables=(*FLAGS, number))
+    fewer = always(s.no(s.at_least(s.of("p", "k"), s.number(2))))
+    for world, violated in (
+        (POWER, False),
+        (replace(POWER, power=2), True),
+        (replace(POWER, crash=1), True),
+        (replace(POWER, power=0, crash=1, wipe=1), True),
+        (replace(POWER, power=0, wipe=2), False),
+    ):
+        assert is_violated(protocol, world, fewer, file) is violated
