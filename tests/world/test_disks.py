@@ -16,7 +16,6 @@ from tests.world.compare import compared
 from tests.world.judge import explore, judge
 from tests.world.protocol import (
     CONDITION,
-    RECEIVE,
     RECOVER,
     REQUEST,
     Handler,
@@ -162,6 +161,17 @@ def test_after_a_power_failure_there_is_one_image(file: Path) -> None:
     """What a process finds when it is back is on its disk: it stays, also without ``sync``."""
     answers = Handler(RECOVER, body=(s.If(A, (TELL,)),))
     assert not is_violated(top(begins(SET_A), answers), replace(POWER, power=2), PROMISED, file)
+
+
+def test_what_the_power_took_does_not_come_back(file: Path) -> None:
+    once = Variable("b", "bool", s.FALSE, "stable synced state")
+    writes = Handler(CONDITION, guard=s.no(B), body=(SET_A, SET_B))
+    sees = Handler(RECOVER, body=(s.If(s.both(B, s.no(A)), (TELL,)),))
+    protocol = top(writes, sees, variables=(FLAGS[0], once))
+    gone = always(s.no(s.of("p", "a")), s.of("p", "told"))
+    for world in (replace(POWER, crash=1), replace(POWER, power=2)):
+        assert not is_violated(protocol, world, gone, file)
+        assert is_violated(protocol, world, always(s.no(s.of("p", "told"))), file)
 
 
 def test_a_lost_disk_is_as_it_was_at_first(file: Path) -> None:

@@ -10,7 +10,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import disks, role_bounds, stable_storage
+from checker.instantiate.faults import power, role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -69,7 +69,7 @@ def room(world: World, victim: Expr) -> Expr:
         return conj(left, world.may_fail(victim), role_bounds.may_stop(world, "crash", victim))
     of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in stops(world)]
     if len(of_kinds) == 1:
-        (left, of_role), = of_kinds
+        ((left, of_role),) = of_kinds
         return conj(left, world.may_fail(victim), of_role)
     return conj(disj(*(conj(*parts) for parts in of_kinds)), world.may_fail(victim))
 
@@ -164,9 +164,9 @@ def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, left: Block) ->
         way.extend(role_bounds.count_stop(world, kind, victim))
         way.extend(left)
         if kind == "power":
-            way.extend(disks.lose_power(world, victim))
+            way.extend(power.fail(world, victim))
         elif kind == "wipe":
-            way.extend(_wipe(world, victim))
+            way.extend(power.wipe(world, victim))
         ways.append(tuple(way))
         is_it = equal(which, ir.Const(which.type, index))
         rooms.append(conj(is_it, *_room_of(world, kind, bound, victim)))
@@ -176,32 +176,6 @@ def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, left: Block) ->
     for index, way_ in reversed(list(enumerate(ways[:-1]))):
         chosen = (ir.If(equal(which, ir.Const(which.type, index)), way_, chosen),)
     return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *chosen)
-
-
-def _wipe(world: World, victim: Expr) -> Block:
-    """Returns what gives the stable variables of ``victim`` their initial values again."""
-    found: list[ir.Stmt] = []
-    for instance in world.instances:
-        env = Env(world, instance, victim)
-        for role in instance.protocol.roles:
-            prefix = prefix_of(instance, role)
-            stable = [state for state in role.states if f"{prefix}{state.name}" in world.stored]
-            first: list[ir.Stmt] = []
-            for state in stable:
-                name = f"{prefix}{state.name}"
-                type_ = stable_storage.mine(world, name, victim).type
-                value: Expr = ir.Const(type_, default(type_))
-                if state.initial is not None:
-                    value = lower(state.initial, env, type_)
-                first.append(ir.Assign(stable_storage.target(world, name, victim), value))
-            for choice in role.choices:
-                if choice.name in [state.name for state in stable]:
-                    target = stable_storage.target(world, f"{prefix}{choice.name}", victim)
-                    first.extend(choose_initial(world, choice, target, env))
-            if first:
-                name = f"{prefix}{stable[0].name}"
-                found.extend(stable_storage.on_its_own(world, name, victim, tuple(first)))
-    return (*found, *disks.settle(world, victim))
 
 
 def _unmade(world: World, victim: Expr) -> Block:

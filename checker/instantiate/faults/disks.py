@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from checker.diagnostics import Span
+from checker.instantiate.protocol.expressions import state_name
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.stack import prefix_of
 from checker.instantiate.protocol.walk import nodes
@@ -26,7 +27,7 @@ from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, negation
 from checker.model.ir import TRUE, Block, EffectDef, EffectKind, Expr, Op, VariableKind
-from checker.model.types import BOOL, AtomT, IntT, MapT, SetT, TupleT, Type, default
+from checker.model.types import BOOL, AtomT, IntT, MapT, TupleT, Type, default
 
 DISK, BATCH = "@disk ", "@batch "
 """Prefixes of the variables that hold images, and those with a batch applied, by process."""
@@ -119,7 +120,7 @@ def _declare_sync(world: World, names: tuple[str, ...]) -> None:
         count = world.read(FAILURES)
         assert isinstance(count.type, IntT)
         more = ir.Apply(IntT(1, count.type.hi + 1), Op.ADD, (count, build.integer(1)))
-        fails = [ir.Assign(ir.Target(count.type, FAILURES, True), more)]
+        fails: list[ir.Stmt] = [ir.Assign(ir.Target(count.type, FAILURES, True), more)]
         fails += [s for name in names for s in _drop(world, name, self, TRUE)]
         _visible(world, f"{FAIL}{title}", (), fails)
 
@@ -198,7 +199,7 @@ def _disk_of(world: World, name: str) -> Disk | None:
 # ---- images -----------------------------------------------------------------------------------
 
 
-def _entry(world: World, prefix: str, disk: Disk, self: Expr) -> tuple[Expr, ir.Target]:
+def entry_of(world: World, prefix: str, disk: Disk, self: Expr) -> tuple[Expr, ir.Target]:
     """Returns what a variable about ``disk`` holds for ``self``, and it as a target."""
     name = f"{prefix}{disk.name}"
     whole = world.read(name)
@@ -257,11 +258,11 @@ def write(world: World, name: str, self: Expr, value: Expr, key: Expr | None = N
     disk = _disk_of(world, name)
     if disk is None:
         return ()
-    images, target = _entry(world, DISK, disk, self)
+    images, target = entry_of(world, DISK, disk, self)
     block, more = _apply(world, name, images, value, images, key)
     written: Block = (*block, ir.Assign(target, more))
     if disk.batched:
-        batch, of_batch = _entry(world, BATCH, disk, self)
+        batch, of_batch = entry_of(world, BATCH, disk, self)
         block, those = _apply(world, name, batch, value, _nothing(batch.type), key)
         together = (*block, ir.Assign(of_batch, those))
         written = (ir.If(_is_nothing(batch), written, together),)
@@ -269,14 +270,14 @@ def write(world: World, name: str, self: Expr, value: Expr, key: Expr | None = N
 
 
 def _begin(world: World, disk: Disk, self: Expr) -> Block:
-    images, _ = _entry(world, DISK, disk, self)
-    _, batch = _entry(world, BATCH, disk, self)
+    images, _ = entry_of(world, DISK, disk, self)
+    _, batch = entry_of(world, BATCH, disk, self)
     return (ir.Assign(batch, images),)
 
 
 def _end(world: World, disk: Disk, self: Expr) -> Block:
-    images, target = _entry(world, DISK, disk, self)
-    batch, of_batch = _entry(world, BATCH, disk, self)
+    images, target = entry_of(world, DISK, disk, self)
+    batch, of_batch = entry_of(world, BATCH, disk, self)
     image = ir.Local(build.element(images.type), fresh("_image"))
     add = ir.Assign(target, build.with_item(images, image))
     return (
@@ -301,13 +302,13 @@ def save_initial(world: World) -> Block:
         keys = _keys(world, disk.names[0])
         assert isinstance(keys, AtomT)
         for process in range(keys.first, keys.first + len(keys.labels)):
-            found.extend(_settle(world, disk, ir.Const(world.proc, process)))
+            found.extend(settle(world, disk, ir.Const(world.proc, process)))
     return tuple(found)
 
 
-def _settle(world: World, disk: Disk, self: Expr) -> Block:
+def settle(world: World, disk: Disk, self: Expr) -> Block:
     """Returns what makes the present values of ``self`` its only image."""
-    images, target = _entry(world, DISK, disk, self)
+    images, target = entry_of(world, DISK, disk, self)
     only = build.with_item(_nothing(images.type), _present(world, disk, self))
     kept = tuple(s for name in disk.names for s in _drop(world, name, self, ir.FALSE))
     return (ir.Assign(target, only), *kept)
@@ -319,7 +320,7 @@ def _settle(world: World, disk: Disk, self: Expr) -> Block:
 def _sync(world: World, name: str, self: Expr, value: Expr) -> Block:
     disk = _disk_of(world, name)
     assert disk is not None
-    images, target = _entry(world, DISK, disk, self)
+    images, target = entry_of(world, DISK, disk, self)
     block, those = _apply(world, name, images, value, _nothing(images.type))
     return (*block, ir.Assign(target, those))
 
@@ -339,14 +340,25 @@ def _drop(world: World, name: str, self: Expr, is_dropped: Expr) -> Block:
     return (ir.Assign(ir.Target(BOOL, variable, True, path), is_dropped),)
 
 
+def may_fail(world: World, at: Instance, node: object) -> bool:
+    """Tells whether ``node`` is a statement that may fail to sync."""
+    if FAILURES not in world.variables:
+        return False
+    if isinstance(node, typed.Assign):
+        target = node.target
+        while isinstance(target, typed.Part | typed.Entry):
+            target = target.base
+        if isinstance(target, typed.StateRef):
+            return is_synced(world, state_name(target, at))
+    return isinstance(node, typed.Sync)
+
+
 def is_synced(world: World, name: str) -> bool:
     """Tells whether each assignment to ``name`` is synced."""
     return any(name in disk.synced for disk in world.disks)
 
 
-def sync(
-    world: World, names: tuple[str, ...], self: Expr, otherwise: Block, span: Span
-) -> Block:
+def sync(world: World, names: tuple[str, ...], self: Expr, otherwise: Block, span: Span) -> Block:
     """Returns the effect of ``sync``, or, where it may fail, any of the two; ``otherwise``: what
     is done where it does."""
     if not world.disks or not names:
@@ -366,48 +378,3 @@ def sync(
         ir.Choose(fails.name, ir.Universe(BOOL), disj(negation(fails), room)),
         ir.If(fails, (failed, *otherwise), (done,)),
     )
-
-
-# ---- what stops a process ---------------------------------------------------------------------
-
-
-def lose_power(world: World, victim: Expr) -> Block:
-    """Returns what a power failure does to the disks of ``victim``: each turns out to hold one of
-    its images."""
-    found: list[ir.Stmt] = []
-    for disk in world.disks:
-        images, _ = _entry(world, DISK, disk, victim)
-        image = ir.Local(build.element(images.type), fresh("_image"))
-        left: list[ir.Stmt] = [ir.Choose(image.name, ir.Members(images, image.type), TRUE)]
-        for position, name in enumerate(disk.names):
-            value = image if len(disk.names) == 1 else build.item(image, position)
-            left.extend(_put(world, name, victim, value))
-        left.extend(_settle(world, disk, victim))
-        found.extend(_on_its_own(world, disk.names[0], victim, tuple(left)))
-    return tuple(found)
-
-
-def settle(world: World, victim: Expr) -> Block:
-    """Returns what makes the present values of ``victim`` the only image of each of its disks."""
-    found: list[ir.Stmt] = []
-    for disk in world.disks:
-        found.extend(_on_its_own(world, disk.names[0], victim, _settle(world, disk, victim)))
-    return tuple(found)
-
-
-def _entry_of(world: World, name: str, self: Expr) -> ir.Target:
-    return ir.Target(_of_process(world, name), name, True, (ir.Key(self, _keys(world, name)),))
-
-
-def _put(world: World, name: str, self: Expr, value: Expr) -> Block:
-    return (ir.Assign(_entry_of(world, name, self), value),)
-
-
-def _on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
-    """Returns ``block``, which uses ``process`` as a key of a variable, where it is a valid key."""
-    keys = _keys(world, name)
-    assert isinstance(keys, AtomT)
-    if keys == world.proc:
-        return block
-    ours = frozenset(range(keys.first, keys.first + len(keys.labels)))
-    return (ir.If(build.member(process, ir.Const(SetT(world.proc), ours)), block),)

@@ -13,7 +13,6 @@ from checker.model.build import conj, disj, member, negation
 from checker.model.ir import TRUE, Block, Expr, Op, VariableKind
 from checker.model.types import BOOL, IntT, SetT
 
-
 STOPS = {"crash": "crashes", "power": "power failures", "wipe": "lost disks"}
 """The kinds of stops, with their names."""
 COUNTS = {"crash": CRASHES, "power": POWER_FAILURES, "wipe": WIPES}

@@ -132,6 +132,15 @@ def target(world: World, name: str, self: Expr) -> ir.Target:
     return ir.Target(variable.type.value, name, True, (ir.Key(self, variable.type.key),))
 
 
+def put(world: World, name: str, process: Expr, value: Expr) -> Block:
+    """Returns what gives a variable of ``process`` a value, as one that a crash leaves."""
+    now = target(world, name, process)
+    found = (ir.Assign(now, value),)
+    if f"{LEFT}{name}" not in world.variables:
+        return found
+    return (*found, ir.Assign(ir.Target(now.type, f"{LEFT}{name}", True, now.path), value))
+
+
 def variable_of(effect: str) -> str | None:
     """Returns the variable that an effect assigns; ``None`` for other effects."""
     for prefix in (STORE, STORE_ENTRY, ASSIGN):

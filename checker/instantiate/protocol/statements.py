@@ -45,7 +45,8 @@ class Root(Struct, frozen=True):
     """One event at the process ``self`` and all that is executed in its transition.
 
     ``running``: the handlers that have begun and not ended, outermost first.  ``follows``: whether
-    anything in this transition follows what is being lowered; ``together``: that is in an ``atomic`` block.
+    anything in this transition follows what is being lowered; ``together``: it is in an ``atomic``
+    block.
     """
 
     world: World

@@ -291,7 +291,8 @@ class Handler(Struct, frozen=True):
 
 class StateDecl(Struct, frozen=True):
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
-    ``stable``: it survives a crash; ``synced``: each assignment is synced at once; ``ghost``: nothing that happens depends on it."""
+    ``stable``: it survives a crash; ``synced``: each assignment is synced at once; ``ghost``:
+    nothing that happens depends on it."""
 
     name: str
     type: Type

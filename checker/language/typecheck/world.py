@@ -15,7 +15,18 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut", "power", "wipe", "sync")
+FAULTS = (
+    "crash",
+    "recover",
+    "omission",
+    "byzantine",
+    "partition",
+    "pause",
+    "cut",
+    "power",
+    "wipe",
+    "sync",
+)
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")

@@ -41,7 +41,6 @@ TOLD = (
 """The kinds of events that the title of a step mentions."""
 
 
-
 class Seat(Struct, frozen=True):
     """A mark of a step on a lane, with its labels.  ``cut``: a crash inside it."""
 
