@@ -386,7 +386,7 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
                 )
                 yield "an assignment, or an `atomic` block, is on disk as a whole or not at all"
             if check.sync is not None:
-                yield "a `sync` that fails is told once; the next one of the same value does nothing"
+                yield "a `sync` that fails is told once; the next one of the value does nothing"
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 

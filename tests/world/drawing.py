@@ -88,7 +88,7 @@ class Draw:
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
         draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
-        for kind in ("crash", "byzantine", "omission", "pause"):
+        for kind in ("crash", "power", "wipe", "byzantine", "omission", "pause"):
             if self.has(kind):
                 roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
                 of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
@@ -121,6 +121,9 @@ class Draw:
         return World(
             n=0 if self.has("roles") else 2,
             crash=draw.choice((1, 1, 1 if detector else 2)) if self.has("crash") else 0,
+            power=int(self.has("power")),
+            wipe=int(self.has("wipe")),
+            sync=int(self.has("failing_sync")),
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
@@ -205,7 +208,8 @@ class Draw:
     def kept(self, variable: Variable) -> Variable:
         """On disk, now and then, if that is a feature."""
         if self.has("stable") and self.chance(60):
-            return replace(variable, kind="stable state")
+            synced = self.has("synced") and self.chance(40)
+            return replace(variable, kind="stable synced state" if synced else "stable state")
         return variable
 
     def shared_out(self, handler: Handler) -> Handler:
@@ -296,6 +300,12 @@ class Draw:
     def calls_yield(self) -> bool:
         """Whether calls stand at the top level only, as who is called may yield."""
         return self.has("yield") or self.has("yield_below")
+
+    @property
+    def reaches_layers(self) -> bool:
+        """Whether a block would store in several layers together, which can't be where the power
+        fails."""
+        return self.has("power") and self.has("layer")
 
     def branched(self, body: s.Block) -> s.Block:
         """``body``, which knows ``m`` and ``got``, with a choice or a loop in it."""
@@ -540,7 +550,7 @@ class Draw:
         said = self.saying(payload, who, layered=not self.calls_yield)
         late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
         inner: s.Block = (said, once) if late else (once, said)
-        if self.has("atomic") and self.chance(50):
+        if self.has("atomic") and not self.reaches_layers and self.chance(50):
             inner = (s.Atomic(inner),)
         position = self.random.randrange(len(block) + 1)
         return (*block[:position], s.If(s.no(s.var(flag)), inner), *block[position:])
@@ -562,6 +572,8 @@ class Draw:
             ]
         if self.has("perform") or self.has("idempotent"):
             found += [self.act] * 3
+        if self.has("sync"):
+            found += [lambda: s.Sync(), lambda: s.Sync((), (s.Assign("flag", s.TRUE),))]
         if self.consensus:
             found.append(self.proposal)
         if self.has("named_timer"):
@@ -576,6 +588,8 @@ class Draw:
     def dressed(self, block: s.Block) -> s.Block:
         """``block`` with some of its statements inside of loops, choices and the like."""
         for feature in ("atomic", "for", "while", "choose", "chance", "either", "flip", "require"):
+            if feature == "atomic" and self.reaches_layers:
+                continue
             if self.has(feature) and self.chance(45):
                 block = self.wrapped(feature, block)
         return block
@@ -640,7 +654,8 @@ WORDS = {
     "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
-    "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
+    "perform": "perform", "idempotent": "idempotent", "stable": "stable ",
+    "sync": "sync", "synced": "stable synced",
     "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""

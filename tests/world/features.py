@@ -8,7 +8,7 @@ from itertools import combinations
 
 FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
-    "between_handlers",
+    "between_handlers", "power", "wipe", "failing_sync",
 )  # fmt: skip
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
@@ -17,7 +17,7 @@ EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
     "counted", "quorum", "may",
 )  # fmt: skip
-STATE = ("stable", "shared", "chosen", "two_clients")
+STATE = ("stable", "sync", "synced", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
 LIMITS = ("bound", "role_faults", "inputs", "budget")
@@ -44,6 +44,11 @@ NEEDS = {
     "recover": ("crash",),
     "recovers": ("recover",),
     "stable": ("recover",),
+    "power": ("stable",),
+    "wipe": ("stable",),
+    "sync": ("power",),
+    "synced": ("power",),
+    "failing_sync": ("sync",),
     "between_handlers": ("crash",),
     "P": ("crash",),
     "eventually P": ("crash",),
@@ -86,6 +91,7 @@ APART = (
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
     *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
+    {"pause", "failing_sync"},  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
@@ -98,7 +104,8 @@ APART = (
 
 
 LARGE = {
-    *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "byzantine", "family",
+    *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "power", "byzantine",
+    "family",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 

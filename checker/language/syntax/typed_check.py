@@ -223,9 +223,9 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens, the
-    power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links that
-    may be cut; ``links``: the kinds as written, the perfect one
+    said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
+    the power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links
+    that may be cut; ``links``: the kinds as written, the perfect one
     where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
     (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
     ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no

@@ -16,17 +16,9 @@ from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
 FAULTS = (
-    "crash",
-    "recover",
-    "omission",
-    "byzantine",
-    "partition",
-    "pause",
+    "crash", "power", "wipe", "recover", "sync", "omission", "byzantine", "partition", "pause",
     "cut",
-    "power",
-    "wipe",
-    "sync",
-)
+)  # fmt: skip
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
