@@ -183,7 +183,7 @@ class Builder:
 
     def _make_sync(self, tree: Any) -> ast.Sync:
         *names, otherwise = map(self._build, tree.children)
-        return ast.Sync(names[0] if names else (), otherwise, self._span(tree))
+        return ast.Sync(names[0] if names else (), otherwise or (), self._span(tree))
 
     # ---- by hand: declarations and checks -----------------------------------------------------
 

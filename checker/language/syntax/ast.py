@@ -349,11 +349,10 @@ class Atomic(Struct, frozen=True):
 
 
 class Sync(Struct, frozen=True):
-    """``sync v, w else { … }``; ``names``: empty where it is about all stable state; ``otherwise``:
-    ``None`` where nothing is said of a failure."""
+    """``sync v, w else { … }``; ``names``: empty where it is about all stable state."""
 
     names: tuple[Name, ...]
-    otherwise: Block | None
+    otherwise: Block
     span: Span
 
 
@@ -400,7 +399,7 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return then, otherwise
         case Loop(body=body) | Atomic(body=body):
             return (body,)
-        case Sync(otherwise=tuple() as otherwise):
+        case Sync(otherwise=otherwise):
             return (otherwise,)
         case Either(alternatives, _):
             return tuple(body for _, body in alternatives)

@@ -257,7 +257,7 @@ def _sync(stmt: ast.Sync, scope: Scope) -> Stmt:
         for name in {name.text: name for name in written}.values()
         if name.text in known
     )
-    return typed.Sync(states, block(stmt.otherwise or (), scope), stmt.span)
+    return typed.Sync(states, block(stmt.otherwise, scope), stmt.span)
 
 
 # ---- messages and calls -----------------------------------------------------------------------
