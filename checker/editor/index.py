@@ -378,6 +378,10 @@ class _Index:
             self._any(guard)
             self._block(body)
 
+    def _sync(self, node: ast.Sync) -> None:
+        self._all(node.names)
+        self._block(node.otherwise)
+
     def _let(self, node: ast.Let) -> None:
         self._any(node.value)
         self._pattern(node.pattern)
@@ -430,6 +434,7 @@ _SPECIAL: dict[type, Callable[[_Index, Any], None]] = {
     ast.Loop: _Index._loop,
     ast.If: _Index._if,
     ast.Either: _Index._either,
+    ast.Sync: _Index._sync,
     ast.Let: _Index._let,
     ast.Var: _Index._var,
     ast_items.Definition: _Index._with_fields,

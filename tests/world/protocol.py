@@ -240,12 +240,13 @@ class Question:
 class World:
     """The clauses of a check. ``crash``: how often one is killed; ``partition``, ``pause`` -1: any
     number of times; ``cuts``: who sends, who receives (both empty: either) and how often, as of
-    ``partition``; ``rules``: the links from one role to another, where they are not like the others; ``early``: timeouts that
-    come too early, at most; ``clients``: what each asks for, or those of which one is drawn at
-    first; ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds
-    of faults, each with a role and its bound; the other roles do not have those that are
-    ``alone``; ``recovering``: the roles that come back, if not all; ``budget``: how often the
-    condition called ``acts`` is taken at most, by all, or (``each``) by each process."""
+    ``partition``; ``rules``: the links from one role to another, where they are not like the
+    others; ``early``: timeouts that come too early, at most; ``clients``: what each asks for, or
+    those of which one is drawn at first; ``limit``: what is so in all states from which anything
+    follows; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not
+    have those that are ``alone``; ``recovering``: the roles that come back, if not all;
+    ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
+    each process."""
 
     n: int = 2
     crash: int = 0

@@ -22,7 +22,7 @@ from checker.records import fields, is_record
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
-OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic)
+OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic, ast.Sync)
 """The statements besides these that bind no name."""
 
 WEAKER = {">": ">=", "<": "<="}
@@ -267,7 +267,7 @@ def _blocks(body: ast.Block) -> Iterator[ast.Block]:
         match node:
             case ast.If(then=then, otherwise=otherwise):
                 yield from (then, otherwise)
-            case ast.Loop(body=body) | ast.Atomic(body=body):
+            case ast.Loop(body=body) | ast.Atomic(body=body) | ast.Sync(otherwise=body):
                 yield body
             case ast.Either(alternatives):
                 yield from (block for _, block in alternatives)

@@ -158,6 +158,9 @@ _WORDS = {
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",
+    "SYNCED": "`synced`",
+    "_SYNC": "`sync`",
+    "_SYNC_ALL": "`sync`",
     "ALL_OF": "`all` and a role",
     "GENERIC": "`set`",
     "SEQUENCE": "`seq`",
@@ -202,7 +205,7 @@ _KEYWORDS = (
     "import indication init interface invariant links may message object operation perform "
     "procedure property protocol prove receive record recover request require requires return "
     "returns role scenario send shared skip "
-    "stable start state timeout timing type union upon uses var view when while yield"
+    "stable start state sync synced timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"
