@@ -21,6 +21,17 @@ OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, Mark
 """Marks whose third argument is the message that the step is about."""
 
 
+_HAPPENS = {
+    MarkKind.CRASH: ev.Crashed,
+    MarkKind.POWER: ev.PowerFailed,
+    MarkKind.WIPE: ev.DiskLost,
+    MarkKind.RECOVER: ev.Recovered,
+    MarkKind.PAUSE: ev.Paused,
+    MarkKind.RESUME: ev.Resumed,
+}
+"""What happens to a process, and nothing more is said of it."""
+
+
 def trace_events(
     system: TransitionSystem, events: Iterable[interpreter.Event]
 ) -> tuple[Event, ...]:
@@ -89,18 +100,15 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Indicated(_call(info, rest), **who)
         case MarkKind.DETECT:
             return ev.OracleIndicated(_call(info, rest), **who)
-        case MarkKind.CRASH:
-            return ev.Crashed(**who)
-        case MarkKind.POWER:
-            return ev.PowerFailed(**who)
-        case MarkKind.WIPE:
-            return ev.DiskLost(**who)
-        case MarkKind.RECOVER:
-            return ev.Recovered(**who)
-        case MarkKind.PAUSE:
-            return ev.Paused(**who)
-        case MarkKind.RESUME:
-            return ev.Resumed(**who)
+        case (
+            MarkKind.CRASH
+            | MarkKind.POWER
+            | MarkKind.WIPE
+            | MarkKind.RECOVER
+            | MarkKind.PAUSE
+            | MarkKind.RESUME
+        ):
+            return _HAPPENS[info.kind](**who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
         case MarkKind.STORE:

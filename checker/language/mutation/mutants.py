@@ -20,6 +20,9 @@ from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
 from checker.records import fields, is_record
 
+_STABLE = re.compile(r"stable(\s+synced)?")
+"""The words of a declaration of what is stable."""
+
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
 OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic, ast.Sync)
@@ -104,7 +107,9 @@ def _changes(source: Source, protocol: ast_items.Protocol) -> Iterator[Change]:
         match item:
             case ast_items.State(stable=True, span=span):
                 start, _ = source.bounds(span)
-                edit = Edit(start, start + len("stable"), "")
+                words = _STABLE.match(source.at(span))
+                assert words is not None
+                edit = Edit(start, start + words.end(), "")
                 yield "volatile", span.line, f"not stable: {source.quoted(span)}", [edit]
             case ast_items.Handler():
                 label = f"no handler `{item.label}`"
