@@ -27,9 +27,11 @@ from checker.instantiate.world import (
     NETWORK,
     OMITTING,
     PENDING,
+    POWER_FAILURES,
     SPLIT,
     SPLITS,
     WAITING,
+    WIPES,
     is_cut,
 )
 from checker.model import dump, ir
@@ -192,6 +194,16 @@ class _Telling(Struct, frozen=True):
             f"the fault budget is used up (at most {_times(self.bound(expr), 'crash', 'crashes')})"
         )
 
+    def power_failures(self, expr: Expr) -> str:
+        most = _times(self.bound(expr), "power failure", "power failures")
+        return f"the fault budget is used up (at most {most})"
+
+    def wipes(self, expr: Expr) -> str:
+        return (
+            "the fault budget is used up"
+            f" (at most {_times(self.bound(expr), 'lost disk', 'lost disks')})"
+        )
+
     def omitting(self, expr: Expr) -> str:
         if not self.bound(expr):
             return ""
@@ -339,6 +351,8 @@ def _is_quantified(negation: Expr) -> bool:
 _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     CRASHED: _Telling.crashed,
     CRASHES: _Telling.crashes,
+    POWER_FAILURES: _Telling.power_failures,
+    WIPES: _Telling.wipes,
     OMITTING: _Telling.omitting,
     SPLITS: _Telling.splits,
     SPLIT: _Telling.split,
