@@ -117,7 +117,7 @@ def almost_surely(
 
 
 def witness(graph: ProcessGraph, target: Target) -> Witness | None:
-    """Returns a path from an initial state to the target; ``None`` if there is none."""
+    """Returns a path from an initial state to the target; ``None`` if the target is unreachable."""
     closure = graph.reaching(target.states, target.part)
     place = {state: i for i, state in enumerate(closure.queue)}
     starts = [state for state in graph.process.initial if state in place]

@@ -286,7 +286,7 @@ class Supervisor:
             now = None if self._now is None else pickle.loads(self._now)
             found = int(call(*given, known, now, why)) or code
             sys.stdout.flush()
-            return found
+            return code if code == BUG else found
         except Exception as problem:
             return say_problem(problem)
 

@@ -170,7 +170,7 @@ class Resolver:
             if kind in MESSAGES:
                 name, patterns = self._message(row, kind)
             elif kind in (MarkKind.CRASH, MarkKind.RECOVER):
-                name, patterns = "", self._plain(row, kind)
+                name, patterns = "", self._crash_or_recovery(row, kind)
             elif kind is MarkKind.PERFORM:
                 name, patterns = "", tuple(self._act(row))
             else:
@@ -179,7 +179,7 @@ class Resolver:
         except NoValue as problem:
             raise self._wrong(row, str(problem)) from None
 
-    def _plain(self, row: Row, kind: MarkKind) -> tuple[EventPattern, ...]:
+    def _crash_or_recovery(self, row: Row, kind: MarkKind) -> tuple[EventPattern, ...]:
         kinds = STOPS if kind is MarkKind.CRASH else {kind}
         marks = [mark for each in sorted(kinds) for mark in self._of_kind.get(each, [])]
         if not marks:

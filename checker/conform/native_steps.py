@@ -116,7 +116,7 @@ class NativeSteps:
                 continue
             events = known.get(code)
             if events is None:
-                events = self._decoded(code)
+                events = self._decode_step(code)
             who = self._first[code]
             if who is not None:
                 at, items = cursors[who], self._items[who]
@@ -148,7 +148,9 @@ class NativeSteps:
         """Returns a state as the interpreter has it."""
         return self._stepper.unpack(state)[:-1]
 
-    def _decoded(self, code: int) -> tuple[Event, ...]:
+    def _decode_step(self, code: int) -> tuple[Event, ...]:
+        """Returns the events of a step, and keeps of it the number of its faults, the events that
+        logs may have, and the timeline that must say its first event next, if one must."""
         value = decode(self._type, code)
         assert isinstance(value, tuple)
         events = [

@@ -111,9 +111,8 @@ def entries(system: TransitionSystem, voice: Voice, fact: Fact) -> Iterator[tupl
 
 
 def read_when_down(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> str:
-    """Returns what is to be known of state that the violated parts of ``prop`` read of processes
-    that are down at the end of ``trace``; empty where they read none, or also ask whether the
-    process is down."""
+    """Returns a hint on the state of crashed processes that the violated parts of ``prop`` read at
+    the end of ``trace``; empty where they read none, or also ask whether the process is down."""
     down = {fate.process for fate in trace.fates if fate.crashed}
     found = facts(system, prop, run) if down else ()
     if not found:

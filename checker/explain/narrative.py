@@ -338,7 +338,7 @@ def _failed_syncs(trace: Trace) -> Iterator[str]:
 
 
 def _pauses(trace: Trace) -> Iterator[str]:
-    """Yields who paused, and when it did its next step."""
+    """Yields a sentence for each pause: the process, and the step at which it went on."""
     for step, event in _events(trace, ev.Paused):
         who = event.process
         later = (s.number for s in trace.steps if s.number > step.number and s.process == who)

@@ -44,7 +44,7 @@ PLURAL = {
 """The verbs for how processes stand, of one and of several."""
 
 FROM = " from "
-"""What stands before the sender of a message."""
+"""The word between a message and its sender."""
 
 SHORTEST = 8
 """Two clauses of no more words are joined by `and`."""

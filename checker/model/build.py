@@ -180,6 +180,14 @@ def item(base: Expr, position: int) -> Expr:
     return ir.Item(base.type.items[position], base, position)
 
 
+def one_more(count: Expr) -> ir.Stmt:
+    """Returns the statement that adds 1 to a variable that counts from 0; a guard keeps it within
+    its type."""
+    assert isinstance(count, ir.Read) and isinstance(count.type, IntT)
+    more = Apply(IntT(1, count.type.hi + 1), Op.ADD, (count, integer(1)))
+    return ir.Assign(ir.Target(count.type, count.variable, True), more)
+
+
 def with_item(collection: Expr, value: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """Returns ``collection`` with ``value`` in it: a dense set, or a bag that represents a large
     set."""
@@ -268,8 +276,11 @@ def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
 
 
 def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
-    """Rewrites a bag or (large) set display to insertions into the empty bag, another set to the
-    large set of its members."""
+    """Returns ``expr`` as a bag, or as the bag that represents a large set.
+
+    The items of a display (a bag's is ``Op.SEQ``) are inserted one by one; a set becomes the bag of
+    its members; anything else is returned as it is.
+    """
     if isinstance(expr.type, SetT) and not (isinstance(expr, Apply) and expr.op is Op.SET):
         bound = ir.Local(expr.type.item, fresh("_x"))
         domain = ir.Members(expr, expr.type.item)

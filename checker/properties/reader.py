@@ -32,7 +32,7 @@ class Reader(Struct, frozen=True):
         world = self.world
         match expr:
             case typed.Correct(_, kind, process, _):
-                return self._standing(kind, lower(process, env))
+                return self._fault_status(kind, lower(process, env))
             case typed.History(_, _, op, owner, _):
                 return self._mine(f"@history.{op}", owner, env)
             case typed.Operation(_, "in", (item, typed.History() as history), _):
@@ -65,8 +65,12 @@ class Reader(Struct, frozen=True):
             case _:
                 raise refuse("N210", "this is not allowed here", expr.span)
 
-    def _standing(self, kind: str, process: Expr) -> Expr:
-        """Lowers whether a process is correct, faulty by now, or down now."""
+    def _fault_status(self, kind: str, process: Expr) -> Expr:
+        """Lowers whether a process is correct, faulty by now, or down now.
+
+        The last two are about the present state; ``correct`` is whatever this reader was given, so
+        ``faulty`` need not be its negation.
+        """
         match kind:
             case "correct":
                 return self.correct(process)

@@ -257,7 +257,7 @@ class _Proving:
         for _ in range(ATTEMPTS):
             counting.asking.seconds = self._query()
             decision = counting.decide(question)
-            self._count(question, decision)
+            self._record_decision(question, decision)
             match decision.outcome:
                 case Outcome.PROVED:
                     self._add_proved(question, excluded)
@@ -302,7 +302,8 @@ class _Proving:
             seconds = time.monotonic() - self.started
             self.listener(Progress(0, 0, 0, seconds, 0, phase=f"z3: {phase}"))
 
-    def _count(self, question: Question, decision: Decision) -> None:
+    def _record_decision(self, question: Question, decision: Decision) -> None:
+        """Records ``decision``, with the queries and the seconds of earlier attempts added."""
         before = self.decisions.get(question.property)
         if before is not None:
             decision = replace(

@@ -243,7 +243,7 @@ class Cut(World, frozen=True, tag="cut"):
 
 
 class CutHealed(World, frozen=True, tag="mend"):
-    """What was cut between two processes is open again; ``one_way``: as of :class:`Cut`."""
+    """A link that was cut, or one way of it, is open again; ``one_way`` as in :class:`Cut`."""
 
     first: str
     second: str

@@ -1,4 +1,4 @@
-"""What was read from a log of a real run, for a report."""
+"""The contents of a log of a real run, for a report."""
 
 from __future__ import annotations
 

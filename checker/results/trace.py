@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, get_args
 from msgspec import Meta, Struct, field
 
 from checker.diagnostics.english import count, listing
-from checker.model.ir import VariableKind
+from checker.model.ir import VariableKind as VariableKind
 from checker.results.domains import Natural, OneOf, Sha256
 from checker.results.events import At, Effect, Event, Forged, Received
 from checker.results.origin import Origin
@@ -247,9 +247,8 @@ class Claim(Struct, frozen=True):
 
 
 class Obligation(Struct, frozen=True):
-    """An obligation, to be met eventually: the step that opened it, the one that met it, and the
-    first one after which nothing can meet it any more; ``None`` if there is none (or it is not
-    known)."""
+    """A liveness obligation: the step that opened it, the step that met it, and the first step
+    after which it can't be met any more; ``None`` if there is none (or it is not known)."""
 
     text: str
     opened: Natural

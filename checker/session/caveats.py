@@ -459,7 +459,7 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
 
 
 def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
-    """Yields what a pause does not reach."""
+    """Yields notes on where no process pauses."""
     clocks = check.timing is not None and check.timing.kind == "clocks"
     if clocks and not check.pausing:
         yield "time waits until an expired timer is handled: `faults pause` lets it go on"

@@ -233,7 +233,7 @@ class _Telling(Struct, frozen=True):
         return f"the way from {source} to {to} is cut"
 
     def _ends(self, expr: Expr) -> list[str]:
-        """Returns who receives and who sends, of a condition that a way is not cut."""
+        """Returns the receiver and the sender in the condition that a way is not cut."""
         assert isinstance(expr, Apply) and isinstance(expr.args[0], Apply)
         to, lost = expr.args[0].args
         assert isinstance(lost, ir.Index)

@@ -140,7 +140,7 @@ def _loop_problem(
 def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     """Explains why ``claim`` is false of the execution; empty where it is true."""
     if claim.what == "it":
-        return _of_run(session, played, claim.word)
+        return _why_false_of_run(session, played, claim.word)
     system, states = session.system, played.states
     parts = system.parts_of(claim.what)
     safe = [prop for prop in parts if prop.kind is PropertyKind.INVARIANT]
@@ -193,7 +193,8 @@ def _outcome_text(fate: ProcessOutcome) -> str:
     return f"{fate.process} indicated {listing(fate.deliveries) or 'nothing'}{down}"
 
 
-def _of_run(session: SteppingSession, played: Played, word: str) -> str:
+def _why_false_of_run(session: SteppingSession, played: Played, word: str) -> str:
+    """Returns why ``it WORD`` is false of the run; empty where it is true."""
     ends = played.loop is None and session.ends()
     if word == "fails":
         return "" if session.faults() else "no possible next step meets an error"

@@ -19,9 +19,9 @@ LADDERS = gallery_chapters().ladders
 
 def _named_in_readme() -> dict[str, list[str]]:
     """The checks in the tables of rules, by the title of their section."""
-    text = (LIBRARY / "replication" / "README.md").read_text(encoding="utf-8")
     found: dict[str, list[str]] = {}
-    for section in text.split("\n## ")[1:]:
+    texts = [(LIBRARY / f / "README.md").read_text("utf-8") for f in ("replication", "incidents")]
+    for section in (section for text in texts for section in text.split("\n## ")[1:]):
         title, in_rules = section.partition("\n")[0], False
         for line in section.splitlines():
             in_rules = line.startswith("|") and (in_rules or line.startswith("| rule |"))

@@ -76,14 +76,14 @@ def explore(
     native code can't take the system.
     """
     started, image = time.monotonic(), build(system, plan)
-    with running(system, image, limits, cluster, folder, listener, started) as run:
+    with opened_run(system, image, limits, cluster, folder, listener, started) as run:
         outcome = run.result(commit_every, all_states)
         answer = finalize(NAME, run.as_explored(outcome))
         return replace(answer, remarks=(*answer.remarks, *run.remarks))
 
 
 @contextmanager
-def running(
+def opened_run(
     system: TransitionSystem,
     image: KernelImage,
     limits: Limits,
@@ -92,8 +92,10 @@ def running(
     listener: Listener | None,
     started: float,
 ) -> Iterator[SparkRun]:
-    """Opens a session for a run in ``folder`` that has ``started``; raises what :func:`explore`
-    does."""
+    """Yields the run in ``folder``, which began at ``started``, on an open session, or without one
+    (``session`` is ``None``) where the time limit comes first; the kernel is built meanwhile.
+
+    Raises what :func:`explore` does."""
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         pool.submit(kernel_of, image)  # while Java starts
         session = enter_session(stack, cluster, folder, limits, started)

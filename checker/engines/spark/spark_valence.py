@@ -35,7 +35,7 @@ from checker.engines.native.sharding.valence_steps import Row, ValenceContext
 from checker.engines.native.valence.native_valence import searched_system
 from checker.engines.native.valence.state_words import Ranges
 from checker.engines.native.valence.undecided_runs import UndecidedRuns, levels_of
-from checker.engines.spark.driver import SparkRun, running
+from checker.engines.spark.driver import SparkRun, opened_run
 from checker.engines.spark.engine import NAME
 from checker.engines.spark.job import RunOutcome
 from checker.engines.spark.residual_graph import ResidualGraph
@@ -60,7 +60,9 @@ def valence(problem: ValenceProblem, listener: Listener | None) -> ValenceGraph:
     try:
         folder = kept.open(by.system, image)
         cluster = options.cluster or Cluster(HERE)
-        with running(by.system, image, options.limits, cluster, folder, listener, started) as run:
+        with opened_run(
+            by.system, image, options.limits, cluster, folder, listener, started
+        ) as run:
             outcome = run.result(all_states=True)
             return SparkValence(problem, by, run, outcome, kept)
     except BaseException:

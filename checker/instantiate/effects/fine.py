@@ -95,7 +95,8 @@ def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
 
 
 def put_off(world: World, emit: ir.Emit) -> Block:
-    """Returns what appends ``emit`` to the queue of its process, with its present arguments."""
+    """Returns the statement that appends ``emit``, with the values of its arguments, to the queue
+    of its process."""
     effect = world.effects[emit.effect]
     process, *given = emit.args
     mine, target = _queue(world, process)

@@ -157,10 +157,7 @@ def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, left: Block) ->
     rooms: list[Expr] = []
     for index, (kind, bound) in enumerate(kinds):
         name = role_bounds.COUNTS[kind]
-        count = world.read(name)
-        more = ir.Apply(IntT(1, bound + 1), ir.Op.ADD, (count, build.integer(1)))
-        way = [_mark_of(world, kind, victim), down]
-        way.append(ir.Assign(ir.Target(count.type, name, True), more))
+        way = [_mark_of(world, kind, victim), down, build.one_more(world.read(name))]
         way.extend(role_bounds.count_stop(world, kind, victim))
         way.extend(left)
         if kind == "power":

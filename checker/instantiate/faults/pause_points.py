@@ -54,18 +54,18 @@ GOING_ON = "go on"
 """The name of the action by which a paused process goes on."""
 
 _NO_STOP = frozenset((EffectKind.ASSIGN, EffectKind.GHOST))
-"""The kinds of effects that belong to what is before them."""
+"""The kinds of effects that belong to the effect before them."""
 
 
 def declare(world: World) -> None:
-    """Declares the effects of timers, and the queue of what is still to come."""
+    """Declares the effects of timers, and the queue of pending effects."""
     if world.may_pause:
         timing.declare_effects(world)
         fine.declare(world)
 
 
 def resume(world: World) -> None:
-    """Drafts the step by which a paused process goes on with what was still to come."""
+    """Drafts the step by which a paused process goes on with its pending effects."""
     if not world.may_pause or PENDING not in world.variables:
         return
     self = ir.Local(world.proc, fresh("self"))
@@ -120,14 +120,16 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
     for index, (process, body) in enumerate(starts):
         if _may_stop(world, body, body):
             world.starts[index] = (process, _start(world, index, body))
+    without_end = world.check.pauses is None  # of some processes, whatever bounds others have
+    if without_end:
+        world.drafts += [twin for draft in drafts for twin in _caught_up(world, draft)]
+    takes_steps = list(world.drafts)
     for draft in drafts:
-        if not pauses.counts(world):
-            world.drafts += _caught_up(world, draft)
         action = draft.action
         whole = action.name.endswith(CRASHING) or not _may_stop(world, action, action.body)
         if draft.process is not None and not whole:
             world.drafts.append(_pausing_variant(world, draft, draft.process))
-    pauses.end_lateness(world, drafts)
+    pauses.end_lateness(world, takes_steps)
 
 
 def _caught_up(world: World, draft: Draft) -> list[Draft]:
@@ -158,7 +160,8 @@ def _stops_before(world: World, emit: ir.Emit) -> bool:
 
 
 def _may_stop(world: World, handler: object, body: Block) -> bool:
-    """Tells whether ``handler`` may stop in its ``body``: not where it uses what others change."""
+    """Tells whether a pause may fall inside ``body`` of ``handler``: not where the handler uses
+    what other processes change."""
     for node in nodes(handler):
         match node:
             case ir.Read(_, name) | ir.Target(_, name, True):
@@ -225,12 +228,13 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
         *_matters(world, process, matters),
         ir.Assume(conj(stop.stopped, matters)),
         *stop.left.after(),
-        *pauses.use(world, process),
+        *pauses.spend(world, process),
     )
 
 
 def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
-    """Returns what sets ``matters`` to whether the pause can be told from one elsewhere."""
+    """Returns statements that set ``matters`` to whether an observer could tell the pause from one
+    at another point."""
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     some = negation(equal(build.size(queue), build.integer(0)))
@@ -269,7 +273,7 @@ class _Stop(Struct, frozen=True):
     left: Left
 
     def at(self, emit: ir.Emit) -> Block:
-        """Returns ``emit``, or, where the process has paused before it, what puts it off."""
+        """Returns ``emit``, or, after the pause, the statement that appends it to the queue."""
         noted = () if self.some is None else (_set(self.some),)
         happens = (emit, *self.left.note_assignment(emit), *noted)
         either = ir.If(self.stopped, fine.put_off(self.world, emit), happens)

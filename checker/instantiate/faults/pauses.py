@@ -1,7 +1,7 @@
-"""Models pauses: a process stops for as long as it takes, and goes on.
+"""Models pauses: a process stops for an arbitrary time, and goes on.
 
-A garbage collection, a scheduler or a virtual machine that moves stops a process anywhere.  A
-paused process is correct: it keeps its state and its messages, and it goes on eventually.  So
+A garbage collection, a scheduler or the migration of a virtual machine may stop a process anywhere.
+A paused process is correct: it keeps its state and its messages, and it goes on eventually.  So
 between handlers a pause matters only to clocks, which otherwise wait until an expired timer is
 handled (Dwork, Lynch and Stockmeyer 1988: the relative speed of processes is unbounded, however
 good their clocks are).  A clock may tick while its process has an expired timer if the process is
@@ -31,7 +31,7 @@ LATE, PAUSES = "@late", "@pauses"
 
 
 def declare(world: World) -> None:
-    """Declares the counts of pauses, and who is late.
+    """Declares the counters of pauses, and the set of late processes.
 
     Raises :class:`SpecError` (C026) in lock step, where rounds wait for every process.
     """
@@ -50,7 +50,7 @@ def declare(world: World) -> None:
 
 
 def counts(world: World) -> list[tuple[str, str, int]]:
-    """Returns what counts pauses: the variable, the role (empty: of all), and the bound."""
+    """Returns the counters of pauses: variable, role (empty: all processes), and bound."""
     found = []
     of_all = world.check.pauses
     if of_all is not None and not role_bounds.is_partial(world, "pause"):
@@ -76,12 +76,11 @@ def room(world: World, process: Expr) -> Expr:
     return conj(role_bounds.is_affected(world, "pause", process), *limits)
 
 
-def use(world: World, process: Expr) -> Block:
+def spend(world: World, process: Expr) -> Block:
     """Returns the statements by which ``process`` pauses, with the mark that shows it."""
     found: list[ir.Stmt] = [mark(world, MarkKind.PAUSE, "", ("process",), process)]
-    for variable, role, bound in counts(world):
-        more = ir.Apply(IntT(1, bound + 1), Op.ADD, (world.read(variable), build.integer(1)))
-        note = ir.Assign(ir.Target(IntT(0, bound), variable, True), more)
+    for variable, role, _ in counts(world):
+        note = build.one_more(world.read(variable))
         ours = _is_of(world, role, process)
         found.append(note if ours == TRUE else ir.If(ours, (note,)))
     if LATE in world.variables:
@@ -107,16 +106,13 @@ def one_ticks(world: World, process: Expr, waits: Expr) -> tuple[Expr, Block]:
     if not world.may_pause:
         return negation(waits), ()
     newly = _newly(world, process, waits)
-    return disj(negation(newly), room(world, process)), (ir.If(newly, use(world, process)),)
+    return disj(negation(newly), room(world, process)), (ir.If(newly, spend(world, process)),)
 
 
 def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]:
-    """Returns whether all clocks may tick together, and what that does to pauses; ``waits``:
-    ``process`` has an expired timer to handle."""
+    """Returns whether all clocks may tick together, and what that does to pauses, where processes
+    pause; ``waits``: ``process`` has an expired timer to handle."""
     universe = ir.Universe(world.proc)
-    if not world.may_pause:
-        free = negation(waits)
-        return ir.Quant(ir.Quantifier.FORALL, process.name, universe, free, BOOL), ()
     newly = _newly(world, process, waits)
     affected = disj(negation(newly), role_bounds.is_affected(world, "pause", process))
     limits: list[Expr] = [ir.Quant(ir.Quantifier.FORALL, process.name, universe, affected, BOOL)]
@@ -125,7 +121,7 @@ def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]
         those = ir.Comprehension(SetT(world.proc), process.name, universe, of_role, process)
         left = ir.Apply(IntT(0, bound), Op.SUB, (build.integer(bound), world.read(variable)))
         limits.append(build.at_most(build.size(those), left))
-    each = ir.If(newly, use(world, process))
+    each = ir.If(newly, spend(world, process))
     return conj(*limits), (ir.For(process.name, universe, (each,)),)
 
 

@@ -65,9 +65,7 @@ def count_stop(world: World, kind: str, victim: Expr) -> Block:
     """Returns the statements that count a stop of ``victim``, where processes recover."""
     found: list[ir.Stmt] = []
     for clause in clauses(world, kind) if world.recovers else ():
-        count, bound = world.read(_count(clause)), _bound(world, clause)
-        more = ir.Apply(IntT(1, bound + 1), Op.ADD, (count, build.integer(1)))
-        note = ir.Assign(ir.Target(count.type, _count(clause), True), more)
+        note = build.one_more(world.read(_count(clause)))
         found.append(ir.If(member(victim, _role(world, clause)), (note,)))
     return tuple(found)
 

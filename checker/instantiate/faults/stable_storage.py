@@ -98,15 +98,15 @@ def has_entries(world: World, name: str) -> bool:
     return on_disk and isinstance(type_, MapT) and isinstance(type_.value, MapT)
 
 
-def note_assignment(
+def emit_assignment(
     world: World,
     name: str,
     self: Expr | None,
     place: SourceLocation | None = None,
     key: Expr | None = None,
 ) -> Block:
-    """Returns the effect beside an assignment of ``self`` to a variable, or to its entry ``key``:
-    nothing where no crash makes a difference."""
+    """Returns the effect that follows an assignment by process ``self`` to a variable, or to its
+    entry ``key``: nothing where neither a crash nor a pause can tell."""
     if name not in world.stored | world.seen:
         return ()
     assert self is not None

@@ -32,7 +32,7 @@ from checker.model.ir import (
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, default, sort_key
 
 Ends = tuple[frozenset[int], frozenset[int]]
-"""Who sends and who receives, by index."""
+"""The senders and the receivers, by index."""
 
 
 def declare(world: World) -> None:
@@ -112,9 +112,7 @@ def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
         return TRUE, ()
     count = world.read(name)
     assert isinstance(count.type, IntT)
-    one = ir.Apply(IntT(1, count.type.hi + 1), ir.Op.ADD, (count, build.integer(1)))
-    left = build.below(count, build.integer(count.type.hi))
-    return left, (ir.Assign(ir.Target(count.type, name, True), one),)
+    return build.below(count, build.integer(count.type.hi)), (build.one_more(count),)
 
 
 def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:

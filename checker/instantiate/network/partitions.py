@@ -73,8 +73,4 @@ def _count(world: World) -> tuple[Expr, Block]:
     if SPLITS not in world.variables:
         return TRUE, ()
     count, bound = world.read(SPLITS), world.bound(world.check.partitions)
-    one = ir.Apply(IntT(1, bound + 1), ir.Op.ADD, (count, build.integer(1)))
-    return (
-        build.below(count, build.integer(bound)),
-        (ir.Assign(ir.Target(count.type, SPLITS, True), one),),
-    )
+    return build.below(count, build.integer(bound)), (build.one_more(count),)

@@ -176,18 +176,11 @@ def _count_mistake(world: World, right: Expr, about: Expr) -> Block:
     """Counts an output about the process ``about`` as a mistake unless it is right."""
     if WRONG not in world.variables:
         return ()
-    counts = [_one_more(world, WRONG)]
+    counts = [build.one_more(world.read(WRONG))]
     for noise in _detector(world).of_roles:
         inside = _is_member(world, noise, about)
-        counts.append(ir.If(inside, (_one_more(world, _mistakes(noise)),)))
+        counts.append(ir.If(inside, (build.one_more(world.read(_mistakes(noise))),)))
     return (ir.If(negation(right), tuple(counts)),)
-
-
-def _one_more(world: World, count: str) -> ir.Stmt:
-    used = world.read(count)
-    assert isinstance(used.type, IntT)
-    more = ir.Apply(IntT(1, used.type.hi + 1), Op.ADD, (used, build.integer(1)))
-    return ir.Assign(ir.Target(used.type, count, True), more)
 
 
 def _suspect(world: World, instance: Instance) -> None:

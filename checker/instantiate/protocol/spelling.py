@@ -20,6 +20,14 @@ _BINDING = {
 }  # fmt: skip
 """Precedence of operators; an operand of lower precedence is parenthesised."""
 
+_FROM_THE_LEFT = frozenset(
+    ("and", "or", "+", "-", "++", "*", "div", "mod", "union", "intersect", "minus")
+)
+"""Operators whose left operand needs no parentheses if it has the same precedence."""
+
+_FROM_THE_RIGHT = frozenset(("and", "or", "=>"))
+"""Those whose right operand needs none."""
+
 _ATOMIC = 10
 
 
@@ -86,9 +94,10 @@ def _operation(op: str, args: tuple[typed.Expr, ...], env: Env) -> tuple[Phrase,
             ends = (*_spell_part(first, env)[0], "..", *_spell_part(last, env)[0])
             return (*_under(base, env, _ATOMIC), "[", *ends, "]"), _ATOMIC
         case _ if op in _BINDING and len(args) > 1:
-            own = _BINDING[op]
-            operands = (_under(arg, env, own + (own == 5)) for arg in args)
-            return _join_phrases(operands, f" {op} "), own
+            own, (left, *others) = _BINDING[op], args
+            leftmost = _under(left, env, own + (op not in _FROM_THE_LEFT))
+            others_spelled = (_under(arg, env, own + (op not in _FROM_THE_RIGHT)) for arg in others)
+            return _join_phrases((leftmost, *others_spelled), f" {op} "), own
         case _:
             return (f"{op}(", *_all(args, env), ")"), _ATOMIC
 

@@ -143,7 +143,7 @@ def _assign(stmt: typed.Assign, env: Env, root: Root) -> Block:
         held, key = (ir.Declare(local.name, local.type, step.key),), local
         place = replace(place, path=(first, replace(step, key=local), *inner))
     assign = ir.Assign(place, value, world.place(span))
-    note = stable_storage.note_assignment(world, place.name, env.self, world.place(span), key)
+    note = stable_storage.emit_assignment(world, place.name, env.self, world.place(span), key)
     if root.together or not disks.is_synced(world, place.name):
         return (*held, assign, *note)
     assert env.self is not None

@@ -46,7 +46,7 @@ def _kinds_for_rounds() -> str:
 
 
 def empty_links(world: World) -> Block:
-    """Empties the links: what is left was sent by, or to, a faulty process, or it is lost.
+    """Empties the links: a message that is left was sent by or to a faulty process, or is lost.
 
     A message arrives in the round in which it is sent, or never: what waits for a way that is shut
     is lost, too.
@@ -68,8 +68,8 @@ def empty_links(world: World) -> Block:
 
 
 def _tell_lost(world: World, network: Expr) -> Block:
-    """Marks as lost what a link still holds between processes that are correct: what the link has
-    lost, and what waits for a way that is shut, which is no fault of its own."""
+    """Marks as lost the messages that a link still holds between correct processes: those that the
+    link has lost, and those held up by a split or a cut, which is a fault already."""
 
     def tell(source: Expr, to: Expr, message: Expr) -> Block:
         ends, values = ("from", "to", "message"), (source, to, message)

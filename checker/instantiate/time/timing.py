@@ -175,9 +175,7 @@ def _runs(world: World, timer: TimerOf, process: Expr) -> Expr:
 def nothing_over(world: World) -> Expr:
     """Returns whether no timer has expired at any process that could handle it."""
     process = ir.Local(world.proc, fresh("_p"))
-    over = disj(*(_over(world, t, process) for t in timers(world)))
-    up = conj(world.alive(process), world.honest(process))
-    body = disj(negation(up), negation(over))
+    body = negation(_waits(world, timers(world), process))
     return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), body, BOOL)
 
 
@@ -215,7 +213,7 @@ def _effect(does: str, timer: TimerOf) -> str:
 
 
 def declare_effects(world: World) -> None:
-    """Declares an effect for what starts and what cancels each timer, where processes pause."""
+    """Declares the effects that start and cancel each timer, where processes pause."""
     for timer in timers(world):
         if timer.name is None:
             continue
@@ -324,9 +322,7 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
         used = world.read(NOISE)
         assert isinstance(used.type, IntT)
         early = conj(build.below(used, build.integer(used.type.hi)), early)
-        more = ir.Apply(IntT(1, used.type.hi + 1), Op.ADD, (used, build.integer(1)))
-        count = ir.Assign(ir.Target(used.type, NOISE, True), more)
-        stop = (*stop, ir.If(negation(stable), (count,)))
+        stop = (*stop, ir.If(negation(stable), (build.one_more(used),)))
     ready = disj(conj(stable, over), conj(negation(stable), early))
     return ready, stable, stop
 
@@ -390,8 +386,11 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
     drift = clocks.type.value.hi
     if drift == 0:
-        process = ir.Local(world.proc, fresh("_p"))
-        guard, pausing = pauses.all_tick(world, _waits(world, found, process), process)
+        guard: Expr = nothing_over(world)
+        pausing: Block = ()
+        if world.may_pause:
+            process = ir.Local(world.proc, fresh("_p"))
+            guard, pausing = pauses.all_tick(world, _waits(world, found, process), process)
         _round(world, found, guard, pausing)
         return
     domain = _domain(world, members)

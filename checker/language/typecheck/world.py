@@ -200,7 +200,7 @@ def _is_end(name: ast.Name, home: Home) -> bool:
 
 
 EVERYBODY = "Proc"
-"""What stands for all processes at the end of a link."""
+"""The name that stands for all processes at either end of a link."""
 
 
 def _recovering(items: list[ast_items.Fault], home: Home) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from checker.model.ir import VariableKind
 from checker.records import replace
 from checker.render.html.values import value_text
-from checker.results.trace import Change, Json, Step, Trace
+from checker.results.trace import Change, Json, Step, Trace, VariableKind
 from checker.results.values_when_down import is_reset, recovered_in
 
 SHOWN = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
