@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from checker.model import interpreter
@@ -21,7 +21,7 @@ OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, Mark
 """Marks whose third argument is the message that the step is about."""
 
 
-_HAPPENS = {
+_HAPPENS: Mapping[MarkKind, type[ev.Crashed | ev.Recovered | ev.Paused | ev.Resumed]] = {
     MarkKind.CRASH: ev.Crashed,
     MarkKind.POWER: ev.PowerFailed,
     MarkKind.WIPE: ev.DiskLost,
@@ -29,7 +29,7 @@ _HAPPENS = {
     MarkKind.PAUSE: ev.Paused,
     MarkKind.RESUME: ev.Resumed,
 }
-"""What happens to a process, and nothing more is said of it."""
+"""The event of each mark that says only which process it happened to."""
 
 
 def trace_events(

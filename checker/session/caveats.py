@@ -368,8 +368,14 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         yield "crashes inside handlers are switched off: violations may be missed"
     if check.recover:
         bound = evaluate_size(check.crash, made.sizes.values)
-        often = f"{bound} crash{'es' * (bound != 1)} in all"
-        yield f"a crashed process may recover, with only its `stable` state; at most {often}"
+        often = f"at most {bound} crash{'es' * (bound != 1)} in all"
+        others = (("power failures", check.power), ("lost disks", check.wipe))
+        if told := [what for what, bound in others if bound is not None]:
+            left = "what is left of its `stable` state"
+            often += f", {listing(told, 'and')} included"
+        else:
+            left = "only its `stable` state"
+        yield f"a crashed process may recover, with {left}; {often}"
         if any(
             state.stable for p in _protocols(check) for role in p.roles for state in role.states
         ):
@@ -386,7 +392,10 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
                 )
                 yield "an assignment, or an `atomic` block, is on disk as a whole or not at all"
             if check.sync is not None:
-                yield "a `sync` that fails is told once; the next one of the value does nothing"
+                yield (
+                    "a `sync` that fails is reported once: until the variable is assigned again,"
+                    " the next one succeeds and does nothing"
+                )
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 
@@ -419,6 +428,7 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
         "assign shared state": made.uses_shared,
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
+        "have a `sync` that may fail": check.sync is not None,
     }
     found = [what for what, there in kinds.items() if there]
     return f", but for handlers that {' or '.join(found)}" if found else ""

@@ -70,6 +70,9 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             yield f"at most {bound} {verb[bound != '1']}{of_roles}"
         if expr is check.crash and check.crash_points == "between_handlers":
             yield "crashes between handlers only"
+    failing = "0" if check.sync is None else _bound(check.sync, sizes)
+    if failing != "0":
+        yield f"at most {failing} failed sync{'s' * (failing != '1')}"
     if check.pausing:
         yield _pauses(check, sizes)
     if check.splits:
