@@ -382,7 +382,7 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
             if check.power is None:
                 yield (
                     "an assignment to `stable` state is on disk at once, and in order:"
-                    " `faults power` asks what is left otherwise"
+                    " `faults power <= 1` asks what is left otherwise"
                 )
             else:
                 yield (
