@@ -183,9 +183,11 @@ def test_a_lost_disk_is_as_it_was_at_first(file: Path) -> None:
         Variable("a", "bool", s.FALSE, "stable state", s.const("{false, true}", (False, True))),
         Variable("b", "bool", s.FALSE, "stable state"),
     )
-    forgets = top(Handler(CONDITION, guard=A, body=(TELL,)), variables=chosen)
-    assert is_violated(forgets, replace(POWER, power=0, wipe=1), PROMISED, file)
-    assert not is_violated(forgets, POWER, PROMISED, file)
+    for guard, value in ((A, s.of("p", "a")), (s.no(A), s.no(s.of("p", "a")))):
+        tells = top(Handler(CONDITION, guard=guard, body=(TELL,)), variables=chosen)
+        stays = always(value, s.of("p", "told"))
+        assert is_violated(tells, replace(POWER, power=0, wipe=1), stays, file)
+        assert not is_violated(tells, POWER, stays, file)
 
 
 # ---- syncs that fail --------------------------------------------------------------------------
