@@ -18,6 +18,7 @@ class MarkKind(StrEnum):
     PERFORM = "perform"  # args: process, its act on the environment
     POWER = "power"  # args: the process whose power fails
     WIPE = "wipe"  # args: the process whose disk is lost
+    LEFT = "left"  # args: process, value; text: the variable of which the power leaves that value
     RECOVER = "recover"  # args: process
     PAUSE = "pause"  # args: the process that is paused from now on
     RESUME = "resume"  # args: the process that goes on after a pause

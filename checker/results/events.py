@@ -182,6 +182,13 @@ class DiskLost(Crashed, frozen=True, tag="wipe"):
     """A process crashes, and its disk is lost."""
 
 
+class Left(_Event, frozen=True, tag="left"):
+    """Of several values of ``variable`` that the disk may have held, a power failure leaves one."""
+
+    variable: str
+    value: str
+
+
 class Recovered(_Event, frozen=True, tag="recover"):
     """A process recovers."""
 
@@ -318,6 +325,7 @@ Event = (
     | Crashed
     | PowerFailed
     | DiskLost
+    | Left
     | Recovered
     | Paused
     | Resumed

@@ -113,6 +113,8 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Performed(", ".join(rest), **who)
         case MarkKind.STORE:
             return ev.Stored(info.text, ", ".join(rest), **who)
+        case MarkKind.LEFT:
+            return ev.Left(info.text, ", ".join(rest), **who)
         case MarkKind.SYNC:
             return ev.Synced(info.text, **who)
         case MarkKind.FAIL_SYNC:

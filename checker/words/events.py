@@ -45,6 +45,8 @@ def sentence(event: ev.Event) -> str:
             return _draw(event)
         case ev.Crashed():
             return f"{who} {stops(event)}"
+        case ev.Left():
+            return f"{who} is left with {assignment(event)}"
         case ev.Recovered():
             return f"{who} comes back up"
         case ev.Paused():
@@ -108,7 +110,7 @@ def between(event: ev.Cut | ev.CutHealed) -> str:
     return f"between {event.first} and {event.second}"
 
 
-def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:
+def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
     """Returns ``x = 1``: a variable with its value; the value alone where it has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
 

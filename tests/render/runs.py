@@ -88,7 +88,7 @@ def disks() -> Trace:
         step(1, request("p1", "broadcast(a)"), store("p1", "log", "1"),
              ev.SyncFailed("log", process="p1")),
         step(2, run_handler("p1", "upon condition again"), ev.Synced("log", process="p1")),
-        step(3, ev.PowerFailed(process="p1")),
+        step(3, ev.PowerFailed(process="p1"), ev.Left("log", "0", process="p1")),
         step(4, ev.DiskLost(process="p2")),
         step(5, recover("p1")),
     )  # fmt: skip

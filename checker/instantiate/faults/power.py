@@ -6,10 +6,10 @@ from checker.instantiate.faults import disks, stable_storage
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.initial import choose_initial
 from checker.instantiate.protocol.stack import prefix_of
-from checker.instantiate.world import World
+from checker.instantiate.world import World, mark
 from checker.model import build, ir
 from checker.model.build import fresh
-from checker.model.ir import TRUE, Block, Expr
+from checker.model.ir import TRUE, Block, Expr, MarkKind
 from checker.model.types import default
 
 
@@ -21,9 +21,13 @@ def fail(world: World, victim: Expr) -> Block:
         images, _ = disks.entry_of(world, disks.DISK, disk, victim)
         image = ir.Local(build.element(images.type), fresh("_image"))
         left: list[ir.Stmt] = [ir.Choose(image.name, ir.Members(images, image.type), TRUE)]
+        told: list[ir.Stmt] = []
         for position, name in enumerate(disk.names):
             value = image if len(disk.names) == 1 else build.item(image, position)
             left.extend(stable_storage.put(world, name, victim, value))
+            title = world.variables[name].title
+            told.append(mark(world, MarkKind.LEFT, title, ("self", "value"), victim, value))
+        left.append(ir.If(build.below(build.integer(1), build.size(images)), tuple(told)))
         left.extend(disks.settle(world, disk, victim))
         found.extend(stable_storage.on_its_own(world, disk.names[0], victim, tuple(left)))
     return tuple(found)

@@ -148,6 +148,8 @@ class _Diagram:
                 return f"stores {assignment(event)}"
             case ev.Synced() | ev.SyncFailed():
                 return sentence(event).removeprefix(f"{event.process} ")
+            case ev.Left():
+                return f"is left with {assignment(event)}"
             case ev.TimedOut(timer):
                 return f"timeout {timer}".strip()
             case ev.Chosen() | ev.Drawn() if event.process:

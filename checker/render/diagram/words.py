@@ -68,7 +68,10 @@ def seats_of(
         events = [event for event in step.events if event.process == lane]
         events.sort(key=lambda event: not isinstance(event, ev.Chosen))
         kind: MarkKind = step.kind if lane == home else "also"
-        lines = [line for e in events for line in _line(step, e, most, identities)]
+        lines, left = list[Line](), list[Line]()
+        for event in events:
+            told = left if isinstance(event, ev.Left) else lines
+            told.extend(_line(step, event, most, identities))
         if step.untaken == lane:
             lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
         if kind == "world":
@@ -76,14 +79,14 @@ def seats_of(
         crash = next((stops(e) for e in events if isinstance(e, ev.Crashed)), "")
         down = Line("", crash, crash)
         if kind == "crash":
-            crash, lines = "", [down, *_cut(step, lane, most, identities)]
+            crash, lines = "", [down, *left, *_cut(step, lane, most, identities)]
         found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step, arrivals)))
         if crash:
             gone = _cut(step, lane, most, identities)
             said = f"Step {step.number}: {lane} {crash} inside this step"
             if gone:
                 said += "; it never " + ", never ".join(line.whole for line in gone)
-            found.append(Seat(step.number, lane, "crash", (down, *gone), said))
+            found.append(Seat(step.number, lane, "crash", (down, *left, *gone), said))
     return tuple(found)
 
 
@@ -139,6 +142,8 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             text = f"fails to sync {variables}"
         case ev.Chosen():
             text = assignment(event)
+        case ev.Left():
+            text = f"left with {assignment(event)}"
         case ev.Drawn():
             sign, text = "coin", assignment(event)
         case ev.TimedOut(timer):

@@ -129,6 +129,8 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
         case ev.Chosen():
             whose = f"{event.process}." if who else ""
             yield Text("starts", style="magenta"), Text(f"with {whose}{assignment(event)}")
+        case ev.Left():
+            yield Text("is left", style="magenta"), Text(f"with {assignment(event)}")
         case ev.Drawn():
             yield Text("draws", style="magenta"), Text(who + assignment(event))
         case ev.TimerChanged(does, timer):
