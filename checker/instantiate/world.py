@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
-POWER_FAILURES, WIPES = "@power failures", "@wipes"
+POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
 ATOMIC = "atomic"

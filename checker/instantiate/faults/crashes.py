@@ -44,6 +44,8 @@ from checker.model.ir import (
 )
 from checker.model.types import BagT, IntT, MapT, SeqT, default
 
+Stops = list[tuple[str, int]]
+"""Kinds of stops, each with its bound."""
 OPINIONS = ("@suspected", "@trusted")
 """The variables that hold whom a process suspects and trusts."""
 
@@ -61,20 +63,21 @@ def declare(world: World) -> None:
 # ---- crashes ----------------------------------------------------------------------------------
 
 
-def room(world: World, victim: Expr) -> Expr:
-    """Returns whether one more crash is possible, and one of ``victim``."""
+def room(world: World, victim: Expr, kinds: Stops) -> Expr:
+    """Returns whether one more crash of one of these ``kinds`` is possible, and one of
+    ``victim``."""
     if not world.recovers:
         left = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
         left = conj(left, crash_prophecy.room(world, victim))
         return conj(left, world.may_fail(victim), role_bounds.may_stop(world, "crash", victim))
-    of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in stops(world)]
+    of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in kinds]
     if len(of_kinds) == 1:
         ((left, of_role),) = of_kinds
         return conj(left, world.may_fail(victim), of_role)
     return conj(disj(*(conj(*parts) for parts in of_kinds)), world.may_fail(victim))
 
 
-def stops(world: World) -> list[tuple[str, int]]:
+def stops(world: World) -> Stops:
     """Returns the kinds of stops that there may be, each with its bound."""
     check = world.check
     power, wipe = world.bound(check.power), world.bound(check.wipe)
@@ -90,17 +93,20 @@ def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, E
 
 
 def crashes(world: World) -> None:
-    """Drafts the crash of a process; see :mod:`checker.instantiate.faults.crash_points`."""
+    """Drafts the stops of a process, one for each kind; those inside handlers are in
+    :mod:`checker.instantiate.faults.crash_points`."""
     if world.crash_bound == 0:
         return
-    victim = ir.Local(world.proc, fresh("victim"))
-    body = (*_points(world, victim), *crash_statements(world, victim))
-    where = conj(room(world, victim), world.alive(victim), world.honest(victim))
-    if world.check.crash_points == "between_handlers":
-        where = conj(where, world.idle(victim))
-    params = (Param(victim.name, ir.Universe(world.proc), where),)
-    action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
-    world.drafts.append(Draft(action, None))
+    for kind, bound in stops(world):
+        victim = ir.Local(world.proc, fresh("victim"))
+        body = (*_points(world, victim), *crash_statements(world, victim, [(kind, bound)]))
+        may = room(world, victim, [(kind, bound)])
+        where = conj(may, world.alive(victim), world.honest(victim))
+        if world.check.crash_points == "between_handlers":
+            where = conj(where, world.idle(victim))
+        params = (Param(victim.name, ir.Universe(world.proc), where),)
+        action = Action(kind, ActionKind.CRASH, params, TRUE, body, ir.FALSE)
+        world.drafts.append(Draft(action, None))
 
 
 def _points(world: World, victim: Expr) -> Block:
@@ -118,8 +124,8 @@ def _points(world: World, victim: Expr) -> Block:
     return (ir.If(build.negation(world.idle(victim)), marks),)
 
 
-def crash_statements(world: World, victim: Expr) -> Block:
-    """Returns the statements by which ``victim`` stops: volatile variables are reset, and messages
+def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
+    """Returns the statements by which ``victim`` stops in one of these ways: volatile variables are reset, and messages
     to it are removed where it can't recover.
 
     What a property reads of a process keeps its value at the crash.
@@ -132,7 +138,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
     if not world.recovers:
         gone = [_mark_of(world, "crash", victim), down, *left]
     else:
-        gone.extend(_stop_of_any_kind(world, victim, down, left))
+        gone.extend(_stop_of_any_kind(world, victim, down, left, kinds))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
@@ -148,10 +154,11 @@ def _mark_of(world: World, kind: str, victim: Expr) -> ir.Mark:
 _MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIPE}
 
 
-def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, left: Block) -> Block:
+def _stop_of_any_kind(
+    world: World, victim: Expr, down: ir.Stmt, left: Block, kinds: Stops
+) -> Block:
     """Returns the statements of a stop of a kind of which one is left: ``victim`` is ``down``, with
     what is ``left`` by a crash, of which less may be on its disk."""
-    kinds = stops(world)
     which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
     ways: list[Block] = []
     rooms: list[Expr] = []
