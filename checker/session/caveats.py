@@ -382,15 +382,16 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
             if check.power is None:
                 yield (
                     "an assignment to `stable` state is on disk at once, and in order:"
-                    " `faults power <= 1` asks what is left otherwise"
+                    " with `faults power <= 1` it may be lost"
                 )
             else:
                 yield (
-                    "when the power of a process fails, any part of what it has stored since its"
-                    " last `sync` of a variable is left, applied in order; the disk writes when it"
-                    " likes"
+                    "when the power of a process fails, any of its assignments to a variable since"
+                    " the last `sync` of it may be lost; those that are left are applied in order"
                 )
-                yield "an assignment, or an `atomic` block, is on disk as a whole or not at all"
+                yield (
+                    "an assignment, or an `atomic` block, reaches the disk as a whole or not at all"
+                )
             if check.sync is not None:
                 yield (
                     "a `sync` that fails is reported once: until the variable is assigned again,"

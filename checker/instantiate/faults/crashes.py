@@ -125,8 +125,8 @@ def _points(world: World, victim: Expr) -> Block:
 
 
 def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
-    """Returns the statements by which ``victim`` stops in one of these ways: volatile variables are reset, and messages
-    to it are removed where it can't recover.
+    """Returns the statements by which ``victim`` stops in one of these ways: volatile variables
+    are reset, and messages to it are removed where it can't recover.
 
     What a property reads of a process keeps its value at the crash.
     """
@@ -159,12 +159,10 @@ def _stop_of_any_kind(
 ) -> Block:
     """Returns the statements of a stop of a kind of which one is left: ``victim`` is ``down``, with
     what is ``left`` by a crash, of which less may be on its disk."""
-    which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
     ways: list[Block] = []
-    rooms: list[Expr] = []
-    for index, (kind, bound) in enumerate(kinds):
-        name = role_bounds.COUNTS[kind]
-        way = [_mark_of(world, kind, victim), down, build.one_more(world.read(name))]
+    for kind, _ in kinds:
+        count = build.one_more(world.read(role_bounds.COUNTS[kind]))
+        way = [_mark_of(world, kind, victim), down, count]
         way.extend(role_bounds.count_stop(world, kind, victim))
         way.extend(left)
         if kind == "power":
@@ -172,14 +170,18 @@ def _stop_of_any_kind(
         elif kind == "wipe":
             way.extend(power.wipe(world, victim))
         ways.append(tuple(way))
-        is_it = equal(which, ir.Const(which.type, index))
-        rooms.append(conj(is_it, *_room_of(world, kind, bound, victim)))
     if len(ways) == 1:
         return ways[0]
-    chosen = ways[-1]
-    for index, way_ in reversed(list(enumerate(ways[:-1]))):
-        chosen = (ir.If(equal(which, ir.Const(which.type, index)), way_, chosen),)
-    return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *chosen)
+    which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
+    is_it = [equal(which, ir.Const(which.type, index)) for index in range(len(kinds))]
+    rooms = [
+        conj(chosen, *_room_of(world, kind, bound, victim))
+        for chosen, (kind, bound) in zip(is_it, kinds, strict=True)
+    ]
+    branches = ways[-1]
+    for chosen, way_ in reversed(list(zip(is_it, ways[:-1], strict=False))):
+        branches = (ir.If(chosen, way_, branches),)
+    return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *branches)
 
 
 def _unmade(world: World, victim: Expr) -> Block:

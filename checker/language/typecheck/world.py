@@ -110,7 +110,7 @@ def _need_more(
     for item in items:
         kind = item.kind.text
         if kind in ("power", "wipe") and not recovers:
-            message = f"a process that never comes back shows nothing of `{kind}`"
+            message = f"`{kind}` makes no difference to a process that never comes back"
             home.report.add("C024", message, item.span, hint=f"write `{kind} <= 1, recover`")
         elif kind == "sync" and "power" not in kinds:
             message = "a `sync` that fails loses something only if the power fails"
