@@ -38,6 +38,7 @@ def dropped(state: State, key: tuple[Any, ...], now: bool) -> None:
 
 def writes(way: Way, some: Sequence[Write]) -> None:
     """All of ``some`` reach the disk together, or none does."""
+    some = [write for write in some if on_disk(write[0]) in way.state]  # what is stable here
     if not way.model.world.power or not some:
         return
     reaches = way.pick((True, False))
@@ -74,4 +75,4 @@ def stops(way: Way, p: str, how: str) -> None:
             way.state[var] = way.state[key]
             dropped(way.state, var, False)
     if how == "wipe":
-        start(way, p, set(STABLE))
+        start(way, p, set(STABLE), way.pick_fault)

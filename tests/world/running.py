@@ -149,10 +149,13 @@ class Way:
         self.before_an_effect()
         self.pauses.may_stop(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=False)
             raise Cut
         does()
         self.effects += 1
+        self.pauses.may_have_crashed(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=True)
             self.cut_behind()
 
     # What ghosts record belongs to the effect before it: a crash right behind an effect leaves the
@@ -189,8 +192,11 @@ class Way:
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
             raise Cut
+        self.pauses.may_have_crashed(p)
         if self.effects > effects and self.may_cut(p):
             cut = self.pick_fault(("no", "before", "after"))
+            if cut != "no":
+                self.pauses.crashed(behind=True)
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
                 raise Cut

@@ -67,8 +67,12 @@ def begin(model: Model) -> Callable[[Way], None]:
 GHOST_OF_ALL = "ghost shared state"
 
 
-def start(way: Way, p: str, kinds: set[str]) -> None:
-    """Gives variables of ``p`` the values that they start with."""
+def start(
+    way: Way, p: str, kinds: set[str], pick: Callable[[Sequence[Any]], Any] | None = None
+) -> None:
+    """Gives variables of ``p`` the values that they start with; ``pick``: chooses what is chosen,
+    where that is part of a fault."""
+    pick = pick or way.pick
     for path, layer in way.model.layers.items():
         for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
@@ -78,7 +82,7 @@ def start(way: Way, p: str, kinds: set[str]) -> None:
             at = Place(way, p, path, {})
             way.state[key] = variable.initial.value(at)
             if variable.chosen is not None:
-                way.state[key] = way.pick(sorted(variable.chosen.value(at)))
+                way.state[key] = pick(sorted(variable.chosen.value(at)))
             if variable.kind in STABLE:
                 disks.starts(way.state, key)
 
