@@ -116,10 +116,21 @@ def closed(features: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+CONFLICTS = {
+    feature: frozenset().union(*(apart for apart in APART if feature in apart)) - {feature}
+    for feature in FEATURES
+}
+"""What a feature can't stand beside."""
+
+
 def together(features: Iterable[str]) -> bool:
     """Whether they can stand in one spec."""
-    found = closed(features)
-    return all(len(found & apart) < 2 for apart in APART)
+    return fits(closed(features))
+
+
+def fits(found: frozenset[str]) -> bool:
+    """Whether ``found``, which has all that it needs, can stand in one spec."""
+    return all(found.isdisjoint(CONFLICTS[f]) for f in found)
 
 
 def pairs() -> list[frozenset[str]]:
@@ -139,19 +150,23 @@ def covering_sets(seed: int, most: int) -> list[frozenset[str]]:
 
 def covering(draw: random.Random, most: int) -> list[frozenset[str]]:
     """Sets of at most about ``most`` features that have all pairs among them, greedily."""
-    left, found = set(pairs()), list[frozenset[str]]()
-    while left:
-        chosen = closed(draw.choice(sorted(left, key=sorted)))
+    found = list[frozenset[str]]()
+    remaining = sorted(sorted(pair) for pair in pairs())
+    left = {f: {g for pair in remaining for g in pair if f in pair and f != g} for f in FEATURES}
+    while remaining := [(f, g) for f, g in remaining if g in left[f]]:
+        chosen = closed(draw.choice(remaining))
         while len(chosen) < most - 3 * bool(LARGE & chosen):
-            options = [f for f in FEATURES if f not in chosen and together({*chosen, f})]
+            beside = chosen.union(*(CONFLICTS[f] for f in chosen))
+            wider = {f: closed({*chosen, f}) for f in FEATURES if f not in beside}
+            options = [f for f, features in wider.items() if fits(features)]
             draw.shuffle(options)
             if not options:
                 break
-            best = max(options, key=lambda f: len(covered(closed({*chosen, f})) & left))
-            wider = closed({*chosen, best})
-            if len(wider) > most or not covered(wider) & left - covered(chosen):
+            best = wider[max(options, key=lambda f: sum(len(left[g] & wider[f]) for g in wider[f]))]
+            if len(best) > most or not any(left[g] & best for g in best - chosen):
                 break
-            chosen = wider
+            chosen = best
         found.append(chosen)
-        left -= covered(chosen)
+        for f in chosen:
+            left[f] -= chosen
     return found
