@@ -72,6 +72,7 @@ STATEMENT = {
     "start": "start ${1:timer}",
     "cancel": "cancel ${1:timer}",
     "yield": "yield",
+    "await": "await $0",
     "skip": "skip",
 }
 CLAUSE = {

@@ -241,8 +241,9 @@ class _Index:
             case ast_items.LinkRule(sender, receiver, _, _):
                 self._name(sender)
                 self._name(receiver)
-            case ast_items.Timing(_, _, value, _):
+            case ast_items.Timing(_, _, value, until, _):
                 self._any(value)
+                self._any(until)
             case ast_items.Detector(_, _, noise, _):
                 self._all(noise or ())
             case _:

@@ -50,6 +50,8 @@ CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
+ACTIVITY, UNDER_WAY = "@activity ", "@under_way "
+"""What the names begin with of variables that hold what is left of handlers behind ``await``."""
 ATOMIC = "atomic"
 """The effect that precedes those which happen together or not at all."""
 VARYING = "var "
@@ -112,16 +114,20 @@ class Link(Struct, frozen=True):
 
 
 class Later(Struct, frozen=True):
-    """The continuation of a ``yield``: ``rest`` of ``handler``, and the names that it uses, saved
-    in ``variable`` (where there are any)."""
+    """What is left of a handler behind a ``yield`` or an ``await``.
 
-    label: int
+    ``rest``, and the names that it uses, saved in ``variable`` (where there are any); behind
+    ``await`` it waits for ``condition``, and has no ``label``.
+    """
+
+    label: int | None
     instance: Instance
     handler: typed.Handler
     rest: typed.Block
     place: SourceLocation
     names: tuple[str, ...]
     variable: str | None
+    condition: typed.Expr | None = None
 
 
 class Observed(NamedTuple):
@@ -165,6 +171,7 @@ class World(Struct):
     coverage: bool = False
     observed: dict[str, Observed] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
+    activities: dict[tuple[str, Span], Later] = field(default_factory=dict)
     bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
     monitor: list[ir.Stmt] = field(default_factory=list)

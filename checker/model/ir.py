@@ -756,6 +756,9 @@ CRASHING = ", crashing inside"
 PAUSING = ", pausing inside"
 """Suffix of the name of the variant of an action whose process pauses inside it."""
 
+AWAITED = ", after the await at "
+"""What precedes the place in the name of an action by which a process goes on behind ``await``."""
+
 TRUE = Const(BOOL, True)
 FALSE = Const(BOOL, False)
 

@@ -11,6 +11,7 @@ from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.time.timing import TIMER
 from checker.instantiate.world import IMMUNE
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
@@ -472,8 +473,10 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
 def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
     """Yields notes on where no process pauses."""
     clocks = check.timing is not None and check.timing.kind == "clocks"
-    if clocks and not check.pausing:
+    if clocks and not check.pausing and any(TIMER in v.name for v in made.system.variables):
         yield "time waits until an expired timer is handled: `faults pause` lets it go on"
+    if check.timing is not None and check.timing.until is not None and not check.pausing:
+        yield "a handler takes no time: `faults pause` lets its clock go on inside it"
     kinds = {
         "use shared state": made.uses_shared,
         "ask an oracle": any(layer.protocol is None for layer in check.given),
@@ -504,6 +507,8 @@ def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     if timing is not None and timing.drift is not None:
         ticks = evaluate_size(timing.drift, made.sizes.values)
         found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
+    if timing is not None and timing.until is not None:
+        found.append(f"time ends when clocks show {evaluate_size(timing.until, made.sizes.values)}")
     if detector is not None and detector.noise is not None:
         wrong = "the detector is wrong, before it settles"
         if not detector.alone:

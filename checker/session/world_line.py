@@ -142,7 +142,8 @@ def _time(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
     if timing is not None:
         named = {"partial": "partially synchronous", "clocks": "clocks"}
         drift = "" if timing.drift is None else f" with drift {_bound(timing.drift, sizes)}"
-        yield f"{named.get(timing.kind, timing.kind)}{drift}{_noise(timing.noise, sizes)}"
+        until = "" if timing.until is None else f" until {_bound(timing.until, sizes)}"
+        yield f"{named.get(timing.kind, timing.kind)}{drift}{until}{_noise(timing.noise, sizes)}"
     if detector is not None:
         kind = f"eventually {detector.kind}" if detector.eventually else detector.kind
         yield f"detector {kind}{_of_mistakes(detector, sizes)}"

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
-from checker.model.ir import CRASHING, PAUSING, ActionKind, TransitionSystem
+from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (
     Crashed,
@@ -173,17 +173,25 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
         name, said = transition.action.name, going_on(within(transition), inner(transition))
         return [said, name] if said else [name]
     said = sentence(lead)
+    handler, awaited, _ = transition.action.name.partition(AWAITED)
     match lead:
         case Requested():
             return _request(lead)
+        case Handled() if awaited:
+            said = going_on(lead.process, handler)
+            return [_shortened(said), said]
         case OracleIndicated() if lead.about:
             return [f"{lead.process} {opinion(lead)}", said]
         case Handled() if len(said) > LONG:
-            return [f"{said[:LONG].rpartition(' ')[0]} …", said]
+            return [_shortened(said), said]
         case Recovered():
             return [said, f"{lead.process} recovers"]
         case _:
             return [said]
+
+
+def _shortened(said: str) -> str:
+    return f"{said[:LONG].rpartition(' ')[0]} …" if len(said) > LONG else said
 
 
 def _request(event: Requested) -> list[str]:

@@ -76,6 +76,8 @@ class Draw:
         top = self.top()
         crash = self.has("crash") and not self.has("bound")
         found = Spec(top, self.world(), questions(self.random, top, crash=crash))
+        if self.has("now"):
+            found = self.until_the_end(found)
         if self.has("bound"):
             found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
         if self.has("budget"):
@@ -84,6 +86,18 @@ class Draw:
         if self.has("role_faults"):
             found = replace(found, world=self.by_role(found.world))
         return found
+
+    def until_the_end(self, found: Spec) -> Spec:
+        """Time ends, and clocks are asked about; nothing is that happens in the end."""
+        draw, asked = self.random, [q for q in found.questions if q.kind == "always"]
+        for number, question in enumerate(asked):
+            if self.chance(40) and question.processes:
+                late = s.at_least(s.clock(question.processes[0]), s.number(draw.choice((1, 2))))
+                late = late if self.chance(50) else s.no(late)
+                premise = late if question.premise is None else s.both(question.premise, late)
+                asked[number] = replace(question, premise=premise)
+        world = replace(found.world, until=draw.choice((1, 2, 2, 3)))
+        return replace(found, world=world, questions=tuple(asked))
 
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
@@ -190,6 +204,8 @@ class Draw:
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
+        if self.has("await"):
+            handlers = [self.awaiting(h) for h in handlers]
         variables += [self.once(i) for i in range(self.flags)]
         if self.has("budget"):
             first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
@@ -337,6 +353,17 @@ class Draw:
         position = self.random.randrange(len(body) + 1)
         return (*body[:position], s.Yield(), *body[position:])
 
+    def awaiting(self, handler: Handler) -> Handler:
+        """``handler`` with an ``await`` or two in it; none where a layer's statements follow."""
+        called = handler.event == INDICATION and not handler.name.startswith(("fd.", "leader."))
+        body = handler.body
+        for _ in range(0 if called else self.random.choice((0, 1, 1, 2))):
+            some = s.at_least(s.size(HEARD), s.number(1))
+            condition = self.random.choice((None, None, None, FLAG, s.no(FLAG), some))
+            position = self.random.randrange(len(body) + 1)
+            body = (*body[:position], s.Await(condition), *body[position:])
+        return replace(handler, body=body)
+
     # -- handlers -------------------------------------------------------------------------------
 
     def receptions(self) -> list[Handler]:
@@ -408,6 +435,9 @@ class Draw:
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
         if self.has("named_timer"):
             found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(draw.choice((1, 1, 2))))
+            found.append(self.condition(late if self.chance(60) else s.no(late)))
         if self.has("init"):
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
@@ -580,6 +610,10 @@ class Draw:
             units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
             found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
             found += [lambda: s.Timer("t", False)]
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(1))
+            found += [lambda: s.If(late, (s.Assign("flag", s.TRUE),))] * 2
+            found += [lambda: s.If(s.no(late), (s.Assign("flag", s.FALSE),))]
         return found * 2
 
     def act(self) -> s.Statement:
@@ -651,7 +685,8 @@ _BOTH = frozenset((False, True))
 
 
 WORDS = {
-    "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
+    "atomic": "atomic {", "yield": "yield", "await": "await", "for": " for x",
+    "while": "while some",
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
     "perform": "perform", "idempotent": "idempotent", "stable": "stable ",

@@ -265,6 +265,7 @@ class World:
     timing: str = ""
     early: int | None = None
     drift: int | None = None
+    until: int | None = None
     detector: str = ""
     noise: int | None = None
     oracles: tuple[str, ...] = ()
@@ -298,6 +299,7 @@ class World:
         lines += [f"  links {a} -> {b} {', '.join(kinds)}" for a, b, kinds in self.rules]
         early = "" if self.early is None else f" noise {self.early}"
         early += "" if self.drift is None else f" drift {self.drift}"
+        early += "" if self.until is None else f" until {self.until}"
         lines += [f"  timing {self.timing}{early}"] if self.timing else []
         noise = "" if self.noise is None else f" noise {self.noise}"
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []

@@ -15,8 +15,9 @@ from typing import Any
 
 from tests.world import disks
 from tests.world import spec as s
+from tests.world.activities import is_under_way, put_off
 from tests.world.pausing import Paused, Pauses, Which
-from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
+from tests.world.protocol import INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
 from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
 
@@ -38,6 +39,16 @@ class Rest:
     path: Path
     body: s.Block
     names: tuple[tuple[str, Any], ...]
+    handler: Hashable
+    own: tuple[Any, ...] | None
+
+    @classmethod
+    def of(cls, at: Place, body: s.Block) -> Rest:
+        return cls(at.path, body, tuple(at.names.items()), at.handler, at.own)
+
+    def place(self, way: Way, p: str) -> Place:
+        names = dict(self.names)
+        return Place(way, p, self.path, names, None, set(names), self.handler, self.own)
 
 
 Rests = tuple[Rest, ...]
@@ -50,7 +61,10 @@ def subsets(items: Sequence[Any]) -> list[tuple[Any, ...]]:
 @dataclass
 class Place:
     """Where an expression is read: a layer of a process, and the names that are bound; in a block,
-    ``around`` is the place that it stands in, and ``declared`` are its own variables."""
+    ``around`` is the place that it stands in, and ``declared`` are its own variables.
+
+    ``handler``: what is run there; ``own``: the values with which a condition or a timer began it.
+    """
 
     way: Way
     me: str
@@ -58,6 +72,8 @@ class Place:
     names: Names
     around: Place | None = None
     declared: set[str] = field(default_factory=set)
+    handler: Hashable = None
+    own: tuple[Any, ...] | None = None
 
     @property
     def model(self) -> Model:
@@ -209,7 +225,7 @@ class Way:
         self.state["down"] |= {p}
         self.state[COUNTS[how]] = tuple(sorted((*self.state[COUNTS[how]], p)))
         disks.stops(self, p, how)
-        self.state["rest", p] = ()
+        self.state["rest", p], self.state["activities", p] = (), frozenset()
         self.pauses.forget(p)
         self.state["received", p] = frozenset()
         for key in [k for k in self.state if k[0] == "timer" and k[-1] == p]:
@@ -253,7 +269,11 @@ class Way:
         for handler in self.model.layers[path].handlers(self.model.role[p]):
             if (handler.event, handler.name) != (event, name):
                 continue
-            at = Place(self, p, path, {})
+            at = Place(self, p, path, {}, handler=(path, handler))
+            if event == TIMEOUT:
+                at.own = ()
+                if is_under_way(self.state, p, at.handler, ()):
+                    continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
             if event == RECEIVE:
                 patterns = (*patterns, handler.sender)
@@ -293,13 +313,16 @@ class Way:
             rests: Rests = ()
             behind = body[position + 1 :]
             if isinstance(statement, s.Yield):
-                return (Rest(at.path, behind, tuple(at.names.items())),)
+                return (Rest.of(at, behind),)
+            if isinstance(statement, s.Await):
+                put_off(at, statement.condition, behind)
+                return ()
             if isinstance(statement, s.Ask | s.Tell):
                 rests = self.layer_call(at, statement)
             else:
                 self.statement(at, statement)
             if rests:
-                mine = Rest(at.path, behind, tuple(at.names.items()))
+                mine = Rest.of(at, behind)
                 return (*rests, mine) if behind else rests
         return ()
 

@@ -7,6 +7,7 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 from tests.world import disks
+from tests.world.activities import is_under_way, steps_of_activities
 from tests.world.disks import STABLE
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
@@ -37,6 +38,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["held"] = frozenset()
         state["performed", ""] = ()
         for p in model.processes:
+            state["activities", p] = frozenset()
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
             wishes = [v for client, values in model.world.clients if client == p for v in values]
@@ -108,6 +110,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
         if state["rest", p]:
             yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
             continue
+        yield from steps_of_activities(model, state, p)
         yield from _client(model, state, p)
         for path, layer in model.layers.items():
             yield from _conditions(model, state, p, layer)
@@ -143,8 +146,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
         first, *others = way.state["rest", p]
         way.state["rest", p] = tuple(others)
-        at = Place(way, p, first.path, dict(first.names))
-        way.run(p, lambda: way.top_level(at, first.body))
+        way.run(p, lambda: way.top_level(first.place(way, p), first.body))
 
     return does
 
@@ -183,7 +185,10 @@ def _condition(
     p: str, path: Path, handler: Handler, names: dict[str, Any]
 ) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        at = Place(way, p, path, dict(names))
+        begun = (path, handler)
+        at = Place(way, p, path, dict(names), handler=begun, own=tuple(names.values()))
+        if is_under_way(way.state, p, begun, tuple(names.values())):
+            raise NoWay
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
@@ -232,7 +237,8 @@ def _some_timer_is_over(model: Model, state: State) -> bool:
 
 def _ticks(model: Model, state: State) -> Iterator[Step]:
     """A clock ticks, unless it would be too far from others, or one of its timers is over and not
-    yet handled; without any drift all tick at once."""
+    yet handled; without any drift all tick at once.  A clock shows how far it is ahead of the
+    slowest, or, where time ends, how often it has ticked."""
     gone = state["byzantine"] | (frozenset() if model.world.recover else state["down"])
     running = [p for p in model.processes if p not in gone]
     over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
@@ -247,8 +253,14 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
             ahead = {p: way.state["clock", p] + (p in some) for p in running}
             if max(ahead.values()) - min(ahead.values()) > drift:
                 raise NoWay
+            until = model.world.until
+            if until is not None and max(ahead.values()) > until:
+                raise NoWay
             for p in model.processes:
-                way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
+                if until is not None:
+                    way.state["clock", p] = ahead.get(p, way.state["clock", p])
+                else:
+                    way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
             for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
                 if way.state[key]:  # what is over stays so
                     way.state[key] -= 1

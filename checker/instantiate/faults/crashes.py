@@ -18,10 +18,12 @@ from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.initial import choose_initial
 from checker.instantiate.protocol.stack import bottom_up, prefix_of
 from checker.instantiate.world import (
+    ACTIVITY,
     CLIENT,
     CRASHED,
     PENDING,
     REQUEST,
+    UNDER_WAY,
     WAITING,
     Draft,
     Instance,
@@ -207,7 +209,7 @@ def _unmade(world: World, victim: Expr) -> Block:
 
 def _volatile(world: World, variable: ir.Variable) -> bool:
     """Tells whether a crash resets the variable of a process to its default value."""
-    if variable.name == PENDING or variable.name.startswith(WAITING):
+    if variable.name == PENDING or variable.name.startswith((WAITING, ACTIVITY, UNDER_WAY)):
         return True
     if variable.name in OPINIONS:  # after recovery a process suspects and trusts no process yet
         return world.recovers

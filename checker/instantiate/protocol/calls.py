@@ -121,13 +121,14 @@ def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list
 
 def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
     """Tells whether a handler that ``call`` of ``at`` may transitively execute yields."""
+    handlers = run_by_call(world, at, call)
+    return any(isinstance(stmt, typed.Yield) for handler in handlers for stmt in handler.body)
+
+
+def run_by_call(world: World, at: Instance, call: typed.Call) -> list[typed.Handler]:
+    """Returns the handlers that ``call`` of ``at`` may execute, transitively."""
     targets = [t for target in callees(world, at, call) for t in callees_of(world, target)]
-    return any(
-        isinstance(stmt, typed.Yield)
-        for target in targets
-        for handler in _run_by(world, target)
-        for stmt in handler.body
-    )
+    return [handler for target in targets for handler in _run_by(world, target)]
 
 
 def _run_by(world: World, target: CallKey) -> list[typed.Handler]:

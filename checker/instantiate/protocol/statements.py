@@ -124,8 +124,9 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             from checker.instantiate.time.timing import operate
 
             return operate(stmt, env), env
-        case typed.Yield(span):
-            message = "`yield` is allowed only at the top level of a handler"
+        case typed.Yield(span) | typed.Await(_, span):
+            word = type(stmt).__name__.lower()
+            message = f"`{word}` is allowed only at the top level of a handler"
             raise refuse("C202", message, span, "move it out of branches, loops and `atomic`")
         case _:
             assert_never(stmt)

@@ -25,7 +25,10 @@ _STABLE = re.compile(r"stable(\s+synced)?")
 
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
-OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic, ast.Sync)
+OTHERS = (
+    *(ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic),
+    *(ast.Sync, ast.Await),
+)
 """The statements besides these that bind no name."""
 
 WEAKER = {">": ">=", "<": "<="}

@@ -352,6 +352,7 @@ MAKERS: dict[str, Maker] = {
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
     "handler_name": Builder._make_last,
+    "clocks_end": Builder._make_last,
     "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,
     "view": Builder._make_view,

@@ -362,6 +362,14 @@ class Yield(Struct, frozen=True):
     span: Span
 
 
+class Await(Struct, frozen=True):
+    """What follows is an activity: a step of its own, which other handlers precede or not, once
+    ``condition`` holds (``None``: at any time)."""
+
+    condition: Expr | None
+    span: Span
+
+
 class Return(Struct, frozen=True):
     """The result of an object's operation."""
 
@@ -387,6 +395,7 @@ Stmt = (
     | Atomic
     | Sync
     | Yield
+    | Await
     | Return
 )
 Block = tuple[Stmt, ...]

@@ -301,11 +301,13 @@ class LinkRule(Struct, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it."""
+    """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it; ``until``: what
+    clocks show at most."""
 
     kind: ast.Name
     word: str
     value: ast.Expr | None
+    until: ast.Expr | None
     span: Span
 
 

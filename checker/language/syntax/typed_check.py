@@ -102,11 +102,12 @@ class HandlerBudget(Struct, frozen=True):
 class Timing(Struct, frozen=True):
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
-    system becomes synchronous (``None``: any number)."""
+    system becomes synchronous (``None``: any number); ``until``: what clocks show at most."""
 
     kind: str
     drift: Expr | None
     noise: Expr | None
+    until: Expr | None
     span: Span
 
 

@@ -173,6 +173,14 @@ class Ghost(Struct, frozen=True):
     span: Span
 
 
+class Await(Struct, frozen=True):
+    """What follows is an activity, which goes on once ``condition`` holds (``None``: at any
+    time)."""
+
+    condition: Expr | None
+    span: Span
+
+
 Stmt = (
     Assign
     | Send
@@ -192,6 +200,7 @@ Stmt = (
     | Sync
     | Ghost
     | Yield
+    | Await
 )
 Block = tuple[Stmt, ...]
 

@@ -93,12 +93,28 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_sync(stmt, scope),), scope
         case ast.Yield():
             return (stmt,), scope
+        case ast.Await(condition, span):
+            _refuse_call(condition, scope)
+            until = None if condition is None else safe(condition, scope, BOOL)
+            return (typed.Await(until, span),), scope
         case ast.Return():
             message = "only operations of objects have `return`"
             hint = "a protocol returns with an indication: `read_return(v)`"
             scope.report.fail("N060", message, stmt.span, hint=hint)
         case _:
             assert_never(stmt)
+
+
+def _refuse_call(condition: ast.Expr | None, scope: Scope) -> None:
+    """Reports (N028) a call that stands on the line of ``await`` and was meant as a statement."""
+    if not isinstance(condition, ast.Apply):
+        return
+    told = () if scope.home.interface is None else scope.home.interface.indications
+    name = condition.name
+    if scope.home.procedure(name, scope.role) or any(operator.name == name for operator in told):
+        message = f"`{name}(…)` is a statement, not a condition that `await` could wait for"
+        hint = "put what follows `await` on a line of its own"
+        scope.report.fail("N028", message, condition.span, hint=hint)
 
 
 def _var(stmt: ast.Var, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:

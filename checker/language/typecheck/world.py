@@ -328,9 +328,13 @@ def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
             message = "`clocks` needs a drift in ticks"
             home.report.add("C010", message, item.span, "`clocks drift 1`")
         value = None if item.value is None else _number(item.value, home)
+        until = None if item.until is None else _number(item.until, home)
+        if item.until is not None and kind != "clocks":
+            message = f"`{kind}` has no `until`: its processes have no clocks"
+            home.report.add("C010", message, item.until.span, "`clocks drift 1 until 10`")
         drift = value if kind == "clocks" else None
         noise = value if kind == "partial" else None
-        made = typed.Timing(kind, drift, noise, item.span)
+        made = typed.Timing(kind, drift, noise, until, item.span)
     return made
 
 

@@ -28,7 +28,8 @@ WORDS = {
     "partition": "a bound, such as 1, or any, or none",
     "pause": "a bound, such as 1, or any, or none",
     "cut": "a bound, such as 1, or any, or none; or of one way, such as `1 of Proc -> Proc`",
-    "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1` or none",
+    "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1`,"
+    " `clocks drift 1 until 10` or none",
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
     "given": "the implementation of a layer, such as `cons as oracle`",
     "crash_points": "inside or between_handlers",

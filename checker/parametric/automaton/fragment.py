@@ -163,6 +163,7 @@ _STATEMENTS: dict[type, tuple[str, str]] = {
     typed.Perform: ("an external action", "use an indication"),
     typed.Timer: ("a timer", "use `upon condition …`"),
     typed.Yield: ("`yield`", "write a handler for each step"),
+    typed.Await: ("`await`", "write a handler for each step"),
 }
 
 

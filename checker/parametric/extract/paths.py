@@ -135,7 +135,9 @@ class Walker(Struct, frozen=True):
                 return [path]
             case typed.Ghost():
                 raise Leaves("T001", "a property reads a ghost", stmt.span)
-            case typed.While() | typed.Var() | typed.Perform() | typed.Timer() | typed.Yield():
+            case typed.While() | typed.Var() | typed.Perform() | typed.Timer():
+                raise Leaves("T006", "this statement is unsupported", stmt.span)
+            case typed.Yield() | typed.Await():
                 raise Leaves("T006", "this statement is unsupported", stmt.span)
             case _:
                 assert_never(stmt)
