@@ -111,23 +111,20 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return _HAPPENS[info.kind](**who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
-        case MarkKind.STORE:
-            return ev.Stored(info.text, ", ".join(rest), **who)
-        case MarkKind.LEFT:
-            return ev.Left(info.text, ", ".join(rest), **who)
-        case MarkKind.SYNC:
-            return ev.Synced(info.text, **who)
-        case MarkKind.FAIL_SYNC:
-            return ev.SyncFailed(info.text, **who)
+        case MarkKind.STORE | MarkKind.LEFT:
+            kept = ev.Stored if info.kind is MarkKind.STORE else ev.Left
+            return kept(info.text, ", ".join(rest), **who)
+        case MarkKind.SYNC | MarkKind.FAIL_SYNC:
+            synced = ev.Synced if info.kind is MarkKind.SYNC else ev.SyncFailed
+            return synced(info.text, **who)
         case MarkKind.TIMER:
             does, _, timer = info.text.partition(" ")
             return ev.TimerChanged(does, timer, **who)
         case MarkKind.TIMEOUT:
             return ev.TimedOut(info.text, **who)
-        case MarkKind.CHOICE:
-            return ev.Chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
-        case MarkKind.COIN:
-            return ev.Drawn(info.text, texts[-1], process="".join(texts[:-1]), **place)
+        case MarkKind.CHOICE | MarkKind.COIN:
+            chosen = ev.Chosen if info.kind is MarkKind.CHOICE else ev.Drawn
+            return chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
         case MarkKind.PARTITION:
             return ev.Partitioned(_members(info, event.args, 0), **place)
         case MarkKind.HEAL:
