@@ -30,6 +30,7 @@ TOP = {
 MODULE = {
     "state": "state ${1:name} : ${2:set<Proc>} = $0",
     "stable state": "stable state ${1:name} : ${2:set<Proc>} = $0",
+    "stable synced state": "stable synced state ${1:name} : ${2:set<Proc>} = $0",
     "shared state": "shared state ${1:name} : ${2:set<Proc>} = $0",
     "ghost state": "ghost state ${1:name} : ${2:set<Proc>} = $0",
     "message": "message ${1:NAME}($0)",
@@ -69,9 +70,11 @@ STATEMENT = {
     "var": "var ${1:x} = $0",
     "perform": "perform $0",
     "atomic": "atomic {\n  $0\n}",
+    "sync": "sync ${1:v}",
     "start": "start ${1:timer}",
     "cancel": "cancel ${1:timer}",
     "yield": "yield",
+    "await": "await $0",
     "skip": "skip",
 }
 CLAUSE = {
@@ -95,7 +98,7 @@ CLAUSE = {
 }
 FAULTS = (
     *("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover"),
-    *("cut <= 1", "cut <= 1 of Proc -> Proc"),
+    *("cut <= 1", "cut <= 1 of Proc -> Proc", "power <= 1", "wipe <= 1", "sync <= 1"),
 )
 TIMINGS = ("asynchronous", "synchronous", "partial", "clocks")
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")

@@ -170,8 +170,9 @@ def of_item(item: object) -> Iterator[Declaration]:
             yield made(kind, name)
             if returned is not None:
                 yield Declaration(returned.name.text, "indication", returned.name.span, item.span)
-        case ast_items.State(name=name, shared=shared, stable=stable, ghost=ghost):
-            words = ("ghost" * ghost, "stable" * stable, "shared" * shared, "state")
+        case ast_items.State(name=name, shared=shared, stable=stable, ghost=ghost, synced=synced):
+            kept = ("stable" * stable, "synced" * synced)
+            words = ("ghost" * ghost, *kept, "shared" * shared, "state")
             yield made(" ".join(word for word in words if word), name)
         case ast_items.PropertyDecl(name=name, document=document, lemma=lemma):
             yield made("invariant" if lemma else "property", name, document)

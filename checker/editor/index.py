@@ -244,8 +244,9 @@ class _Index:
             case ast_items.LinkRule(sender, receiver, _, _):
                 self._name(sender)
                 self._name(receiver)
-            case ast_items.Timing(_, _, value, _):
+            case ast_items.Timing(_, _, value, until, _):
                 self._any(value)
+                self._any(until)
             case ast_items.Detector(_, _, noise, _):
                 self._all(noise or ())
             case _:
@@ -390,6 +391,10 @@ class _Index:
             if name is not None:
                 self._refer(name.span, self._module.find_anywhere(name.text))
 
+    def _sync(self, node: ast.Sync) -> None:
+        self._all(node.names)
+        self._block(node.otherwise)
+
     def _let(self, node: ast.Let) -> None:
         self._any(node.value)
         self._pattern(node.pattern)
@@ -442,6 +447,7 @@ _SPECIAL: dict[type, Callable[[_Index, Any], None]] = {
     ast.Loop: _Index._loop,
     ast.If: _Index._if,
     ast.Either: _Index._either,
+    ast.Sync: _Index._sync,
     ast.Let: _Index._let,
     ast.Var: _Index._var,
     ast_items.Definition: _Index._with_fields,

@@ -18,7 +18,7 @@ from checker.words.events import between, doing, sentence
 
 E = TypeVar("E", bound=ev.Event)
 
-Local = ev.Performed | ev.Stored | ev.Indicated
+Local = ev.Performed | ev.Stored | ev.Synced | ev.Indicated
 """The effects of a handler that send nothing."""
 
 SHORT = 6
@@ -41,6 +41,7 @@ def narrative_sentences(
             _liars(trace),
             _losses(trace),
             _suspicions(trace),
+            _failed_syncs(trace),
             _pauses(trace),
             _world(trace),
             _for_ever(trace),
@@ -99,7 +100,7 @@ def _events(trace: Trace, kind: type[E]) -> Iterator[tuple[Step, E]]:
 
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
     """Yields one sentence about all crashes, and which processes could have made up for them."""
-    parts = [_crash(trace, step, event.process) for step, event in _events(trace, ev.Crashed)]
+    parts = [_crash(trace, step, event) for step, event in _events(trace, ev.Crashed)]
     if len(parts) > MANY:
         parts = [f"{listing(sorted({e.process for _, e in _events(trace, ev.Crashed)}))} crashed"]
     helpless = _helpless(trace, facts, voice)
@@ -111,24 +112,28 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
         yield f"{helpless}."
 
 
-def _crash(trace: Trace, step: Step, who: str) -> str:
+_STOPPED = {ev.PowerFailed: "lost its power", ev.DiskLost: "lost its disk"}
+
+
+def _crash(trace: Trace, step: Step, crash: ev.Crashed) -> str:
     """Returns ``p1 crashed after reaching only p3``."""
+    who, stopped = crash.process, _STOPPED.get(type(crash), "crashed")
     back = any(s.number > step.number and e.process == who for s, e in _events(trace, ev.Recovered))
     after = ", and came back later" if back else ""
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
-        return f"{who} crashed {window}{after}"
+        return f"{who} {stopped} {window}{after}"
     last = _partial(trace, step, who)
     if last is not None and (_has_cut_send(step) or not back):
         got = ("itself", *last.received) if _by_itself(trace, last) else last.received
         if not last.received:
             missed = _anybody(last.missing) + (" else" if got and len(last.missing) > 1 else "")
-            return f"{who} crashed before its {last.message} reached {missed}{after}"
+            return f"{who} {stopped} before its {last.message} reached {missed}{after}"
         reached = f"its {last.message} reached only {listing(got)}"
         if _later(trace, last, step):
-            return f"{who} crashed at step {step.number}{after}; {reached}"
-        return f"{who} crashed after {reached}{after}"
-    when = f"crashed at step {step.number}" if step.number else "is down from the start"
+            return f"{who} {stopped} at step {step.number}{after}; {reached}"
+        return f"{who} {stopped} after {reached}{after}"
+    when = f"{stopped} at step {step.number}" if step.number else "is down from the start"
     return f"{who} {when}{after}"
 
 
@@ -324,6 +329,12 @@ def _suspicions(trace: Trace) -> Iterator[str]:
         yield f"{parts[0]}, which had not crashed."
     elif parts:
         yield f"{'; '.join(parts)}; none of these had crashed then."
+
+
+def _failed_syncs(trace: Trace) -> Iterator[str]:
+    """Yields whose syncs failed, and of what."""
+    for step, event in _events(trace, ev.SyncFailed):
+        yield f"{event.process} failed to sync {event.variables} at step {step.number}."
 
 
 def _pauses(trace: Trace) -> Iterator[str]:

@@ -15,6 +15,7 @@ from checker.instantiate.faults import (
     byzantine,
     crash_points,
     crashes,
+    disks,
     pause_points,
     pauses,
     stable_storage,
@@ -24,6 +25,7 @@ from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
     actions,
+    activities,
     coverage_marks,
     ghosts,
     handler_budgets,
@@ -101,6 +103,7 @@ def instantiate(
         justice=oracles.justice(made),
     )
     finished = within_bounds(made, finished, made.bounds)
+    timing.require_safety(made, properties)
     finished = with_view(made, finished)
     finished = simplify_liveness(in_any_order(finished))
     verify(finished)
@@ -131,6 +134,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     partitions.declare(made)
     cuts.declare(made)
     yields.declare(made)
+    activities.declare(made)
     links.declare(made)
     timing.declare(made)
     detectors.declare(made)
@@ -153,6 +157,7 @@ def _draft(made: World) -> None:
     """Drafts the initial block and every action."""
     initial.initialise(made)
     made.init.extend(stable_storage.save_initial(made))
+    made.init.extend(disks.save_initial(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)

@@ -10,6 +10,7 @@ group     kind    key                    whose
 step      weak    process                its conditions, all together
 client    weak    process                the requests that its clients still make
 effect    weak    process                what it has begun: effects, and what follows a `yield`
+activity  weak    process, place, names  what follows an `await`, each place with its names
 receive   weak    sender, receiver,      links that do not lose messages between ends that
                   message                stay up
 receive   weak    sender, receiver       the same where messages arrive in order
@@ -21,7 +22,7 @@ receive   strong  as above               all links where ways may be cut, or han
 
 from __future__ import annotations
 
-from checker.instantiate.world import WAITING, Link, World
+from checker.instantiate.world import WAITING, Later, Link, World
 from checker.language.link_kinds import Delivery
 from checker.model.ir import Expr, Fairness, FairnessKind
 
@@ -42,6 +43,14 @@ def effect(process: Expr) -> Fairness:
     """Returns the constraint that a handler that has begun finishes."""
     text = "{0}, unless it crashes, goes on with what it has begun"
     return Fairness("effect", (process,), FairnessKind.WEAK, text)
+
+
+def activity(later: Later, process: Expr, kept: Expr) -> Fairness:
+    """Returns the constraint that the activity at one place with ``kept`` names goes on."""
+    where = f"the `await` at line {later.place.line}:{later.place.column}"
+    what = f"what follows {where}{' with {1}' if later.names else ''}"
+    text = f"{{0}}, while it is correct, does {what} whenever it can go on doing so"
+    return Fairness(later.variable or "", (process, kept), FairnessKind.WEAK, text)
 
 
 def receive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
@@ -40,12 +40,18 @@ from checker.model.types import (
 )
 from checker.records import replace
 
+if TYPE_CHECKING:
+    from checker.instantiate.faults.disks import Disk
+
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
+ACTIVITY, UNDER_WAY = "@activity ", "@under_way "
+"""What the names begin with of variables that hold what is left of handlers behind ``await``."""
 ATOMIC = "atomic"
 """The effect that precedes those which happen together or not at all."""
 VARYING = "var "
@@ -108,16 +114,20 @@ class Link(Struct, frozen=True):
 
 
 class Later(Struct, frozen=True):
-    """The continuation of a ``yield``: ``rest`` of ``handler``, and the names that it uses, saved
-    in ``variable`` (where there are any)."""
+    """What is left of a handler behind a ``yield`` or an ``await``.
 
-    label: int
+    ``rest``, and the names that it uses, saved in ``variable`` (where there are any); behind
+    ``await`` it waits for ``condition``, and has no ``label``.
+    """
+
+    label: int | None
     instance: Instance
     handler: typed.Handler
     rest: typed.Block
     place: SourceLocation
     names: tuple[str, ...]
     variable: str | None
+    condition: typed.Expr | None = None
 
 
 class Observed(NamedTuple):
@@ -161,10 +171,12 @@ class World(Struct):
     coverage: bool = False
     observed: dict[str, Observed] = field(default_factory=dict)
     later: dict[int, Later] = field(default_factory=dict)
+    activities: dict[tuple[str, Span], Later] = field(default_factory=dict)
     bounds: tuple[ir.Property, ...] = ()
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
     monitor: list[ir.Stmt] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
+    disks: list[Disk] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -232,6 +244,17 @@ class World(Struct):
     @property
     def crash_bound(self) -> int:
         return self.bound(self.check.crash)
+
+    @property
+    def kill_bound(self) -> int:
+        """Returns how many stops leave the disk, and what is still to be written, as they are."""
+        others = self.check.power is not None or self.check.wipe is not None
+        return self.bound(self.check.kill) if others else self.crash_bound
+
+    @property
+    def may_lose_power(self) -> bool:
+        """Tells whether the power of a process may fail."""
+        return self.bound(self.check.power) > 0
 
     @property
     def recovers(self) -> bool:

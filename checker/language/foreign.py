@@ -39,7 +39,9 @@ _VARIABLE = "a variable is declared with `state v : T = e`"
 _FAIRNESS = "leave it out: fairness is derived from the faults, links and timing of the check"
 _CALL = "leave it out: a call is written `deliver(p, m)` or `beb.broadcast(M(x))`"
 _INVARIANT = "write `invariant x : e` or `property x : always e` beside the handlers"
-_GUARD = "write it as a guard, `upon receive M(x) when e`, or as `upon condition e`"
+_GUARD = (
+    "write a guard, `upon receive M(x) when e`, `upon condition e`, or `await e` inside a handler"
+)
 _SET = "write `{ x for x in S when e }`"
 _SIZE = "write `#S`"
 _TRUTH = "write `true`, `false` and `bool`"
@@ -109,7 +111,6 @@ TLA = (
     Notation("TRUE, FALSE, BOOLEAN", _TRUTH, _NEVER, ("TRUE", "FALSE", "BOOLEAN")),
     Notation("\\* a comment", "a comment begins with `//`", r"\\\*|\(\*.*"),
     Notation("---- MODULE M ----", "write `protocol P { … }`", r"-{4,}[^\n]*|={4,}"),
-    Notation("await e", _GUARD, "await"),
 )
 PROMELA = (
     Notation(

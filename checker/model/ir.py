@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 
 from checker.model.mark_kinds import FLIP as FLIP
+from checker.model.mark_kinds import STOPS as STOPS
 from checker.model.mark_kinds import WORLD as WORLD
 from checker.model.mark_kinds import MarkKind as MarkKind
 from checker.model.node import Node
@@ -754,6 +755,9 @@ CRASHING = ", crashing inside"
 
 PAUSING = ", pausing inside"
 """Suffix of the name of the variant of an action whose process pauses inside it."""
+
+AWAITED = ", after the await at "
+"""What precedes the place in the name of an action by which a process goes on behind ``await``."""
 
 TRUE = Const(BOOL, True)
 FALSE = Const(BOOL, False)

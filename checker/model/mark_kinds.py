@@ -16,10 +16,15 @@ class MarkKind(StrEnum):
     CRASH = "crash"  # args: process
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
     PERFORM = "perform"  # args: process, its act on the environment
+    POWER = "power"  # args: the process whose power fails
+    WIPE = "wipe"  # args: the process whose disk is lost
+    LEFT = "left"  # args: process, value; text: the variable of which the power leaves that value
     RECOVER = "recover"  # args: process
     PAUSE = "pause"  # args: the process that is paused from now on
     RESUME = "resume"  # args: the process that goes on after a pause
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
+    SYNC = "sync"  # args: process; text: the variables that are on disk from now on
+    FAIL_SYNC = "fail"  # args: process; text: the variables of a sync that fails
     TIMER = "timer"  # args: process, its key, if any; text: the timer, start or cancel before it
     TIMEOUT = "timeout"  # args: process, the key of the timer, if any; text: its name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
@@ -47,6 +52,9 @@ WORLD = frozenset(
     map(MarkKind, "partition heal cut mend omit foresee ask settle tick ticks round gst".split())
 )
 """Kinds of marks of the environment: no process acts."""
+
+STOPS = frozenset((MarkKind.CRASH, MarkKind.POWER, MarkKind.WIPE))
+"""Kinds of marks of what stops a process."""
 
 FLIP = "flip()"
 """The text of the mark of a coin without a name."""

@@ -9,11 +9,11 @@ DECLARATIONS = frozenset(
 )
 """Words that begin or join declarations."""
 
-MODIFIERS = frozenset("stable shared ghost may idempotent".split())
+MODIFIERS = frozenset("stable synced shared ghost may idempotent".split())
 
 CONTROL = frozenset(
     "upon receive from condition timeout recover when at as if else then for while some choose"
-    " either require let var skip perform atomic yield return start after cancel send to"
+    " either require let var skip perform atomic sync yield await return start after cancel send to"
     " all".split()
 )
 """Words of handlers and statements."""

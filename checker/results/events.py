@@ -126,6 +126,18 @@ class Stored(_Event, frozen=True, tag="store"):
     value: str
 
 
+class Synced(_Event, frozen=True, tag="sync"):
+    """What a process has stored of ``variables``, one or several, is on its disk from now on."""
+
+    variables: str
+
+
+class SyncFailed(_Event, frozen=True, tag="fail"):
+    """A process is told, once, that ``variables`` may not be on its disk."""
+
+    variables: str
+
+
 class TimerChanged(_Event, frozen=True, tag="timer"):
     """A process starts or cancels a timer; ``does``: the verb; ``timer``: empty where it has no
     name."""
@@ -166,6 +178,21 @@ class Drawn(_Event, frozen=True, tag="coin"):
 
 class Crashed(_Event, frozen=True, tag="crash"):
     """A process crashes."""
+
+
+class PowerFailed(Crashed, frozen=True, tag="power"):
+    """A process crashes because its power fails: what it has stored may not be on its disk."""
+
+
+class DiskLost(Crashed, frozen=True, tag="wipe"):
+    """A process crashes, and its disk is lost."""
+
+
+class Left(_Event, frozen=True, tag="left"):
+    """Of several values of ``variable`` that the disk may have held, a power failure leaves one."""
+
+    variable: str
+    value: str
 
 
 class Recovered(_Event, frozen=True, tag="recover"):
@@ -288,7 +315,7 @@ class BecameSynchronous(World, frozen=True, tag="gst"):
     """The system is synchronous from now on."""
 
 
-Effect = Sent | CopyLeft | Indicated | Performed | Stored
+Effect = Sent | CopyLeft | Indicated | Performed | Stored | Synced
 """What a crash inside a handler can cut off."""
 
 Event = (
@@ -296,12 +323,16 @@ Event = (
     | Effect
     | Received
     | Requested
+    | SyncFailed
     | TimerChanged
     | TimedOut
     | AlternativeTaken
     | Chosen
     | Drawn
     | Crashed
+    | PowerFailed
+    | DiskLost
+    | Left
     | Recovered
     | Paused
     | Resumed

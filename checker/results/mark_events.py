@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from checker.model import interpreter
@@ -19,6 +19,17 @@ SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""
+
+
+_HAPPENS: Mapping[MarkKind, type[ev.Crashed | ev.Recovered | ev.Paused | ev.Resumed]] = {
+    MarkKind.CRASH: ev.Crashed,
+    MarkKind.POWER: ev.PowerFailed,
+    MarkKind.WIPE: ev.DiskLost,
+    MarkKind.RECOVER: ev.Recovered,
+    MarkKind.PAUSE: ev.Paused,
+    MarkKind.RESUME: ev.Resumed,
+}
+"""The event of each mark that says only which process it happened to."""
 
 
 def trace_events(
@@ -94,18 +105,23 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Indicated(_call(info, rest), **who)
         case MarkKind.DETECT:
             return ev.OracleIndicated(_call(info, rest), **who)
-        case MarkKind.CRASH:
-            return ev.Crashed(**who)
-        case MarkKind.RECOVER:
-            return ev.Recovered(**who)
-        case MarkKind.PAUSE:
-            return ev.Paused(**who)
-        case MarkKind.RESUME:
-            return ev.Resumed(**who)
+        case (
+            MarkKind.CRASH
+            | MarkKind.POWER
+            | MarkKind.WIPE
+            | MarkKind.RECOVER
+            | MarkKind.PAUSE
+            | MarkKind.RESUME
+        ):
+            return _HAPPENS[info.kind](**who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
-        case MarkKind.STORE:
-            return ev.Stored(info.text, ", ".join(rest), **who)
+        case MarkKind.STORE | MarkKind.LEFT:
+            kept = ev.Stored if info.kind is MarkKind.STORE else ev.Left
+            return kept(info.text, ", ".join(rest), **who)
+        case MarkKind.SYNC | MarkKind.FAIL_SYNC:
+            synced = ev.Synced if info.kind is MarkKind.SYNC else ev.SyncFailed
+            return synced(info.text, **who)
         case MarkKind.TIMER:
             does, _, timer = info.text.partition(" ")
             return ev.TimerChanged(does, _keyed(timer, rest), **who)
@@ -113,10 +129,9 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.TimedOut(_keyed(info.text, rest), **who)
         case MarkKind.ALTERNATIVE:
             return ev.AlternativeTaken(info.text, **who)
-        case MarkKind.CHOICE:
-            return ev.Chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
-        case MarkKind.COIN:
-            return ev.Drawn(info.text, texts[-1], process="".join(texts[:-1]), **place)
+        case MarkKind.CHOICE | MarkKind.COIN:
+            chosen = ev.Chosen if info.kind is MarkKind.CHOICE else ev.Drawn
+            return chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
         case MarkKind.PARTITION:
             return ev.Partitioned(_members(info, event.args, 0), **place)
         case MarkKind.HEAL:

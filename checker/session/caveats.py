@@ -11,6 +11,7 @@ from checker.diagnostics.english import count, listing
 from checker.instantiate.assemble import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.time.timing import TIMER
 from checker.instantiate.world import IMMUNE
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
@@ -368,12 +369,35 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         yield "crashes inside handlers are switched off: violations may be missed"
     if check.recover:
         bound = evaluate_size(check.crash, made.sizes.values)
-        often = f"{bound} crash{'es' * (bound != 1)} in all"
-        yield f"a crashed process may recover, with only its `stable` state; at most {often}"
+        often = f"at most {bound} crash{'es' * (bound != 1)} in all"
+        others = (("power failures", check.power), ("lost disks", check.wipe))
+        if told := [what for what, bound in others if bound is not None]:
+            left = "what is left of its `stable` state"
+            often += f", {listing(told, 'and')} included"
+        else:
+            left = "only its `stable` state"
+        yield f"a crashed process may recover, with {left}; {often}"
         if any(
             state.stable for p in _protocols(check) for role in p.roles for state in role.states
         ):
-            yield "an assignment to `stable` state is on disk at once, and in order"
+            if check.power is None:
+                yield (
+                    "an assignment to `stable` state is on disk at once, and in order:"
+                    " with `faults power <= 1` it may be lost"
+                )
+            else:
+                yield (
+                    "when the power of a process fails, any of its assignments to a variable since"
+                    " the last `sync` of it may be lost; those that are left are applied in order"
+                )
+                yield (
+                    "an assignment, or an `atomic` block, reaches the disk as a whole or not at all"
+                )
+            if check.sync is not None:
+                yield (
+                    "a `sync` that fails is reported once: until the variable is assigned again,"
+                    " the next one succeeds and does nothing"
+                )
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 
@@ -407,6 +431,7 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
+        "have a `sync` that may fail": check.sync is not None,
     }
     found = [what for what, there in kinds.items() if there]
     return f", but for handlers that {' or '.join(found)}" if found else ""
@@ -449,8 +474,10 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
 def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
     """Yields notes on where no process pauses."""
     clocks = check.timing is not None and check.timing.kind == "clocks"
-    if clocks and not check.pausing:
+    if clocks and not check.pausing and any(TIMER in v.name for v in made.system.variables):
         yield "time waits until an expired timer is handled: `faults pause` lets it go on"
+    if check.timing is not None and check.timing.until is not None and not check.pausing:
+        yield "a handler takes no time: `faults pause` lets its clock go on inside it"
     kinds = {
         "use shared state": made.uses_shared,
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
@@ -482,6 +509,8 @@ def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     if timing is not None and timing.drift is not None:
         ticks = evaluate_size(timing.drift, made.sizes.values)
         found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
+    if timing is not None and timing.until is not None:
+        found.append(f"time ends when clocks show {evaluate_size(timing.until, made.sizes.values)}")
     if detector is not None and detector.noise is not None:
         wrong = "the detector is wrong, before it settles"
         if not detector.alone:

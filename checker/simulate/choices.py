@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
-from checker.model.ir import CRASHING, PAUSING, ActionKind, TransitionSystem
+from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (
     AlternativeTaken,
@@ -26,6 +26,7 @@ from checker.results.events import (
     OracleIndicated,
     Recovered,
     Requested,
+    kind_name,
 )
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
@@ -173,13 +174,17 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
         name, said = transition.action.name, going_on(within(transition), inner(transition))
         return [said, name] if said else [name]
     said = sentence(lead)
+    handler, awaited, _ = transition.action.name.partition(AWAITED)
     match lead:
         case Requested():
             return _request(lead)
+        case Handled() if awaited:
+            said = going_on(lead.process, handler)
+            return [_shortened(said), said]
         case OracleIndicated() if lead.about:
             return [f"{lead.process} {opinion(lead)}", said]
         case Handled() if len(said) > LONG:
-            return [f"{said[:LONG].rpartition(' ')[0]} …", said]
+            return [_shortened(said), said]
         case Recovered():
             return [said, f"{lead.process} recovers"]
         case _:
@@ -190,6 +195,10 @@ def _taken(events: tuple[Event, ...]) -> str:
     """Describes which named alternatives are taken: `` as fails``."""
     taken = [event.alternative for event in events if isinstance(event, AlternativeTaken)]
     return f" as {', '.join(taken)}" if taken else ""
+
+
+def _shortened(said: str) -> str:
+    return f"{said[:LONG].rpartition(' ')[0]} …" if len(said) > LONG else said
 
 
 def _request(event: Requested) -> list[str]:
@@ -221,18 +230,21 @@ def _crash(
     if transition.action.name.endswith(PAUSING):
         before = [clause for event in events if (clause := doing(event))]
         return f", and pauses after {before[-1]}" if before else ", and pauses"
-    if not any(isinstance(event, Crashed) for event in events):
+    crash = next((event for event in events if isinstance(event, Crashed)), None)
+    if crash is None:
         return ""
+    how = {"power": ", as its power fails", "wipe": ", and loses its disk"}
+    more = how.get(kind_name(crash), "")
     if not transition.action.name.endswith(CRASHING):
-        return ", and crashes"
+        return f", and crashes{more}"
     assert transition.successor is not None
     moment = Moment(transition.successor, transition, transition.events)
     missing = cut_short(system, state, moment)
     done = [clause for event in events if (clause := doing(event))]
     if done:
-        return f", and crashes after {done[-1]}"
+        return f", and crashes after {done[-1]}{more}"
     ahead = [clause for event in missing if (clause := doing(event))]
-    return f", and crashes before {ahead[0]}" if ahead else ", and crashes inside"
+    return f", and crashes before {ahead[0]}{more}" if ahead else f", and crashes inside{more}"
 
 
 # ---- disambiguation ---------------------------------------------------------------------------

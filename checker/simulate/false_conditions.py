@@ -16,7 +16,7 @@ from checker.instantiate.faults.pauses import LATE, PAUSES
 from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
 from checker.instantiate.protocol.handler_budgets import BUDGET
-from checker.instantiate.time.timing import CLOCK, NOISE, STABLE
+from checker.instantiate.time.timing import CLOCK, NOISE, STABLE, TICKS, TIMER
 from checker.instantiate.world import (
     BYZANTINE,
     CLIENT,
@@ -27,11 +27,15 @@ from checker.instantiate.world import (
     NETWORK,
     OMITTING,
     PENDING,
+    POWER_FAILURES,
     SPLIT,
     SPLITS,
+    UNDER_WAY,
     WAITING,
+    WIPES,
     is_cut,
 )
+from checker.language.syntax.typed import CLOCKS
 from checker.model import dump, ir
 from checker.model.build import negation
 from checker.model.evaluate import RunFault, Scope, evaluate
@@ -53,7 +57,7 @@ from checker.model.tree import nodes
 from checker.model.types import AtomT, IntT
 from checker.results.show_values import show
 
-SAID, TIMER = "@said", "@timer."
+SAID = "@said"
 """Parts of the names of variables: what a failure detector has indicated, and a timer."""
 
 
@@ -138,6 +142,8 @@ class _Telling(Struct, frozen=True):
             return self.cut(expr)
         if not read and isinstance(expr, Apply) and expr.op is Op.IN:
             return f"no process of the role of {self.who(expr)} does that in this check"
+        if self.action.name == TICKS and {CLOCK, CLOCKS} & set(read):
+            return self.clock(expr)
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return self.waiting(read)
         if expr == FALSE or (self._negated(expr) and not read):
@@ -190,6 +196,16 @@ class _Telling(Struct, frozen=True):
     def crashes(self, expr: Expr) -> str:
         return (
             f"the fault budget is used up (at most {_times(self.bound(expr), 'crash', 'crashes')})"
+        )
+
+    def power_failures(self, expr: Expr) -> str:
+        most = _times(self.bound(expr), "power failure", "power failures")
+        return f"the fault budget is used up (at most {most})"
+
+    def wipes(self, expr: Expr) -> str:
+        return (
+            "the fault budget is used up"
+            f" (at most {_times(self.bound(expr), 'lost disk', 'lost disks')})"
         )
 
     def omitting(self, expr: Expr) -> str:
@@ -253,6 +269,9 @@ class _Telling(Struct, frozen=True):
     def begun(self, expr: Expr) -> str:
         return f"{self.who(expr)} is inside a handler that has yielded"
 
+    def under_way(self, expr: Expr) -> str:
+        return f"{self.who(expr)} has an activity of this handler under way"
+
     def immune(self, expr: Expr) -> str:
         if self._negated(expr) and "is_some" not in dump.text(expr):
             return f"{self.who(expr)} never crashes: the failure detector has settled on it"
@@ -286,7 +305,9 @@ class _Telling(Struct, frozen=True):
         return f"the early timeouts are used up (at most {self.bound(expr)})"
 
     def clock(self, expr: Expr) -> str:
-        return "the clocks would drift too far apart"
+        if self._negated(expr):
+            return "the clocks would drift too far apart"
+        return "time ends here: the clock shows what the check says behind `until`"
 
     def doomed(self, expr: Expr) -> str:
         if self.bound(expr):
@@ -344,6 +365,8 @@ def _is_quantified(negation: Expr) -> bool:
 _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     CRASHED: _Telling.crashed,
     CRASHES: _Telling.crashes,
+    POWER_FAILURES: _Telling.power_failures,
+    WIPES: _Telling.wipes,
     OMITTING: _Telling.omitting,
     SPLITS: _Telling.splits,
     SPLIT: _Telling.split,
@@ -352,13 +375,13 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     CLIENT: _Telling.client,
     PENDING: _Telling.pending,
     WAITING: _Telling.begun,
+    UNDER_WAY.strip(): _Telling.under_way,
     IMMUNE: _Telling.immune,
     SAID: _Telling.said,
     WRONG: _Telling.wrong,
     SETTLED: _Telling.settled,
     STABLE: _Telling.stable,
     NOISE: _Telling.early,
-    CLOCK: _Telling.clock,
     LATE: _Telling.late,
     PAUSES: _Telling.pauses,
     DOOMED: _Telling.doomed,

@@ -12,6 +12,7 @@ from checker.diagnostics.english import listing
 from checker.language.typecheck.clients import verbs
 from checker.model.interpreter import State, Transition, action_transitions
 from checker.model.ir import (
+    AWAITED,
     TRUE,
     Action,
     ActionKind,
@@ -35,7 +36,7 @@ from checker.simulate.false_conditions import FalseCondition, false_conditions
 from checker.simulate.not_indicated import done_before, not_now, phrases_of_events
 from checker.simulate.phrase_matching import best_matches, process_of
 from checker.simulate.used_up import split_words, why_not_there
-from checker.words.steps import leading_kinds
+from checker.words.steps import going_on, leading_kinds
 
 MOST = 3
 """The largest number of steps whose conditions are told."""
@@ -91,7 +92,8 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
         if best_matches(step, [(1, (way.text,)) for way in choices(system, state).ways]):
             return (Reason(why_not_there(alternative, who, system, state)),)
         words = step
-    found = (*_done_before(words, trace), *_disabled(words, system, state))
+    disabled = _disabled(words, system, state)
+    found = (*_done_before(words, trace), *(disabled or _none_under_way(words, who, system)))
     if found:
         return found
     message = _RECEIVES.match(words)
@@ -105,6 +107,16 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     waiting = tuple(map(Reason, not_now(words, system, trace)[:MOST]))
     no_step = Reason(f"no step of this check reads like `{words}`", explains=False)
     return (*(waiting or (no_step,)), *_instead(who, system, state))
+
+
+def _none_under_way(words: str, who: str, system: TransitionSystem) -> tuple[Reason, ...]:
+    """Returns the reason why ``who`` does not go on behind an ``await``, if ``words`` ask for that:
+    there is nothing to go on with."""
+    awaiting = dict.fromkeys(
+        a.name.partition(AWAITED)[0] for a in system.actions if AWAITED in a.name
+    )
+    asked = best_matches(words, [(each, [going_on(who, each)]) for each in awaiting]) if who else []
+    return tuple(Reason(f"{who} has no activity of `{each}` under way") for each in asked[:MOST])
 
 
 def _it_can(how: str) -> Reason:

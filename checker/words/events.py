@@ -31,6 +31,10 @@ def sentence(event: ev.Event) -> str:
             return f"{who} performs {act}"
         case ev.Stored():
             return f"{who} stores {assignment(event)}"
+        case ev.Synced(variables):
+            return f"{who} syncs {variables}"
+        case ev.SyncFailed(variables):
+            return f"{who} fails to sync {variables}"
         case ev.TimerChanged(does, timer):
             return f"{who} {does}s {timer_text(timer)}"
         case ev.TimedOut(timer):
@@ -42,7 +46,9 @@ def sentence(event: ev.Event) -> str:
         case ev.Drawn():
             return _draw(event)
         case ev.Crashed():
-            return f"{who} crashes"
+            return f"{who} {stops(event)}"
+        case ev.Left():
+            return f"{who} is left with {assignment(event)}"
         case ev.Recovered():
             return f"{who} comes back up"
         case ev.Paused():
@@ -88,6 +94,17 @@ def sentence(event: ev.Event) -> str:
             assert_never(event)
 
 
+def stops(event: ev.Crashed) -> str:
+    """Returns how a process stops, as a verb: ``crashes``."""
+    match event:
+        case ev.PowerFailed():
+            return "loses its power"
+        case ev.DiskLost():
+            return "crashes and loses its disk"
+        case _:
+            return "crashes"
+
+
 def between(event: ev.Cut | ev.CutHealed) -> str:
     """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
     if event.one_way:
@@ -95,7 +112,7 @@ def between(event: ev.Cut | ev.CutHealed) -> str:
     return f"between {event.first} and {event.second}"
 
 
-def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:
+def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
     """Returns ``x = 1``: a variable with its value; the value alone where it has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
 
@@ -130,6 +147,8 @@ def doing(event: ev.Event) -> str:
             return f"performing {act}"
         case ev.Stored():
             return f"storing {assignment(event)}"
+        case ev.Synced(variables):
+            return f"syncing {variables}"
         case _:
             return ""
 

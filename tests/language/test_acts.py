@@ -68,6 +68,33 @@ def test_atomic_and_yield() -> None:
     assert isinstance(second, typed.Yield) and isinstance(third, typed.Call)
 
 
+@pytest.mark.parametrize(
+    ("text", "waits_for_something"),
+    [
+        ("await\n  round := 1", False),
+        ("await  // it waits\n  round := 1", False),
+        ("await  round := 1", False),
+        ("await  let k = 1", False),
+        ("await  await on", False),
+        ("await on  round := 1", True),
+        ("await (on or round == 1)\n  round := 1", True),
+        ("await not on and round == 1  skip", True),
+    ],
+)
+def test_what_follows_await_on_its_line(text: str, waits_for_something: bool) -> None:
+    """A condition, if it can be one; another statement otherwise."""
+    first, *_ = body(text)
+    assert isinstance(first, typed.Await)
+    assert (first.condition is not None) == waits_for_something
+
+
+def test_a_variable_may_be_called_await() -> None:
+    inside = "await := await + 1  await += 1  let await' = 1  await  await := await'"
+    found = protocol(f"state await = 0  upon request submit(m) {{ {inside} }}")
+    *_, waits, _ = found.roles[0].handlers[0].body
+    assert isinstance(waits, typed.Await) and waits.condition is None
+
+
 def test_coins_become_choices() -> None:
     coin, assign, drawn, chosen, asks, asked_, branch = body(
         "on := flip()  let c = flip()  choose d in bool  if flip() or not flip() { skip }"

@@ -74,6 +74,8 @@ MISTAKES = [
     ("", "procedure go(«term») { skip }", "go(x)", "N004"),
     ("", "procedure go(t, «t») { skip }", "go(x, x)", "N004"),
     ("", "procedure go(t) { «yield» }", "go(x)", "N028"),
+    ("", "procedure go(t) { «await» }", "go(x)", "N028"),
+    ("", "procedure go(t) { term := t }", "await «go(x)»", "N028"),
     ("", "procedure a() { b() }\n  procedure b() { «a»() }", "a()", "N033"),
     ("", "procedure «GO»() { skip }", "skip", "N004"),
     ("", "procedure go() { «trem» := 1 }", "skip", "N002"),

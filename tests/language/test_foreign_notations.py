@@ -93,10 +93,6 @@ NOTATIONS = {
         "the actions": (
             spec("  «Next == Send»"), "write a handler for each action: `upon … { … }`"
         ),
-        "await": (
-            spec(request="«await» m in seen"),
-            "write it as a guard, `upon receive M(x) when e`, or as `upon condition e`",
-        ),
     },
     "Promela": {
         "send": (spec(request="«ch !» DATA(m)"), "write `send M(x) to q`"),
@@ -211,7 +207,8 @@ NOTATIONS = {
         "uses": (spec("  «Uses:» beb"), "write `uses beb : BestEffortBroadcast`"),
         "wait until": (
             spec(request="«wait until» m in seen"),
-            "write it as a guard, `upon receive M(x) when e`, or as `upon condition e`",
+            "write a guard, `upon receive M(x) when e`, `upon condition e`, or `await e` inside a"
+            " handler",
         ),
     },
     "Quint": {

@@ -93,6 +93,8 @@ def test_what_could_stand_there_is_told_in_words() -> None:
     assert ":=" in found.hint
     (found,) = wrong("protocol { }")
     assert found.expected == "a name"
+    (found,) = wrong("protocol P { upon init { when } }")
+    assert found.expected == "a statement or `}`"
 
 
 def test_not_more_than_twenty() -> None:

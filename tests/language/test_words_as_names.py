@@ -30,11 +30,11 @@ check c of P { n = 1  timing asynchronous }
 """
 
 WORDS = (
-    "send receive deliver if for while choose either require let skip perform atomic yield start"
-    " cancel else or not always eventually forall exists true false none bool record in and to"
-    " after all when at upon condition init recover timeout request indication state stable shared"
-    " message property role uses type max min then union subset div mod crash flip some from"
-    " of check expect prove allow given as n f self Proc Msg"
+    "send receive deliver if for while choose either require let skip perform atomic yield await"
+    " start cancel else or not always eventually forall exists true false none bool record in and"
+    " to after all when at upon condition init recover timeout request indication state stable"
+    " shared message property role uses type max min then union subset div mod crash flip some"
+    " from of check expect prove allow given as n f self Proc Msg"
 ).split()
 
 

@@ -115,6 +115,7 @@ def test_what_contradicts_itself_is_told_why() -> None:
         ("partial", "partial"),
         ("partial noise f + 1", "partial"),
         ("clocks drift 1", "clocks"),
+        ("clocks drift 1 until n + 1", "clocks"),
     ],
 )
 def test_timing(written: str, kind: str) -> None:
@@ -122,6 +123,7 @@ def test_timing(written: str, kind: str) -> None:
     assert timing is not None and timing.kind == kind
     assert (timing.noise is not None) == ("noise" in written)
     assert (timing.drift is not None) == ("drift" in written)
+    assert (timing.until is not None) == ("until" in written)
 
 
 def test_words_of_a_timing_can_be_parameters() -> None:
@@ -131,6 +133,36 @@ def test_words_of_a_timing_can_be_parameters() -> None:
     made = check(text)
     assert made.timing is not None and made.timing.noise is None
     assert [s.name for s in made.settings] == ["noise", "drift"]
+
+
+CLOCK = """protocol T {
+  state late = %s
+  %s
+  property p : always forall p in Proc: %s
+}
+check c of T { prove p  %s }
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "asked", "world", "found"),
+    [
+        ("upon condition now > 1 { late := 2 }", "p.late < 3", "timing clocks drift 1 until 3", []),
+        ("upon condition self.now > 1 { late := now }", "p.now < 3",
+         "timing clocks drift 0 until n", []),
+        ("upon condition now > 1 { late := 2 }", "p.late < 3", "timing clocks drift 1", ["C013"]),
+        ("upon condition now > 1 { late := 2 }", "p.late < 3", "", ["C013"]),
+        ("upon init { late := 2 }", "p.now < 3", "timing clocks drift 1", ["C013"]),
+        ("upon init { late := 2 }", "now < 3", "timing clocks drift 1 until 3", ["N010"]),
+        ("upon init { now := 2 }", "p.late < 3", "timing clocks drift 1 until 3", ["N002"]),
+        ("state now : Nat = 0  upon init { now := 2 }", "p.now < 3", "", []),
+        ("upon init { late := 2 }", "p.late < 3", "timing synchronous until 3", ["C010"]),
+        ("upon init { late := 2 }", "p.late < 3", "timing partial noise 1 until 3", ["C010"]),
+        ("upon init { late := 2 }", "p.late < 3", "timing clocks until 3", ["C010"]),
+    ],
+)  # fmt: skip
+def test_clocks_that_are_read(code: str, asked: str, world: str, found: list[str]) -> None:
+    assert codes(CLOCK % ("0", code, asked, world)) == found
 
 
 def test_timers_need_a_timing() -> None:

@@ -82,6 +82,18 @@ def everything() -> Trace:
     return trace(*steps, byzantine=("p3",))
 
 
+def disks() -> Trace:
+    """A sync fails and another one does not; the power of p1 fails, and p2 loses its disk."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), store("p1", "log", "1"),
+             ev.SyncFailed("log", process="p1")),
+        step(2, run_handler("p1", "upon condition again"), ev.Synced("log", process="p1")),
+        step(3, ev.PowerFailed(process="p1"), ev.Left("log", "0", process="p1")),
+        step(4, ev.DiskLost(process="p2")),
+        step(5, recover("p1")),
+    )  # fmt: skip
+
+
 def cut_off() -> Trace:
     """A link is cut and heals, and one way of it is cut; a round loses what p1 has said."""
     return trace(

@@ -31,6 +31,14 @@ QUICK = (
     ("consensus/paxos.bcast", "duel", False),
     ("consensus/paxos.bcast", "quorums_that_miss_each_other", False),
     ("links/stubborn.bcast", "sent_once", False),
+    ("replication/disks.bcast", "cached", False),
+    ("replication/disks.bcast", "retried", True),
+    ("replication/disks.bcast", "disk_lost", False),
+    ("incidents/vote_before_sync.bcast", "sent_first", False),
+    ("incidents/vote_before_sync.bcast", "sent_first", True),
+    ("time/activities.bcast", "taken_twice", False),
+    ("time/activities.bcast", "read_behind_the_flush", True),
+    ("time/activities.bcast", "stable_lock", False),
 )
 
 

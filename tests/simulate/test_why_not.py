@@ -8,7 +8,7 @@ from checker.model import interpreter
 from checker.simulate.false_conditions import false_conditions
 from checker.simulate.session import SteppingSession
 from checker.simulate.why_not import instances_of_all, why_not
-from tests.simulate.opening import library
+from tests.simulate.opening import library, spec
 
 SPECS = (
     "broadcast/eager_reliable.bcast::crash_one",
@@ -22,6 +22,7 @@ SPECS = (
     "links/alternating_bit.bcast::lossy_fifo",
     "oracles/tcommit.bcast::three",
     "time/leases.bcast::within_the_bound",
+    "time/activities.bcast::locked",
 )
 
 
@@ -61,6 +62,8 @@ def told(name: str, *steps: str, asked: str, fine: bool = False) -> tuple[str, .
 
 
 EAGER, SUSPECTING, ECHO = SPECS[:3]
+FLUSHES = "time/activities.bcast::read_behind_the_flush"
+FLUSHING = ("s1: upon condition sent < rows", "c1 receives", "c1: flushes")
 ORDERED = "total_order/fixed_sequencer.bcast::no_fault"
 
 SAID = [
@@ -90,8 +93,44 @@ SAID = [
      " (ORDERED(1, p2, a)) does not bring that about"),
     (EAGER, (), "p2 flies", "no step of this check reads like `p2 flies`"),
     (SUSPECTING, (), "p2 suspects p2", "that never happens in this check"),
+    (FLUSHES, FLUSHING[:2], "c1 goes on with flushes",
+     "c1 has no activity of `flushes` under way"),
+    (FLUSHES, FLUSHING, "c1: flushes", "c1 has an activity of this handler under way"),
+    (FLUSHES, (*FLUSHING, "c1 goes on with flushes"), "c1 goes on with flushes",
+     "c1 has no activity of `flushes` under way"),
     ("time/leases.bcast::counted_from_the_answer", (), "h1 receives", "no message is on its way"),
 ]  # fmt: skip
+
+
+TICK, AGAIN = "the clock of c1 ticks", "the clock of c2 ticks"
+
+
+@pytest.mark.parametrize(
+    ("world", "steps", "asked", "said"),
+    [
+        ("drift 1", (TICK,), TICK, "the clocks would drift too far apart"),
+        ("drift 1 until 3", (TICK,), TICK, "the clocks would drift too far apart"),
+        ("drift 1 until 1", (TICK,), TICK,
+         "time ends here: the clock shows what the check says behind `until`"),
+        ("drift 1 until 1", (TICK, AGAIN), "c1: upon condition now == 0",
+         "`now == 0` is false: now = 1"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_clocks(world: str, steps: tuple[str, ...], asked: str, said: str) -> None:
+    code = "upon condition now == 0 { done := true }" if "until" in world else ""
+    session = SteppingSession(
+        spec(
+            "protocol P { role c(2) { state done = false  upon init { start t after 3 }"
+            f" upon timeout t {{ done := true }} {code} }}"
+            " property safe : always forall p in c: p.done or not p.done }"
+            f" check c of P {{ timing clocks {world} }}"
+        )
+    )
+    for words in steps:
+        session.say(words)
+    assert session.state is not None
+    reasons = why_not(asked, session.system, session.state, session.trace())
+    assert any(said in reason.text for reason in reasons)
 
 
 @pytest.mark.parametrize(("name", "steps", "asked", "said"), SAID)
@@ -110,6 +149,13 @@ def test_a_condition_is_told_in_the_words_of_the_spec_with_values() -> None:
     )
     false = "`#received(ECHO) >= T + 1` is false: #received(ECHO) = 0, T = 1"
     assert [reason.text for reason in said] == [false]
+
+
+def test_what_an_activity_waits_for_is_told() -> None:
+    """The lock is on disk, and whoever took it has crashed."""
+    steps = ("p1: works", "p1 goes on with works", "p1 crashes", "p1 recovers", "p1: works")
+    said = told("time/activities.bcast::stable_lock", *steps, asked="p1 goes on with works")
+    assert said == ("`not busy` is false: busy = true",)
 
 
 def test_effects_come_one_after_another_with_fine_steps() -> None:

@@ -74,7 +74,8 @@ def differences(
     alike = (
         not model.links.counted and not model.oracles and model.world.timing in ("", "asynchronous")
     )
-    spare = 0 if model.world.between_handlers else model.world.crash
+    stops = model.world.crash + model.world.power + model.world.wipe
+    spare = 0 if model.world.between_handlers else stops
     for mode, answer in answers.items():
         shortest = "fine" not in mode and ("plain" in mode or "reference" in mode)
         for name, verdict in defined.items():

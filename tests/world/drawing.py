@@ -76,6 +76,8 @@ class Draw:
         top = self.top()
         crash = self.has("crash") and not self.has("bound")
         found = Spec(top, self.world(), questions(self.random, top, crash=crash))
+        if self.has("now"):
+            found = self.until_the_end(found)
         if self.has("bound"):
             found = replace(found, world=replace(found.world, limit=limit(self.random, top)))
         if self.has("budget"):
@@ -89,10 +91,22 @@ class Draw:
             found = replace(found, world=self.by_role(found.world))
         return found
 
+    def until_the_end(self, found: Spec) -> Spec:
+        """Time ends, and clocks are asked about; nothing is that happens in the end."""
+        draw, asked = self.random, [q for q in found.questions if q.kind == "always"]
+        for number, question in enumerate(asked):
+            if self.chance(40) and question.processes:
+                late = s.at_least(s.clock(question.processes[0]), s.number(draw.choice((1, 2))))
+                late = late if self.chance(50) else s.no(late)
+                premise = late if question.premise is None else s.both(question.premise, late)
+                asked[number] = replace(question, premise=premise)
+        world = replace(found.world, until=draw.choice((1, 2, 2, 3)))
+        return replace(found, world=world, questions=tuple(asked))
+
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
         draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
-        for kind in ("crash", "byzantine", "omission", "pause"):
+        for kind in ("crash", "power", "wipe", "byzantine", "omission", "pause"):
             if self.has(kind):
                 roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
                 of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
@@ -125,6 +139,9 @@ class Draw:
         return World(
             n=0 if self.has("roles") else 2,
             crash=draw.choice((1, 1, 1 if detector else 2)) if self.has("crash") else 0,
+            power=int(self.has("power")),
+            wipe=int(self.has("wipe")),
+            sync=int(self.has("failing_sync")),
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
@@ -193,6 +210,8 @@ class Draw:
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
+        if self.has("await"):
+            handlers = [self.awaiting(h) for h in handlers]
         variables += [self.once(i) for i in range(self.flags)]
         if self.has("budget"):
             first = next(i for i, h in enumerate(handlers) if h.event == CONDITION)
@@ -211,7 +230,8 @@ class Draw:
     def kept(self, variable: Variable) -> Variable:
         """On disk, now and then, if that is a feature."""
         if self.has("stable") and self.chance(60):
-            return replace(variable, kind="stable state")
+            synced = self.has("synced") and self.chance(40)
+            return replace(variable, kind="stable synced state" if synced else "stable state")
         return variable
 
     def shared_out(self, handler: Handler) -> Handler:
@@ -303,6 +323,12 @@ class Draw:
         """Whether calls stand at the top level only, as who is called may yield."""
         return self.has("yield") or self.has("yield_below")
 
+    @property
+    def reaches_layers(self) -> bool:
+        """Whether a block would store in several layers together, which can't be where the power
+        fails."""
+        return self.has("power") and self.has("layer")
+
     def branched(self, body: s.Block) -> s.Block:
         """``body``, which knows ``m`` and ``got``, with a choice or a loop in it."""
         draw, position = self.random, self.random.randrange(len(body))
@@ -332,6 +358,17 @@ class Draw:
         """``body`` with a ``yield`` in it: before all, between two statements, or behind all."""
         position = self.random.randrange(len(body) + 1)
         return (*body[:position], s.Yield(), *body[position:])
+
+    def awaiting(self, handler: Handler) -> Handler:
+        """``handler`` with an ``await`` or two in it; none where a layer's statements follow."""
+        called = handler.event == INDICATION and not handler.name.startswith(("fd.", "leader."))
+        body = handler.body
+        for _ in range(0 if called else self.random.choice((0, 1, 1, 2))):
+            some = s.at_least(s.size(HEARD), s.number(1))
+            condition = self.random.choice((None, None, None, FLAG, s.no(FLAG), some))
+            position = self.random.randrange(len(body) + 1)
+            body = (*body[:position], s.Await(condition), *body[position:])
+        return replace(handler, body=body)
 
     # -- handlers -------------------------------------------------------------------------------
 
@@ -406,6 +443,9 @@ class Draw:
             found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
         if self.has("keyed_timer"):
             found.append(Handler(TIMEOUT, "u", (s.Bind("z"),), body=self.body(payload=False)))
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(draw.choice((1, 1, 2))))
+            found.append(self.condition(late if self.chance(60) else s.no(late)))
         if self.has("init"):
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
@@ -549,7 +589,7 @@ class Draw:
         said = self.saying(payload, who, layered=not self.calls_yield)
         late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
         inner: s.Block = (said, once) if late else (once, said)
-        if self.has("atomic") and self.chance(50):
+        if self.has("atomic") and not self.reaches_layers and self.chance(50):
             inner = (s.Atomic(inner),)
         position = self.random.randrange(len(block) + 1)
         return (*block[:position], s.If(s.no(s.var(flag)), inner), *block[position:])
@@ -571,6 +611,8 @@ class Draw:
             ]
         if self.has("perform") or self.has("idempotent"):
             found += [self.act] * 3
+        if self.has("sync"):
+            found += [lambda: s.Sync(), lambda: s.Sync((), (s.Assign("flag", s.TRUE),))]
         if self.consensus:
             found.append(self.proposal)
         if self.has("named_timer"):
@@ -583,6 +625,10 @@ class Draw:
                 lambda: s.For("w", s.ALL, (s.Timer("u", key=s.name("w")),)),
                 lambda: s.Timer("u", False, key=s.ME),
             ]
+        if self.has("now"):
+            late = s.at_least(s.NOW, s.number(1))
+            found += [lambda: s.If(late, (s.Assign("flag", s.TRUE),))] * 2
+            found += [lambda: s.If(s.no(late), (s.Assign("flag", s.FALSE),))]
         return found * 2
 
     def act(self) -> s.Statement:
@@ -591,6 +637,8 @@ class Draw:
     def dressed(self, block: s.Block) -> s.Block:
         """``block`` with some of its statements inside of loops, choices and the like."""
         for feature in ("atomic", "for", "while", "choose", "chance", "either", "flip", "require"):
+            if feature == "atomic" and self.reaches_layers:
+                continue
             if self.has(feature) and self.chance(45):
                 block = self.wrapped(feature, block)
         return block
@@ -653,10 +701,12 @@ _BOTH = frozenset((False, True))
 
 
 WORDS = {
-    "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
+    "atomic": "atomic {", "yield": "yield", "await": "await", "for": " for x",
+    "while": "while some",
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
-    "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
+    "perform": "perform", "idempotent": "idempotent", "stable": "stable ",
+    "sync": "sync", "synced": "stable synced",
     "named_timer": "start t", "keyed_timer": "start u[", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""

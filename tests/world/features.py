@@ -8,22 +8,22 @@ from itertools import combinations
 
 FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
-    "between_handlers",
+    "between_handlers", "power", "wipe", "failing_sync",
 )  # fmt: skip
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers",
-    "condition", "counted", "quorum", "may",
+    "condition", "counted", "quorum", "may", "now",
 )  # fmt: skip
-STATE = ("stable", "shared", "chosen", "two_clients")
+STATE = ("stable", "sync", "synced", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules")
 LIMITS = ("bound", "role_faults", "inputs", "budget", "taken")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
-    "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
+    "atomic", "yield", "await", "for", "while", "choose", "either", "flip", "require", "perform",
     "idempotent",
 )  # fmt: skip
 FEATURES = (
@@ -44,6 +44,11 @@ NEEDS = {
     "recover": ("crash",),
     "recovers": ("recover",),
     "stable": ("recover",),
+    "power": ("stable",),
+    "wipe": ("stable",),
+    "sync": ("power",),
+    "synced": ("power",),
+    "failing_sync": ("sync",),
     "between_handlers": ("crash",),
     "P": ("crash",),
     "eventually P": ("crash",),
@@ -60,6 +65,7 @@ NEEDS = {
     "choices_below": ("layer",),
     "may": ("condition",),
     "clocks": ("named_timer",),
+    "now": ("clocks",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "budget": ("condition",),
@@ -87,6 +93,7 @@ APART = (
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
     *({"pause", other} for other in ("shared", "taken", *ORACLES)),  # such a handler is one step
+    {"pause", "failing_sync"},  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
@@ -99,7 +106,8 @@ APART = (
 
 
 LARGE = {
-    *GUESSES, *ORACLES[2:], "keyed_timer", "partition", "cut", "one_way_cut", "pause", "byzantine",
+    *GUESSES, *ORACLES[2:], "keyed_timer", "partition", "cut", "one_way_cut", "pause", "power",
+    "byzantine",
     "family",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
@@ -117,10 +125,21 @@ def closed(features: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+CONFLICTS = {
+    feature: frozenset().union(*(apart for apart in APART if feature in apart)) - {feature}
+    for feature in FEATURES
+}
+"""What a feature can't stand beside."""
+
+
 def together(features: Iterable[str]) -> bool:
     """Whether they can stand in one spec."""
-    found = closed(features)
-    return all(len(found & apart) < 2 for apart in APART)
+    return fits(closed(features))
+
+
+def fits(found: frozenset[str]) -> bool:
+    """Whether ``found``, which has all that it needs, can stand in one spec."""
+    return all(found.isdisjoint(CONFLICTS[f]) for f in found)
 
 
 def pairs() -> list[frozenset[str]]:
@@ -140,19 +159,23 @@ def covering_sets(seed: int, most: int) -> list[frozenset[str]]:
 
 def covering(draw: random.Random, most: int) -> list[frozenset[str]]:
     """Sets of at most about ``most`` features that have all pairs among them, greedily."""
-    left, found = set(pairs()), list[frozenset[str]]()
-    while left:
-        chosen = closed(draw.choice(sorted(left, key=sorted)))
+    found = list[frozenset[str]]()
+    remaining = sorted(sorted(pair) for pair in pairs())
+    left = {f: {g for pair in remaining for g in pair if f in pair and f != g} for f in FEATURES}
+    while remaining := [(f, g) for f, g in remaining if g in left[f]]:
+        chosen = closed(draw.choice(remaining))
         while len(chosen) < most - 3 * bool(LARGE & chosen):
-            options = [f for f in FEATURES if f not in chosen and together({*chosen, f})]
+            beside = chosen.union(*(CONFLICTS[f] for f in chosen))
+            wider = {f: closed({*chosen, f}) for f in FEATURES if f not in beside}
+            options = [f for f, features in wider.items() if fits(features)]
             draw.shuffle(options)
             if not options:
                 break
-            best = max(options, key=lambda f: len(covered(closed({*chosen, f})) & left))
-            wider = closed({*chosen, best})
-            if len(wider) > most or not covered(wider) & left - covered(chosen):
+            best = wider[max(options, key=lambda f: sum(len(left[g] & wider[f]) for g in wider[f]))]
+            if len(best) > most or not any(left[g] & best for g in best - chosen):
                 break
-            chosen = wider
+            chosen = best
         found.append(chosen)
-        left -= covered(chosen)
+        for f in chosen:
+            left[f] -= chosen
     return found

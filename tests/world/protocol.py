@@ -240,15 +240,15 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check. ``partition``, ``pause`` -1: any number of times; ``cuts``: who
-    sends, who receives (both empty: either) and how often, as of ``partition``; ``rules``: the
-    links from one role to another, where they are not like the others; ``early``: timeouts that
-    come too early, at most; ``clients``: what each asks for, or those of which one is drawn at
-    first; ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds
-    of faults, each with a role and its bound; the other roles do not have those that are
-    ``alone``; ``recovering``: the roles that come back, if not all; ``budget``: how often the
-    condition called ``acts`` is taken at most, by all, or (``each``) by each process;
-    ``taken``: the same of alternatives of these names."""
+    """The clauses of a check. ``crash``: how often one is killed; ``partition``, ``pause`` -1: any
+    number of times; ``cuts``: who sends, who receives (both empty: either) and how often, as of
+    ``partition``; ``rules``: the links from one role to another, where they are not like the
+    others; ``early``: timeouts that come too early, at most; ``clients``: what each asks for, or
+    those of which one is drawn at first; ``limit``: what is so in all states from which anything
+    follows; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not
+    have those that are ``alone``; ``recovering``: the roles that come back, if not all;
+    ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
+    each process; ``taken``: the same of alternatives of these names."""
 
     n: int = 2
     crash: int = 0
@@ -257,6 +257,9 @@ class World:
     omission: int = 0
     partition: int = 0
     pause: int = 0
+    power: int = 0
+    wipe: int = 0
+    sync: int = 0
     cuts: tuple[tuple[str, str, int], ...] = ()
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
@@ -264,6 +267,7 @@ class World:
     timing: str = ""
     early: int | None = None
     drift: int | None = None
+    until: int | None = None
     detector: str = ""
     noise: int | None = None
     oracles: tuple[str, ...] = ()
@@ -278,7 +282,8 @@ class World:
     taken: tuple[tuple[str, int, bool], ...] = ()
 
     def lines(self, request: str) -> list[str]:
-        bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
+        bounds = [("crash", self.crash), ("power", self.power), ("wipe", self.wipe)]
+        bounds += [("sync", self.sync), ("byzantine", self.byzantine), ("omission", self.omission)]
         faults = [f"{f} <= {bound}" for f, bound in bounds if bound and f not in self.alone]
         faults += [f"{fault} <= {bound} of {role}" for fault, role, bound in self.of_roles]
         if self.recover:
@@ -297,6 +302,7 @@ class World:
         lines += [f"  links {a} -> {b} {', '.join(kinds)}" for a, b, kinds in self.rules]
         early = "" if self.early is None else f" noise {self.early}"
         early += "" if self.drift is None else f" drift {self.drift}"
+        early += "" if self.until is None else f" until {self.until}"
         lines += [f"  timing {self.timing}{early}"] if self.timing else []
         noise = "" if self.noise is None else f" noise {self.noise}"
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []

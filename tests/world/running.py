@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from tests.world import disks
 from tests.world import spec as s
+from tests.world.activities import is_under_way, put_off
 from tests.world.pausing import Paused, Pauses, Which
-from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
+from tests.world.protocol import INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
 from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
 
@@ -37,6 +39,16 @@ class Rest:
     path: Path
     body: s.Block
     names: tuple[tuple[str, Any], ...]
+    handler: Hashable
+    own: tuple[Any, ...] | None
+
+    @classmethod
+    def of(cls, at: Place, body: s.Block) -> Rest:
+        return cls(at.path, body, tuple(at.names.items()), at.handler, at.own)
+
+    def place(self, way: Way, p: str) -> Place:
+        names = dict(self.names)
+        return Place(way, p, self.path, names, None, set(names), self.handler, self.own)
 
 
 Rests = tuple[Rest, ...]
@@ -49,7 +61,10 @@ def subsets(items: Sequence[Any]) -> list[tuple[Any, ...]]:
 @dataclass
 class Place:
     """Where an expression is read: a layer of a process, and the names that are bound; in a block,
-    ``around`` is the place that it stands in, and ``declared`` are its own variables."""
+    ``around`` is the place that it stands in, and ``declared`` are its own variables.
+
+    ``handler``: what is run there; ``own``: the values with which a condition or a timer began it.
+    """
 
     way: Way
     me: str
@@ -57,6 +72,8 @@ class Place:
     names: Names
     around: Place | None = None
     declared: set[str] = field(default_factory=set)
+    handler: Hashable = None
+    own: tuple[Any, ...] | None = None
 
     @property
     def model(self) -> Model:
@@ -89,6 +106,7 @@ class Way:
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
         self.left: State | None = None
+        self.written: list[disks.Write] = []
 
     def pick(self, options: Iterable[Any]) -> Any:
         """One of ``options``, the script says which."""
@@ -125,22 +143,35 @@ class Way:
 
     def may_crash(self, p: str) -> bool:
         """Whether the world has a crash of ``p`` left."""
+        return bool(self.stops_of(p))
+
+    def stops_of(self, p: str) -> list[str]:
+        """How ``p`` may stop: it is killed, its power fails, or its disk is lost as well."""
         if p in self.state["down"] or p == self.state["favoured"]:
-            return False
+            return []
         if self.model.oracle.foresees and p not in self.state["doomed"]:
-            return False
-        so_far = self.state["crashes"]
-        return len(so_far) < self.model.world.crash and self.model.has_room("crash", (*so_far, p))
+            return []
+        world = self.model.world
+        bounds = {"crash": world.crash, "power": world.power, "wipe": world.wipe}
+        so_far = {how: self.state[COUNTS[how]] for how in disks.STOPS}
+        return [
+            how
+            for how in disks.STOPS
+            if len(so_far[how]) < bounds[how] and self.model.has_room(how, (*so_far[how], p))
+        ]
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
         self.before_an_effect()
         self.pauses.may_stop(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=False)
             raise Cut
         does()
         self.effects += 1
+        self.pauses.may_have_crashed(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=True)
             self.cut_behind()
 
     # What ghosts record belongs to the effect before it: a crash right behind an effect leaves the
@@ -167,23 +198,34 @@ class Way:
         self.kept_together += 1
         self.block(at, body)
         self.kept_together -= 1
+        if not self.kept_together:
+            written, self.written = self.written, []
+            disks.writes(self, written)
+            for key in dict.fromkeys(key for key, _ in written):
+                if self.model.is_synced(key[1], key[2]):
+                    disks.sync(self, [key])
         if self.left is not None and may_have_effects(self.model, at.path, body):
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
             raise Cut
+        self.pauses.may_have_crashed(p)
         if self.effects > effects and self.may_cut(p):
             cut = self.pick_fault(("no", "before", "after"))
+            if cut != "no":
+                self.pauses.crashed(behind=True)
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
                 raise Cut
             if cut == "after":
                 self.cut_behind()
 
-    def crash(self, p: str) -> None:
+    def crash(self, p: str, how: str = "") -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
+        how = how or self.pick_fault(self.stops_of(p))
         self.state["down"] |= {p}
-        self.state["crashes"] = tuple(sorted((*self.state["crashes"], p)))
-        self.state["rest", p] = ()
+        self.state[COUNTS[how]] = tuple(sorted((*self.state[COUNTS[how]], p)))
+        disks.stops(self, p, how)
+        self.state["rest", p], self.state["activities", p] = (), frozenset()
         self.pauses.forget(p)
         self.state["received", p] = frozenset()
         for key in [k for k in self.state if k[0] == "timer" and k[-1] == p]:
@@ -227,7 +269,11 @@ class Way:
         for handler in self.model.layers[path].handlers(self.model.role[p]):
             if (handler.event, handler.name) != (event, name):
                 continue
-            at = Place(self, p, path, {})
+            at = Place(self, p, path, {}, handler=(path, handler))
+            if event == TIMEOUT:
+                at.own = ()
+                if is_under_way(self.state, p, at.handler, ()):
+                    continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
             if event == RECEIVE:
                 patterns = (*patterns, handler.sender)
@@ -267,13 +313,16 @@ class Way:
             rests: Rests = ()
             behind = body[position + 1 :]
             if isinstance(statement, s.Yield):
-                return (Rest(at.path, behind, tuple(at.names.items())),)
+                return (Rest.of(at, behind),)
+            if isinstance(statement, s.Await):
+                put_off(at, statement.condition, behind)
+                return ()
             if isinstance(statement, s.Ask | s.Tell):
                 rests = self.layer_call(at, statement)
             else:
                 self.statement(at, statement)
             if rests:
-                mine = Rest(at.path, behind, tuple(at.names.items()))
+                mine = Rest.of(at, behind)
                 return (*rests, mine) if behind else rests
         return ()
 
@@ -330,6 +379,8 @@ class Way:
             case s.Ghost(body):
                 for each in body:
                     self.statement(at, each)
+            case s.Sync(names, other):
+                self.sync(at, names, other or ())
             case s.Atomic(body):
                 self.uninterrupted(at.me, body, at)
             case s.Let(name, value):
@@ -380,15 +431,43 @@ class Way:
     def assign(self, at: Place, statement: s.Assign) -> None:
         key = self.model.key(at.path, statement.variable, at.me)
         place = [part if isinstance(part, str) else part.value(at) for part in statement.place]
-        value = changed(self.state[key], place, statement.value.value(at), statement.sign)
+        new = statement.value.value(at)
+        value = changed(self.state[key], place, new, statement.sign)
+        at_key = bool(place) and not isinstance(statement.place[0], str)
+        first = place[:1] if at_key and isinstance(place[0], str) else []
+
+        def written(old: Any) -> Any:
+            """What is on disk is replaced, or of a map what it has for one key."""
+            return changed(old, first, dict(value)[first[0]], ":=") if first else value
 
         def does() -> None:
             self.state[key] = value
+            if self.model.variable(at.path, statement.variable).kind not in disks.STABLE:
+                return
+            if self.kept_together:
+                self.written.append((key, written))
+            else:
+                disks.writes(self, [(key, written)])
 
         if self.model.is_effect(at.path, statement.variable):
             self.effect(at.me, does)
         else:
             does()
+        if self.model.is_synced(at.path, statement.variable) and not self.kept_together:
+            self.sync(at, (statement.variable,), ())
+
+    def sync(self, at: Place, names: tuple[str, ...], other: s.Block) -> None:
+        """What is stable is on disk; where that fails, ``other`` is done instead."""
+        model = self.model
+        mine = model.layers[at.path].variables(model.role[at.me])
+        names = names or tuple(v.name for v in mine if v.kind in disks.STABLE)
+        if not model.world.power or not names:
+            return
+        done = [True]
+        keys = [model.key(at.path, name, at.me) for name in names]
+        self.effect(at.me, lambda: done.append(disks.sync(self, keys)))
+        if not done[-1]:
+            self.block(at, other)
 
     def send(self, at: Place, content: Any, receivers: frozenset[str]) -> None:
         """To all ``receivers``; if a crash falls here, to any part of them."""
@@ -409,10 +488,13 @@ class Way:
             raise Cut
 
 
+COUNTS = {"crash": "crashes", "power": "power failures", "wipe": "wipes"}
+
+
 def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
     """Whether something in ``body`` may be an effect; of what a layer is asked to do, anything."""
     return any(
-        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform)
+        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform | s.Sync)
         or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
         or (isinstance(each, s.Either) and {*each.names} & {n for n, *_ in model.world.taken})
         for each in inside(body)

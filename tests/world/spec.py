@@ -84,6 +84,8 @@ def op(form: str, of: Callable[..., Any], *arguments: Expr) -> Expr:
 
 ME = Expr("self", lambda at: at.me)
 RANK = Expr("rank(self)", lambda at: at.model.processes.index(at.me) + 1)
+NOW = Expr("now", lambda at: at.way.pauses.begun.get(("clock", at.me), 0))
+"""What the clock showed when the handler began: 0 before the first state."""
 ALL = Expr("Proc", lambda at: frozenset(at.model.processes))
 
 
@@ -268,6 +270,10 @@ def received(kind: str, *patterns: Expr | None) -> Expr:
 
 def of(process: str, variable: str) -> Expr:
     return Expr(f"{process}.{variable}", lambda at: at.of(at.names[process], variable))
+
+
+def clock(process: str) -> Expr:
+    return Expr(f"{process}.now", lambda at: at.state["clock", at.names[process]])
 
 
 def history(word: str, process: str) -> Expr:
@@ -523,10 +529,35 @@ class Atomic:
 
 
 @dataclass(frozen=True)
+class Sync:
+    """``sync v, w else { … }``; without names of all that is stable; ``other``: what is done where
+    it fails."""
+
+    names: tuple[str, ...] = ()
+    other: Block | None = None
+
+    @property
+    def text(self) -> str:
+        told = f"sync {', '.join(self.names)}".rstrip()
+        return told if self.other is None else f"{told} else {block(self.other)}"
+
+
+@dataclass(frozen=True)
 class Yield:
     @property
     def text(self) -> str:
         return "yield"
+
+
+@dataclass(frozen=True)
+class Await:
+    """``await``, which ends its line, or ``await condition``."""
+
+    condition: Expr | None = None
+
+    @property
+    def text(self) -> str:
+        return "await\n" if self.condition is None else f"await {self.condition.text}"
 
 
 @dataclass(frozen=True)
@@ -598,7 +629,7 @@ class Run:
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Weigh | Either | Require | Flip
     | Perform
-    | Timer | Atomic | Yield | Skip | Ghost | Let | Var | SetVar | Run
+    | Timer | Atomic | Sync | Yield | Await | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

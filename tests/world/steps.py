@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from tests.world import disks
+from tests.world.activities import is_under_way, steps_of_activities
+from tests.world.disks import STABLE
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
 from tests.world.running import NoWay, Place, Rests, Way, ways
@@ -28,13 +31,14 @@ def begin(model: Model) -> Callable[[Way], None]:
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = ()
+        state["crashes"] = state["power failures"] = state["wipes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
         state["held"] = frozenset()
         state["performed", ""] = ()
         for p in model.processes:
+            state["activities", p] = frozenset()
             state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
             state["broadcast", p] = state["delivered", p] = ()
             wishes = [v for client, values in model.world.clients if client == p for v in values]
@@ -51,7 +55,7 @@ def begin(model: Model) -> Callable[[Way], None]:
             for p in model.processes:
                 state["clock", p] = 0
         for p in model.processes:
-            start(way, p, {"state", "stable state", "shared state", "ghost state", GHOST_OF_ALL})
+            start(way, p, {"state", *STABLE, "shared state", "ghost state", GHOST_OF_ALL})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
@@ -64,8 +68,12 @@ def begin(model: Model) -> Callable[[Way], None]:
 GHOST_OF_ALL = "ghost shared state"
 
 
-def start(way: Way, p: str, kinds: set[str]) -> None:
-    """Gives variables of ``p`` the values that they start with."""
+def start(
+    way: Way, p: str, kinds: set[str], pick: Callable[[Sequence[Any]], Any] | None = None
+) -> None:
+    """Gives variables of ``p`` the values that they start with; ``pick``: chooses what is chosen,
+    where that is part of a fault."""
+    pick = pick or way.pick
     for path, layer in way.model.layers.items():
         for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
@@ -75,7 +83,9 @@ def start(way: Way, p: str, kinds: set[str]) -> None:
             at = Place(way, p, path, {})
             way.state[key] = variable.initial.value(at)
             if variable.chosen is not None:
-                way.state[key] = way.pick(sorted(variable.chosen.value(at)))
+                way.state[key] = pick(sorted(variable.chosen.value(at)))
+            if variable.kind in STABLE:
+                disks.starts(way.state, key)
 
 
 def from_the_bottom(way: Way, p: str, event: str) -> Rests:
@@ -99,6 +109,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
         if state["rest", p]:
             yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
             continue
+        yield from steps_of_activities(model, state, p)
         yield from _client(model, state, p)
         for path, layer in model.layers.items():
             yield from _conditions(model, state, p, layer)
@@ -134,8 +145,7 @@ def _goes_on(p: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
         first, *others = way.state["rest", p]
         way.state["rest", p] = tuple(others)
-        at = Place(way, p, first.path, dict(first.names))
-        way.run(p, lambda: way.top_level(at, first.body))
+        way.run(p, lambda: way.top_level(first.place(way, p), first.body))
 
     return does
 
@@ -174,7 +184,10 @@ def _condition(
     p: str, path: Path, handler: Handler, names: dict[str, Any]
 ) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        at = Place(way, p, path, dict(names))
+        begun = (path, handler)
+        at = Place(way, p, path, dict(names), handler=begun, own=tuple(names.values()))
+        if is_under_way(way.state, p, begun, tuple(names.values())):
+            raise NoWay
         assert handler.event == CONDITION and handler.guard is not None
         if not handler.guard.value(at):
             raise NoWay
@@ -237,7 +250,8 @@ def _some_timer_is_over(model: Model, state: State) -> bool:
 
 def _ticks(model: Model, state: State) -> Iterator[Step]:
     """A clock ticks, unless it would be too far from others, or one of its timers is over and not
-    yet handled; without any drift all tick at once."""
+    yet handled; without any drift all tick at once.  A clock shows how far it is ahead of the
+    slowest, or, where time ends, how often it has ticked."""
     gone = state["byzantine"] | (frozenset() if model.world.recover else state["down"])
     running = [p for p in model.processes if p not in gone]
     over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
@@ -252,8 +266,14 @@ def _ticks(model: Model, state: State) -> Iterator[Step]:
             ahead = {p: way.state["clock", p] + (p in some) for p in running}
             if max(ahead.values()) - min(ahead.values()) > drift:
                 raise NoWay
+            until = model.world.until
+            if until is not None and max(ahead.values()) > until:
+                raise NoWay
             for p in model.processes:
-                way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
+                if until is not None:
+                    way.state["clock", p] = ahead.get(p, way.state["clock", p])
+                else:
+                    way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
             for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
                 if way.state[key]:  # what is over stays so
                     way.state[key] -= 1
@@ -388,9 +408,14 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
             roles = model.world.recovering or model.roles
             if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
-        elif Way(model, state).may_crash(p):
+            continue
+        for how in Way(model, state).stops_of(p):
             promise = ("doom", p) if p in state["doomed"] else None
-            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p), promise)  # type: ignore[misc]
+            yield Step(f"{p} stops: {how}", _stops(p, how), promise)
+
+
+def _stops(p: str, how: str) -> Callable[[Way], None]:
+    return lambda way: way.crash(p, how)
 
 
 def _recovers(p: str) -> Callable[[Way], None]:

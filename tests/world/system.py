@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from tests.world.disks import STABLE
 from tests.world.protocol import Handler, Protocol, Spec, Uses, Variable, World
 from tests.world.sorts import Sort, order
 
@@ -107,7 +108,11 @@ class Model:
 
     def is_effect(self, path: Path, name: str) -> bool:
         """Whether an assignment to this can be seen by others, or after a crash."""
-        return self.variable(path, name).kind in ("stable state", "shared state")
+        return self.variable(path, name).kind in (*STABLE, "shared state")
+
+    def is_synced(self, path: Path, name: str) -> bool:
+        """Whether each assignment to this is synced."""
+        return self.variable(path, name).kind == "stable synced state"
 
     @cached_property
     def ghosts(self) -> frozenset[tuple[Path, str]]:
@@ -123,8 +128,9 @@ class Model:
         return key[0] == "var" and key[1:3] in self.ghosts
 
     def observed(self, state: State) -> State:
-        """``state`` without its ghosts."""
-        return {key: value for key, value in state.items() if not self.is_ghost(key)}
+        """``state`` without its ghosts, and without what a disk may have, which nobody sees."""
+        seen = state.items()
+        return {k: v for k, v in seen if not self.is_ghost(k) and k[0] != "disk"}
 
     def domain(self, sort: Sort, path: Path) -> tuple[Any, ...]:
         """All values of a type: to a layer below, the messages of the one above are ``Msg``."""

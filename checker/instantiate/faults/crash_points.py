@@ -39,7 +39,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.instantiate.faults import stable_storage
-from checker.instantiate.faults.crashes import crash_statements, room
+from checker.instantiate.faults.crashes import crash_statements, room, stops
 from checker.instantiate.oracles.oracles import SPEAKS
 from checker.instantiate.protocol import coverage_marks
 from checker.instantiate.world import ATOMIC, REQUEST, Draft, World, is_effect
@@ -181,7 +181,7 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
     twin = replace(
         action,
         name=f"{action.name}{CRASHING}",
-        guard=build.conj(room(world, draft.process), action.guard),
+        guard=build.conj(room(world, draft.process, stops(world)), action.guard),
         body=_crashing(world, draft.process, action.body, first_effect_matters(world)),
         promised=FALSE,
     )
@@ -191,7 +191,7 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
 def _start(world: World, process: ir.Expr, body: Block) -> Block:
     """Returns the initial actions of ``process``, or a prefix of them up to its crash."""
     dies = ir.Local(BOOL, fresh("_dies"))
-    where = build.disj(build.negation(dies), room(world, process))
+    where = build.disj(build.negation(dies), room(world, process, stops(world)))
     crashing = _crashing(world, process, body, True)
     return (
         ir.Choose(dies.name, ir.Universe(BOOL), where),
@@ -222,7 +222,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         *cut.silence_oracles(replace_emits(body, cut.at)),
         ir.Assume(cut.done),
         *cut.left.after(),
-        *crash_statements(world, process),
+        *crash_statements(world, process, stops(world)),
     )
 
 

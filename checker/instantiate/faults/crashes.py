@@ -10,7 +10,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import role_bounds, stable_storage
+from checker.instantiate.faults import power, role_bounds, stable_storage
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -18,11 +18,12 @@ from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.initial import choose_initial
 from checker.instantiate.protocol.stack import bottom_up, prefix_of
 from checker.instantiate.world import (
+    ACTIVITY,
     CLIENT,
     CRASHED,
-    CRASHES,
     PENDING,
     REQUEST,
+    UNDER_WAY,
     WAITING,
     Draft,
     Instance,
@@ -31,7 +32,7 @@ from checker.instantiate.world import (
 )
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import conj, equal, fresh
+from checker.model.build import conj, disj, equal, fresh
 from checker.model.ir import (
     TRUE,
     Action,
@@ -45,6 +46,8 @@ from checker.model.ir import (
 )
 from checker.model.types import BagT, IntT, MapT, SeqT, default
 
+Stops = list[tuple[str, int]]
+"""Kinds of stops, each with its bound."""
 OPINIONS = ("@suspected", "@trusted")
 """The variables that hold whom a process suspects and trusts."""
 
@@ -52,8 +55,9 @@ OPINIONS = ("@suspected", "@trusted")
 def declare(world: World) -> None:
     """Declares the count of crashes, and the effects of assignments that a crash can lose."""
     if world.recovers:
-        count = IntT(0, world.crash_bound)
-        world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
+        for kind, bound in stops(world):
+            count, title = role_bounds.COUNTS[kind], role_bounds.STOPS[kind]
+            world.add(count, IntT(0, bound), 0, VariableKind.WORLD, title)
         role_bounds.declare_crash_counts(world)
     stable_storage.declare(world)
 
@@ -61,26 +65,50 @@ def declare(world: World) -> None:
 # ---- crashes ----------------------------------------------------------------------------------
 
 
-def room(world: World, victim: Expr) -> Expr:
-    """Returns whether one more crash is possible, and one of ``victim``."""
-    bound = build.integer(world.crash_bound)
-    so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
-    left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
-    return conj(left, world.may_fail(victim), role_bounds.may_crash(world, victim))
+def room(world: World, victim: Expr, kinds: Stops) -> Expr:
+    """Returns whether one more crash of one of these ``kinds`` is possible, and one of
+    ``victim``."""
+    if not world.recovers:
+        left = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
+        left = conj(left, crash_prophecy.room(world, victim))
+        return conj(left, world.may_fail(victim), role_bounds.may_stop(world, "crash", victim))
+    of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in kinds]
+    if len(of_kinds) == 1:
+        ((left, of_role),) = of_kinds
+        return conj(left, world.may_fail(victim), of_role)
+    return conj(disj(*(conj(*parts) for parts in of_kinds)), world.may_fail(victim))
+
+
+def stops(world: World) -> Stops:
+    """Returns the kinds of stops that there may be, each with its bound."""
+    check = world.check
+    power, wipe = world.bound(check.power), world.bound(check.wipe)
+    found = [("crash", world.kill_bound), ("power", power), ("wipe", wipe)]
+    return [(kind, bound) for kind, bound in found if bound > 0]
+
+
+def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, Expr]:
+    """Returns whether there may be one more stop of a kind, and whether one of ``victim``."""
+    so_far = world.read(role_bounds.COUNTS[kind])
+    within = role_bounds.may_stop(world, kind, victim)
+    return build.below(so_far, build.integer(bound)), within
 
 
 def crashes(world: World) -> None:
-    """Drafts the crash of a process; see :mod:`checker.instantiate.faults.crash_points`."""
+    """Drafts the stops of a process, one for each kind; those inside handlers are in
+    :mod:`checker.instantiate.faults.crash_points`."""
     if world.crash_bound == 0:
         return
-    victim = ir.Local(world.proc, fresh("victim"))
-    body = (*_points(world, victim), *crash_statements(world, victim))
-    where = conj(room(world, victim), world.alive(victim), world.honest(victim))
-    if world.check.crash_points == "between_handlers":
-        where = conj(where, world.idle(victim))
-    params = (Param(victim.name, ir.Universe(world.proc), where),)
-    action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
-    world.drafts.append(Draft(action, None))
+    for kind, bound in stops(world):
+        victim = ir.Local(world.proc, fresh("victim"))
+        body = (*_points(world, victim), *crash_statements(world, victim, [(kind, bound)]))
+        may = room(world, victim, [(kind, bound)])
+        where = conj(may, world.alive(victim), world.honest(victim))
+        if world.check.crash_points == "between_handlers":
+            where = conj(where, world.idle(victim))
+        params = (Param(victim.name, ir.Universe(world.proc), where),)
+        action = Action(kind, ActionKind.CRASH, params, TRUE, body, ir.FALSE)
+        world.drafts.append(Draft(action, None))
 
 
 def _points(world: World, victim: Expr) -> Block:
@@ -98,29 +126,64 @@ def _points(world: World, victim: Expr) -> Block:
     return (ir.If(build.negation(world.idle(victim)), marks),)
 
 
-def crash_statements(world: World, victim: Expr) -> Block:
-    """Returns the statements by which ``victim`` stops: volatile variables are reset, and messages
-    to it are removed where it can't recover.
+def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
+    """Returns the statements by which ``victim`` stops in one of these ways: volatile variables
+    are reset, and messages to it are removed where it can't recover.
 
     What a property reads of a process keeps its value at the crash.
     """
     crashed = world.crashed()
-    gone: list[ir.Stmt] = [
-        mark(world, MarkKind.CRASH, "crash", ("process",), victim),
-        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
-    ]
-    if world.recovers:
-        gone.append(build.one_more(world.read(CRASHES)))
-        gone.extend(role_bounds.count_crash(world, victim))
-    gone.extend(_unmade(world, victim))
-    gone.extend(returns.forget(world, victim))
-    gone.extend(stable_storage.restore_after_crash(world, victim))
+    down = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim))
+    before = (*_unmade(world, victim), *returns.forget(world, victim))
+    left = (*before, *stable_storage.restore_after_crash(world, victim))
+    gone: list[ir.Stmt] = []
+    if not world.recovers:
+        gone = [_mark_of(world, "crash", victim), down, *left]
+    else:
+        gone.extend(_stop_of_any_kind(world, victim, down, left, kinds))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
     if not world.fine and not world.recovers:
         gone.extend(_purge(world, victim))
     return tuple(gone)
+
+
+def _mark_of(world: World, kind: str, victim: Expr) -> ir.Mark:
+    return mark(world, _MARKS[kind], kind, ("process",), victim)
+
+
+_MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIPE}
+
+
+def _stop_of_any_kind(
+    world: World, victim: Expr, down: ir.Stmt, left: Block, kinds: Stops
+) -> Block:
+    """Returns the statements of a stop of a kind of which one is left: ``victim`` is ``down``, with
+    what is ``left`` by a crash, of which less may be on its disk."""
+    ways: list[Block] = []
+    for kind, _ in kinds:
+        count = build.one_more(world.read(role_bounds.COUNTS[kind]))
+        way = [_mark_of(world, kind, victim), down, count]
+        way.extend(role_bounds.count_stop(world, kind, victim))
+        way.extend(left)
+        if kind == "power":
+            way.extend(power.fail(world, victim))
+        elif kind == "wipe":
+            way.extend(power.wipe(world, victim))
+        ways.append(tuple(way))
+    if len(ways) == 1:
+        return ways[0]
+    which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
+    is_it = [equal(which, ir.Const(which.type, index)) for index in range(len(kinds))]
+    rooms = [
+        conj(chosen, *_room_of(world, kind, bound, victim))
+        for chosen, (kind, bound) in zip(is_it, kinds, strict=True)
+    ]
+    branches = ways[-1]
+    for chosen, way_ in reversed(list(zip(is_it, ways[:-1], strict=False))):
+        branches = (ir.If(chosen, way_, branches),)
+    return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *branches)
 
 
 def _unmade(world: World, victim: Expr) -> Block:
@@ -146,7 +209,7 @@ def _unmade(world: World, victim: Expr) -> Block:
 
 def _volatile(world: World, variable: ir.Variable) -> bool:
     """Tells whether a crash resets the variable of a process to its default value."""
-    if variable.name == PENDING or variable.name.startswith(WAITING):
+    if variable.name == PENDING or variable.name.startswith((WAITING, ACTIVITY, UNDER_WAY)):
         return True
     if variable.name in OPINIONS:  # after recovery a process suspects and trusts no process yet
         return world.recovers

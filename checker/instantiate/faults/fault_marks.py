@@ -28,6 +28,9 @@ class FaultKind(StrEnum):
     """The kinds of faults in an execution."""
 
     CRASH = "crash"  # args: process; it is down, or foreseen to be
+    POWER = "power"  # args: process
+    WIPE = "wipe"  # args: process
+    SYNC = "sync"  # args: process; one of its syncs fails
     LOSS = "loss"  # args: sender, receiver, message, and the omitting process, if any
     PAUSE = "pause"  # args: process
     SPLIT = "split"  # args: the side of the network that is cut off
@@ -47,6 +50,12 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
     match info.kind:
         case MarkKind.CRASH:
             return FaultKind.CRASH
+        case MarkKind.POWER:
+            return FaultKind.POWER
+        case MarkKind.WIPE:
+            return FaultKind.WIPE
+        case MarkKind.FAIL_SYNC:
+            return FaultKind.SYNC
         case MarkKind.LOSE:
             return None if info.text == HELD_UP else FaultKind.LOSS
         case MarkKind.PAUSE:

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
-from checker.instantiate.faults import pauses, stable_storage
+from checker.instantiate.faults import disks, pauses, stable_storage
 from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
@@ -171,7 +171,7 @@ def _may_stop(world: World, handler: object, body: Block) -> bool:
                 tossed = weight is not None and world.check.chance
                 if tossed or name.startswith(SPEAKS):
                     return False
-            case ir.Emit(effect=name) if name.startswith(ASKING):
+            case ir.Emit(effect=name) if name.startswith((ASKING, disks.FAIL)):
                 return False
             case _:
                 pass

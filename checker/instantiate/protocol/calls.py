@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.graphs import reached
+from checker.instantiate.faults import disks
 from checker.instantiate.protocol.alternatives import is_counted
 from checker.instantiate.protocol.stack import family
 from checker.instantiate.protocol.statements import CallKey
@@ -121,13 +122,14 @@ def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list
 
 def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
     """Tells whether a handler that ``call`` of ``at`` may transitively execute yields."""
+    handlers = run_by_call(world, at, call)
+    return any(isinstance(stmt, typed.Yield) for handler in handlers for stmt in handler.body)
+
+
+def run_by_call(world: World, at: Instance, call: typed.Call) -> list[typed.Handler]:
+    """Returns the handlers that ``call`` of ``at`` may execute, transitively."""
     targets = [t for target in callees(world, at, call) for t in callees_of(world, target)]
-    return any(
-        isinstance(stmt, typed.Yield)
-        for target in targets
-        for handler in _run_by(world, target)
-        for stmt in handler.body
-    )
+    return [handler for target in targets for handler in _run_by(world, target)]
 
 
 def _run_by(world: World, target: CallKey) -> list[typed.Handler]:
@@ -161,7 +163,7 @@ def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
     """Tells whether ``handler`` stays one step under fine steps: it, or a handler that it calls,
     assigns shared state, whose intermediate values other processes would read; or sends a request
     to an oracle, which may answer immediately; or sends over bounded links, where other processes
-    could make room between two copies."""
+    could make room between two copies; or syncs what may fail to be synced, as others count."""
     bounded = any(link.capacity is not None for link in world.links)
     called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
     everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]
@@ -170,6 +172,7 @@ def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
         or is_counted(world, node)
         or (isinstance(node, typed.Send) and bounded)
         or (isinstance(node, typed.Call) and _asks_oracle(world, instance, node))
+        or disks.may_fail(world, instance, node)
         for instance, one in everything
         for node in nodes(one.body)
     )

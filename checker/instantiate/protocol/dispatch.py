@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.instantiate.protocol import calls, receptions
+from checker.instantiate.protocol import activities, calls, receptions
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.handler_budgets import count, is_left
 from checker.instantiate.protocol.indexed import match_index
@@ -43,6 +43,7 @@ def guard_of(
     if handler.when is not None:
         conditions.append(lower(handler.when, inner))
     conditions.append(is_left(world, handler, env.self))
+    conditions.append(activities.may_begin(world, env.instance, handler, inner.names, env.self))
     return conj(*conditions), inner
 
 

@@ -184,6 +184,8 @@ def _lower_atom(world: World, env: Env, type_: typed.Type, name: str, expr: type
 
 def state_name(expr: typed.StateRef, instance: Instance) -> str:
     """Returns the name of the variable that a state reference denotes."""
+    if expr.role == typed.CLOCKS:
+        return typed.CLOCKS
     role = f"{expr.role}." if expr.role else ""
     return f"{instance.path}{role}{expr.name}"
 

@@ -394,6 +394,9 @@ def _sane(
         _sane_in_role(check, clause, values, roles)
     for word, expr in (
         ("crash", check.crash),
+        ("power", check.power),
+        ("wipe", check.wipe),
+        ("sync", check.sync),
         ("partition", check.partitions),
         ("pause", check.pauses),
     ):
@@ -414,7 +417,8 @@ def _sane_in_role(
         return
     bound = evaluate_size(clause.bound, values)
     size = next(role.size for role in roles if role.name == clause.role)
-    counts_crashes = clause.kind == "pause" or (check.recover and clause.kind == "crash")
+    stops = clause.kind in ("crash", "power", "wipe")
+    counts_crashes = clause.kind == "pause" or (check.recover and stops)
     if bound < 0 or (bound > size and not counts_crashes):
         message = f"{clause.kind} <= {bound} is impossible with {size} of role `{clause.role}`"
         most = "0 or more" if counts_crashes else f"between 0 and {size}"

@@ -9,12 +9,19 @@ handler uses are on another stack for each place.  A crash clears all of them.
 from __future__ import annotations
 
 from checker.instantiate import fairness
-from checker.instantiate.protocol import calls
+from checker.instantiate.protocol import activities, calls
+from checker.instantiate.protocol.continuations import (
+    going_on,
+    kept_type,
+    kept_values,
+    label,
+    used_names,
+)
 from checker.instantiate.protocol.expressions import Env
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.statements import Root, lower_block, lower_on
 from checker.instantiate.protocol.walk import nodes
-from checker.instantiate.world import VARYING, WAITING, Draft, Instance, Later, World
+from checker.instantiate.world import WAITING, Draft, Instance, Later, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, equal, fresh, negation
@@ -24,19 +31,17 @@ from checker.model.ir import (
     ActionKind,
     Block,
     Expr,
-    MarkInfo,
-    MarkKind,
     Op,
     Param,
     VariableKind,
 )
-from checker.model.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
+from checker.model.types import AtomT, IntT, MapT, SeqT, TupleT, default
 from checker.records import replace
 
 
 def declare(world: World) -> None:
     """Declares the stack of handlers that have begun; nothing where no handler yields."""
-    labels = tuple(_label(instance, stmt) for instance, stmt in _pauses(world))
+    labels = tuple(label(instance, stmt) for instance, stmt in _pauses(world))
     if not labels:
         return
     item = AtomT("begun", labels)
@@ -69,7 +74,7 @@ def behind_asking(world: World, self: Expr, path: str) -> Expr:
     assert isinstance(stack.type, SeqT)
     top = ir.Apply(stack.type.item, Op.LAST, (stack,))
     behind = (
-        equal(top, ir.Const(stack.type.item, _number(world, _label(instance, stmt))))
+        equal(top, ir.Const(stack.type.item, _number(world, label(instance, stmt))))
         for instance, stmt in _pauses(world)
         if isinstance(stmt, typed.Call) and calls.ends_by_asking(world, instance, stmt, path)
     )
@@ -90,10 +95,6 @@ def _may_pause(world: World, at: Instance, stmt: object) -> bool:
     return isinstance(stmt, typed.Call) and calls.may_yield(world, at, stmt)
 
 
-def _label(instance: Instance, stmt: typed.Yield | typed.Call) -> str:
-    return f"{instance.path}line {stmt.span.line}:{stmt.span.column}"
-
-
 def lower_handler(handler: typed.Handler, body: typed.Block, env: Env, root: Root) -> Block:
     """Lowers ``body`` of ``handler`` up to where it pauses, and pushes its continuation."""
     world = env.world
@@ -102,6 +103,9 @@ def lower_handler(handler: typed.Handler, body: typed.Block, env: Env, root: Roo
         if isinstance(stmt, typed.Yield):
             first, inner = lower_on(body[:position], env, replace(root, follows=True))
             return (*first, *_put_off(handler, stmt, rest, inner))
+        if isinstance(stmt, typed.Await):
+            first, inner = lower_on(body[:position], env, replace(root, follows=True))
+            return (*first, *activities.put_off(handler, stmt, rest, inner))
         if isinstance(stmt, typed.Call) and rest and _may_pause(world, env.instance, stmt):
             before, inner = lower_on(body[:position], env, replace(root, follows=True))
             return (*before, *_around(handler, stmt, rest, inner, root))
@@ -130,8 +134,8 @@ def _around(
     assert isinstance(stack.type, SeqT)
     depth = ir.Local(IntT(0, stack.type.cap), fresh("_depth"))
     called = lower_block((call,), env, replace(root, follows=True))
-    label = _label(env.instance, call)
-    back = _drop_continuation(world, self, world.later[_number(world, label)])
+    mine = world.later[_number(world, label(env.instance, call))]
+    back = _drop_continuation(world, self, mine)
     going_on = lower_handler(handler, rest, env, root)
     here = equal(build.size(stack), depth)
     return (
@@ -142,11 +146,11 @@ def _around(
     )
 
 
-def _number(world: World, label: str) -> int:
+def _number(world: World, text: str) -> int:
     waiting = world.read(WAITING).type
     assert isinstance(waiting, MapT) and isinstance(waiting.value, SeqT)
     assert isinstance(waiting.value.item, AtomT)
-    return waiting.value.item.labels.index(label)
+    return waiting.value.item.labels.index(text)
 
 
 def _drop_continuation(world: World, self: Expr, later: Later) -> Block:
@@ -171,69 +175,45 @@ def _put_off(
     waiting = world.read(WAITING)
     queue = build.entry(waiting, self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, AtomT)
-    label = _number(world, _label(env.instance, stmt))
-    used = {n.name: n for n in nodes(rest) if isinstance(n, typed.Local) and n.name in env.names}
-    variable = f"{WAITING}.{label}"
+    number = _number(world, label(env.instance, stmt))
+    used = used_names(handler, rest, env)
+    variable = f"{WAITING}.{number}"
     name = variable if used else None
-    if label not in world.later:
+    if number not in world.later:
         place = world.place(stmt.span)
-        later = Later(label, env.instance, handler, rest, place, tuple(used), name)
-        world.later[label] = later
+        later = Later(number, env.instance, handler, rest, place, tuple(used), name)
+        world.later[number] = later
         if used:
-            types = (_continuation_type(world, env, n, variable) for n in used.values())
-            item = TupleT(tuple(types))
+            item = kept_type(env, used, variable)
             kept = MapT(world.proc, SeqT(item, queue.type.cap, queue.type.grows))
-            title = f"kept over {_label(env.instance, stmt)}"
+            title = f"kept over {label(env.instance, stmt)}"
             world.add(variable, kept, default(kept), VariableKind.WORLD, title)
     path = (ir.Key(self, world.proc),)
-    constant = ir.Const(queue.type.item, label)
+    constant = ir.Const(queue.type.item, number)
     append = ir.Apply(queue.type, Op.APPEND, (queue, constant), world.place(stmt.span))
     result: list[ir.Stmt] = [ir.Assign(ir.Target(queue.type, WAITING, True, path), append)]
     if used:
         mine = build.entry(world.read(variable), self)
         assert isinstance(mine.type, SeqT) and isinstance(mine.type.item, TupleT)
-        values = [env.names[n] for n in used]
-        for value, wanted in zip(values, mine.type.item.items, strict=True):
-            if not _holds(wanted, value.type):
-                message = "a local can't be preserved across this `yield`: its type changes"
-                raise refuse("C202", message, stmt.span, "store it in a state variable")
-        parts = zip(values, mine.type.item.items, strict=True)
-        kept_now = ir.Apply(mine.type.item, Op.TUPLE, tuple(build.coerce(v, t) for v, t in parts))
+        kept_now = kept_values(stmt, used, mine.type.item, env)
         more = ir.Apply(mine.type, Op.APPEND, (mine, kept_now))
         result.append(ir.Assign(ir.Target(mine.type, variable, True, path), more))
     return tuple(result)
 
 
-def _continuation_type(world: World, env: Env, local: typed.Local, variable: str) -> Type:
-    """Returns the type of a saved name: its declared type where that is wider than this one
-    value's."""
-    value = env.names[local.name]
-    now = value.type
-    if isinstance(value, ir.Local) and value.name.startswith(VARYING):
-        return now
-    if isinstance(now, IntT) and isinstance(local.type, typed.Int) and local.type.lo is not None:
-        return build.hull(now, world.type_of(local.type, env.instance, f"{variable}.{local.name}"))
-    return now
-
-
-def _holds(wanted: Type, found: Type) -> bool:
-    if isinstance(wanted, IntT) and isinstance(found, IntT):
-        return True
-    return build.hull(wanted, found) == wanted
-
-
 def go_on(world: World) -> None:
-    """Drafts, for each ``yield``, the step that continues behind it."""
+    """Drafts, for each ``yield`` and each ``await``, the step that continues behind it."""
     done: set[int] = set()
-    while set(world.later) - done:
-        label = min(set(world.later) - done)
-        done.add(label)
-        _continuation(world, world.later[label])
+    while True:
+        found = (*(world.later[n] for n in sorted(world.later)), *world.activities.values())
+        later = next((each for each in found if id(each) not in done), None)
+        if later is None:
+            return
+        done.add(id(later))
+        (activities.go_on if later.label is None else _continuation)(world, later)
 
 
 def _continuation(world: World, later: Later) -> None:
-    from checker.instantiate.protocol.dispatch import whole
-
     self = ir.Local(world.proc, fresh("self"))
     stack = build.entry(world.read(WAITING), self)
     assert isinstance(stack.type, SeqT)
@@ -249,16 +229,10 @@ def _continuation(world: World, later: Later) -> None:
         held = ir.Local(mine.type.item, fresh("_kept"))
         body.append(ir.Declare(held.name, held.type, ir.Apply(held.type, Op.LAST, (mine,))))
         names = {name: build.item(held, i) for i, name in enumerate(later.names)}
-        body.extend(_declare_varying(later, names))
     body.extend(_drop_continuation(world, self, later))
-    handler = replace(later.handler, body=later.rest)
-    root = Root(world, self)
-    env = Env(world, later.instance, self, names)
-    inner = lower_handler(handler, later.rest, env, root)
-    inner = whole(world, later.instance, handler, inner, root)
-    body += [_resume_mark(world, later, names, self), *inner]
-    label = f"{later.instance.path}{later.handler.label}"
-    name = f"{label}, after the yield at line {later.place.line}:{later.place.column}"
+    body.extend(going_on(world, later, names, self, "yield"))
+    text = f"{later.instance.path}{later.handler.label}"
+    name = f"{text}, after the yield at line {later.place.line}:{later.place.column}"
     params = (Param(self.name, ir.Universe(world.proc), where),)
     action = Action(
         name,
@@ -271,29 +245,3 @@ def _continuation(world: World, later: Later) -> None:
         fairness.effect(self),
     )
     world.drafts.append(Draft(action, self))
-
-
-def _declare_varying(later: Later, names: dict[str, Expr]) -> Block:
-    """Declares those of ``names`` that what follows assigns, and puts the locals in their place."""
-    targets = (n.target for n in nodes(later.rest) if isinstance(n, typed.Assign))
-    assigned = {n.name for target in targets for n in nodes(target) if isinstance(n, typed.Local)}
-    found: list[ir.Stmt] = []
-    for name in sorted(assigned & set(names)):
-        value = names[name]
-        local = ir.Local(value.type, fresh(f"{VARYING}{name}"))
-        found.append(ir.Declare(local.name, local.type, value))
-        names[name] = local
-    return tuple(found)
-
-
-def _resume_mark(world: World, later: Later, names: dict[str, Expr], self: Expr) -> ir.Mark:
-    shown = {n: e for n, e in names.items() if not n.startswith("_")}
-    info = MarkInfo(
-        MarkKind.HANDLER,
-        f"{later.instance.path}{later.handler.label}, after `yield`",
-        ("self", *shown),
-        tuple(e.type for e in (self, *shown.values())),
-        required=not later.instance.protocol.shipped,
-        place=later.place,
-    )
-    return ir.Mark(world.mark(info), (self, *shown.values()))

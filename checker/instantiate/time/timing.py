@@ -22,9 +22,11 @@ are optional (``may``), where the process does not execute them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
-from checker.diagnostics import SpecError
+from checker.diagnostics import Diagnostic, SpecError
 from checker.instantiate.faults import pauses
 from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
@@ -48,12 +50,20 @@ from checker.model.ir import (
     MarkKind,
     Op,
     Param,
+    Property,
+    PropertyKind,
     VariableKind,
 )
 from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
 from checker.records import replace
 
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
+
+TIMER = "@timer."
+"""What the name of the variable of a timer has in it."""
+
+TICKS = "clock"
+"""The name of the actions by which clocks tick."""
 
 
 class TimerOf(Struct, frozen=True):
@@ -76,7 +86,7 @@ class TimerOf(Struct, frozen=True):
 
     @property
     def variable(self) -> str:
-        return f"{self.instance.path}@timer.{self.name or ''}"
+        return f"{self.instance.path}{TIMER}{self.name or ''}"
 
     @property
     def about(self) -> tuple[Expr, ...]:
@@ -139,9 +149,13 @@ def kind(world: World) -> str:
 def declare(world: World) -> None:
     """Declares the timers and clocks; refuses (C013) timers without a timing model."""
     found = timers(world)
+    timing = world.check.timing
+    if timing is not None and timing.until is not None:
+        last = IntT(0, max(world.bound(timing.until), 0))
+        clocks = MapT(world.proc, last)
+        world.add(typed.CLOCKS, clocks, default(clocks), VariableKind.WORLD, "clock")
     if not found:
         return
-    timing = world.check.timing
     if timing is None:
         message = "the check has timeouts but sets no timing"
         hint = "write `timing asynchronous`: a timeout may come at any time"
@@ -155,7 +169,7 @@ def declare(world: World) -> None:
         if timing.noise is not None:
             early = IntT(0, max(world.bound(timing.noise), 0))
             world.add(NOISE, early, 0, VariableKind.WORLD, "early timeouts")
-    if timing.kind == "clocks":
+    if timing.kind == "clocks" and timing.until is None:
         drift = MapT(world.proc, IntT(0, max(world.bound(timing.drift), 0)))
         kept = VariableKind.WORLD if world.recovers else VariableKind.LOCAL
         world.add(CLOCK, drift, default(drift), kept, "clock ahead by")
@@ -232,6 +246,18 @@ def nothing_over(world: World) -> Expr:
     return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), body, BOOL)
 
 
+def require_safety(world: World, properties: Iterable[Property]) -> None:
+    """Raises :class:`SpecError` (C036) where time ends and a property asks what eventually
+    happens."""
+    timing = world.check.timing
+    live = next((p for p in properties if p.kind is PropertyKind.LIVENESS), None)
+    if timing is None or timing.until is None or live is None:
+        return
+    message = f"`{live.asked}` is a liveness property, and `until` ends every run before its end"
+    hint = "move it to a check without `until`, or select others with `prove` or `--only`"
+    raise SpecError((Diagnostic("C036", message, timing.until.span, hint=hint),))
+
+
 # ---- statements -------------------------------------------------------------------------------
 
 
@@ -300,7 +326,7 @@ def declare_effects(world: World) -> None:
 def draft(world: World) -> None:
     """Drafts the timeouts, and the actions by which time passes."""
     found = timers(world)
-    if not found:
+    if not found and typed.CLOCKS not in world.variables:
         return
     for timer in found:
         _timeout(world, timer)
@@ -426,15 +452,18 @@ def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None
     process = ir.Local(world.proc, fresh("_p"))
     less = tuple(s for t in found for s in _one_less(world, t, process))
     up = conj(world.alive(process), world.honest(process))
-    each: Block = less if up == TRUE else (ir.If(up, less),)
+    each: Block = less if up == TRUE or not less else (ir.If(up, less),)
     clocks = kind(world) == "clocks"
+    if typed.CLOCKS in world.variables:
+        guard = conj(guard, _before_the_end(world, process, everywhere=True))
+        each = (*each, _ticked(world, process))
     body = (
         mark(world, MarkKind.TICKS if clocks else MarkKind.ROUND, "", ()),
         *gone,
         ir.For(process.name, ir.Universe(world.proc), each),
     )
     if clocks:
-        name, fairness = "clock", Fairness("clock", text="the clocks go on")
+        name, fairness = TICKS, Fairness(TICKS, text="the clocks go on")
     else:
         name, fairness = (
             synchronous_rounds.ROUND,
@@ -456,13 +485,32 @@ def _stabilises(world: World) -> None:
     world.drafts.append(Draft(action, None))
 
 
+def _before_the_end(world: World, process: ir.Local, *, everywhere: bool = False) -> Expr:
+    """Returns whether the clock of ``process`` (``everywhere``: of each process) shows less than
+    it ever will."""
+    shown = world.read(typed.CLOCKS)
+    assert isinstance(shown.type, MapT) and isinstance(shown.type.value, IntT)
+    less = build.below(entry(shown, process), build.integer(shown.type.value.hi))
+    if not everywhere:
+        return less
+    return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), less, BOOL)
+
+
+def _ticked(world: World, process: Expr) -> ir.Stmt:
+    """Returns the statement by which the clock of ``process`` shows one tick more."""
+    shown = entry(world.read(typed.CLOCKS), process)
+    assert isinstance(shown.type, IntT)
+    more = ir.Apply(IntT(1, shown.type.hi + 1), Op.ADD, (shown, build.integer(1)))
+    path = (ir.Key(process, world.proc),)
+    return ir.Assign(ir.Target(shown.type, typed.CLOCKS, True, path), more)
+
+
 def _ticks(world: World, found: list[TimerOf]) -> None:
-    """Drafts the ticks of a process's clock; the state holds by how much each clock is ahead of the
-    slowest."""
-    members = frozenset(p for t in found for p in waiting(world, t))
-    clocks = world.read(CLOCK)
-    assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
-    drift = clocks.type.value.hi
+    """Drafts the ticks of a process's clock; the state holds what each clock shows where the check
+    says how long time goes on, and otherwise by how much each is ahead of the slowest."""
+    timing = world.check.timing
+    assert timing is not None
+    drift = max(world.bound(timing.drift), 0)
     if drift == 0:
         guard: Expr = nothing_over(world)
         pausing: Block = ()
@@ -471,9 +519,13 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
             guard, pausing = pauses.all_tick(world, _waits(world, found, process), process)
         _round(world, found, guard, pausing)
         return
-    domain = _domain(world, members)
+    clocks = world.read(CLOCK if timing.until is None else typed.CLOCKS)
+    assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
+    most = clocks.type.value.hi
+    members = frozenset(p for t in found for p in waiting(world, t))
+    domain = _domain(world, members if timing.until is None else world.processes(None))
     self, other = ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("_q"))
-    ahead, theirs = entry(clocks, self), entry(clocks, other)
+    mine, theirs = entry(clocks, self), entry(clocks, other)
 
     def counts(process: Expr) -> Expr:
         return conj(world.honest(process), TRUE if world.recovers else world.alive(process))
@@ -481,29 +533,53 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     def some(body: Expr) -> Expr:
         return ir.Quant(ir.Quantifier.EXISTS, other.name, domain, conj(counts(other), body), BOOL)
 
-    def shift(process: Expr, op: Op) -> ir.Stmt:
-        path = (ir.Key(process, world.proc),)
-        number = IntT(1, drift + 1) if op is Op.ADD else IntT(-1, drift - 1)
-        value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
-        return ir.Assign(ir.Target(IntT(0, drift), CLOCK, True, path), value)
-
     # A process that is ``drift`` ahead of another waits for it.  A clock that does not count, of a
     # process that has crashed for good or is Byzantine, delays no process.
-    difference = ir.Apply(IntT(-drift, drift), Op.SUB, (ahead, theirs))
+    difference = ir.Apply(IntT(-most, most), Op.SUB, (mine, theirs))
     waits = some(
         conj(negation(equal(other, self)), build.at_most(build.integer(drift), difference))
     )
     free, pausing = pauses.one_ticks(world, self, _waits(world, found, self))
     where = conj(counts(self), free, negation(waits))
-    positive = build.below(build.integer(0), theirs)
-    back = ir.For(other.name, domain, (ir.If(positive, (shift(other, Op.SUB),)),))
-    others = ir.If(conj(negation(equal(other, self)), positive), (shift(other, Op.SUB),))
-    none_slowest = negation(some(equal(theirs, build.integer(0))))
     less = tuple(s for t in found for s in _one_less(world, t, self))
+    goes_on: Block
+    if timing.until is None:
+        none_slowest = negation(some(equal(theirs, build.integer(0))))
+        goes_on = _ahead(self, other, clocks, domain, none_slowest)
+    else:
+        where = conj(where, _before_the_end(world, self))
+        goes_on = (_ticked(world, self),)
     body = (
         mark(world, MarkKind.TICK, "", ("process",), self),
         *pausing,
-        *((ir.If(world.alive(self), less),) if world.recovers else less),
+        *((ir.If(world.alive(self), less),) if world.recovers and less else less),
+        *goes_on,
+    )
+    params = (Param(self.name, domain, where),)
+    fairness = Fairness(TICKS, (self,), text="the clock of {0} goes on, unless it crashes")
+    action = Action(TICKS, ActionKind.WORLD, params, TRUE, body, TRUE, None, fairness)
+    world.drafts.append(Draft(action, None))
+
+
+def _ahead(
+    self: ir.Local, other: ir.Local, clocks: Expr, domain: ir.Domain, none_slowest: Expr
+) -> Block:
+    """Returns how a tick of ``self`` changes by how much each clock is ahead of the slowest that
+    counts; ``none_slowest``: no such clock is left at 0."""
+    assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
+    process_type, drift = clocks.type.key, clocks.type.value.hi
+    ahead, theirs = entry(clocks, self), entry(clocks, other)
+
+    def shift(process: Expr, op: Op) -> ir.Stmt:
+        path = (ir.Key(process, process_type),)
+        number = IntT(1, drift + 1) if op is Op.ADD else IntT(-1, drift - 1)
+        value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
+        return ir.Assign(ir.Target(IntT(0, drift), CLOCK, True, path), value)
+
+    positive = build.below(build.integer(0), theirs)
+    back = ir.For(other.name, domain, (ir.If(positive, (shift(other, Op.SUB),)),))
+    others = ir.If(conj(negation(equal(other, self)), positive), (shift(other, Op.SUB),))
+    return (
         ir.If(
             build.below(ahead, build.integer(drift)),
             (shift(self, Op.ADD),),
@@ -511,10 +587,6 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
         ),
         ir.While(none_slowest, (back,), drift + 1),
     )
-    params = (Param(self.name, domain, where),)
-    fairness = Fairness("clock", (self,), text="the clock of {0} goes on, unless it crashes")
-    action = Action("clock", ActionKind.WORLD, params, TRUE, body, TRUE, None, fairness)
-    world.drafts.append(Draft(action, None))
 
 
 def _waits(world: World, found: list[TimerOf], process: Expr) -> Expr:

@@ -186,6 +186,10 @@ class Builder:
         alternatives = tuple((when, body) for _, when, body in built)
         return ast.Either(alternatives, self._span(tree), tuple(name for name, *_ in built))
 
+    def _make_sync(self, tree: Any) -> ast.Sync:
+        *names, otherwise = map(self._build, tree.children)
+        return ast.Sync(names[0] if names else (), otherwise or (), self._span(tree))
+
     # ---- by hand: declarations and checks -----------------------------------------------------
 
     def _make_property(self, tree: Any) -> ast_items.PropertyDecl:
@@ -201,10 +205,11 @@ class Builder:
         )
 
     def _make_state(self, tree: Any) -> ast_items.State:
-        name, type_, initial = map(self._build, tree.children)
+        *synced, name, type_, initial = map(self._build, tree.children)
         words = tree.data.split("_")
         shared, stable, ghost = (word in words for word in ("shared", "stable", "ghost"))
-        return ast_items.State(name, type_, initial, shared, stable, self._span(tree), ghost)
+        span = self._span(tree)
+        return ast_items.State(name, type_, initial, shared, stable, span, ghost, any(synced))
 
     def _make_handler(self, tree: Any) -> ast_items.Handler:
         may, event, at, when, named, body = tree.children
@@ -349,6 +354,7 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(_DISPLAYS, Builder._make_display),
     "entry": Builder._make_entry,
     **dict.fromkeys(("start_timer", "cancel_timer"), Builder._make_timer),
+    **dict.fromkeys(("sync", "sync_all"), Builder._make_sync),
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
@@ -356,6 +362,7 @@ MAKERS: dict[str, Maker] = {
     "handler_name": Builder._make_last,
     "either": Builder._make_either,
     "alternative_name": Builder._make_last,
+    "clocks_end": Builder._make_last,
     "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,
     "view": Builder._make_view,

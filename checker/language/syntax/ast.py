@@ -352,9 +352,25 @@ class Atomic(Struct, frozen=True):
     span: Span
 
 
+class Sync(Struct, frozen=True):
+    """``sync v, w else { … }``; ``names``: empty where it is about all stable state."""
+
+    names: tuple[Name, ...]
+    otherwise: Block
+    span: Span
+
+
 class Yield(Struct, frozen=True):
     """What follows is a step of its own; the same when typed."""
 
+    span: Span
+
+
+class Await(Struct, frozen=True):
+    """What follows is an activity: a step of its own, which other handlers precede or not, once
+    ``condition`` holds (``None``: at any time)."""
+
+    condition: Expr | None
     span: Span
 
 
@@ -381,7 +397,9 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Yield
+    | Await
     | Return
 )
 Block = tuple[Stmt, ...]
@@ -394,6 +412,8 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return then, otherwise
         case Loop(body=body) | Atomic(body=body):
             return (body,)
+        case Sync(otherwise=otherwise):
+            return (otherwise,)
         case Either(alternatives):
             return tuple(body for _, body in alternatives)
         case _:

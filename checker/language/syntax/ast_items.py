@@ -119,6 +119,7 @@ class State(Struct, frozen=True):
     stable: bool
     span: Span
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):
@@ -309,11 +310,13 @@ class LinkRule(Struct, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it."""
+    """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it; ``until``: what
+    clocks show at most."""
 
     kind: ast.Name
     word: str
     value: ast.Expr | None
+    until: ast.Expr | None
     span: Span
 
 

@@ -35,6 +35,7 @@ from checker.language.syntax.typed_check import (
 from checker.language.syntax.typed_code import (
     Assign,
     Atomic,
+    Await,
     Block,
     Call,
     Change,
@@ -66,6 +67,7 @@ from checker.language.syntax.typed_code import (
     Send,
     StateDecl,
     Stmt,
+    Sync,
     Timer,
     Var,
     Variant,
@@ -73,6 +75,8 @@ from checker.language.syntax.typed_code import (
     While,
 )
 from checker.language.syntax.typed_expr import (
+    CLOCKS,
+    NOW,
     Acts,
     Again,
     All,
@@ -134,11 +138,14 @@ from checker.language.syntax.typed_types import (
 )
 
 __all__ = [
+    "CLOCKS",
+    "NOW",
     "Acts",
     "Again",
     "All",
     "Assign",
     "Atomic",
+    "Await",
     "Bag",
     "Bind",
     "Binder",
@@ -237,6 +244,7 @@ __all__ = [
     "StateRef",
     "Stmt",
     "Sum",
+    "Sync",
     "Temporal",
     "Timer",
     "Timing",

@@ -107,11 +107,12 @@ class HandlerBudget(Struct, frozen=True):
 class Timing(Struct, frozen=True):
     """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
     which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
-    system becomes synchronous (``None``: any number)."""
+    system becomes synchronous (``None``: any number); ``until``: what clocks show at most."""
 
     kind: str
     drift: Expr | None
     noise: Expr | None
+    until: Expr | None
     span: Span
 
 
@@ -228,7 +229,9 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``cuts``: the links that may be cut; ``links``: the kinds as written, the perfect one
+    said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
+    the power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links
+    that may be cut; ``links``: the kinds as written, the perfect one
     where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
     (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
     ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no
@@ -266,6 +269,10 @@ class Check(Struct, frozen=True):
     pauses: Expr | None = None
     pausing: bool = False
     pause_span: Span | None = None
+    kill: Expr | None = None
+    power: Expr | None = None
+    wipe: Expr | None = None
+    sync: Expr | None = None
     cuts: tuple[Cut, ...] = ()
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None

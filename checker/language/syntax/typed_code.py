@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.origin import Origin
 from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
-from checker.language.syntax.typed_expr import Expr
+from checker.language.syntax.typed_expr import Expr, StateRef
 from checker.language.syntax.typed_types import Pattern, Type
 
 # ---- statements -------------------------------------------------------------------------------
@@ -160,11 +160,28 @@ class Atomic(Struct, frozen=True):
     span: Span
 
 
+class Sync(Struct, frozen=True):
+    """``sync v else { … }``: what is on disk of the process's stable variables ``states`` is from
+    now on what they are; ``otherwise`` runs where that fails."""
+
+    states: tuple[StateRef, ...]
+    otherwise: Block
+    span: Span
+
+
 class Ghost(Struct, frozen=True):
     """Ghost code: statements that change ghosts only, and all that reads ghosts in a handler; see
     :mod:`checker.language.typecheck.ghosts`."""
 
     body: Block
+    span: Span
+
+
+class Await(Struct, frozen=True):
+    """What follows is an activity, which goes on once ``condition`` holds (``None``: at any
+    time)."""
+
+    condition: Expr | None
     span: Span
 
 
@@ -184,8 +201,10 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Ghost
     | Yield
+    | Await
 )
 Block = tuple[Stmt, ...]
 
@@ -289,7 +308,8 @@ class Handler(Struct, frozen=True):
 
 class StateDecl(Struct, frozen=True):
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
-    ``stable``: it survives a crash; ``ghost``: nothing that happens depends on it."""
+    ``stable``: it survives a crash; ``synced``: each assignment is synced at once; ``ghost``:
+    nothing that happens depends on it."""
 
     name: str
     type: Type
@@ -297,6 +317,7 @@ class StateDecl(Struct, frozen=True):
     span: Span
     stable: bool = False
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):

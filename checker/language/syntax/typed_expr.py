@@ -57,8 +57,14 @@ class Named(Struct, frozen=True):
     span: Span
 
 
+NOW, CLOCKS = "now", "@clocks"
+"""What a process calls its clock, and in the place of a role: that of every process."""
+
+
 class StateRef(Struct, frozen=True):
-    """A state variable; ``role`` ``None``: shared state; ``owner`` ``None``: self's."""
+    """A state variable; ``role`` ``None``: shared state; ``owner`` ``None``: self's.
+
+    The clock of a process is read by one whose role is :data:`CLOCKS`."""
 
     type: Type
     name: str

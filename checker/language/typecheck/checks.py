@@ -23,6 +23,7 @@ from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.unrecovered import without_effect
+from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
 from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
 from checker.records import replace
@@ -72,6 +73,10 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         pauses=faults.pause,
         pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
+        kill=faults.kill,
+        power=faults.power,
+        wipe=faults.wipe,
+        sync=faults.sync,
         cuts=faults.cuts,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
@@ -88,7 +93,8 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         chance=_chance(decl, protocol, own, library),
     )
     hidden = hiding(prove)
-    warnings = (*of_clients(made, report), *of_view(made), *without_effect(made, own), *hidden)
+    stored = (*without_effect(made, own), *never_synced(made))
+    warnings = (*of_clients(made, report), *of_view(made), *stored, *hidden)
     return replace(made, warnings=made.warnings + warnings)
 
 

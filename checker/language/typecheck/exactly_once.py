@@ -188,6 +188,8 @@ def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
                 | typed.Ghost(body=body)
             ):
                 yield from statements_of(body)
+            case typed.Sync(otherwise=otherwise):
+                yield from statements_of(otherwise)
             case typed.Either(alternatives):
                 for _, body in alternatives:
                     yield from statements_of(body)

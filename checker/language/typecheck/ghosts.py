@@ -53,6 +53,8 @@ def _separated(stmt: typed.Stmt, report: Reporter) -> typed.Stmt:
             return replace(stmt, body=separate(body, report))
         case typed.Atomic(body, _):
             return replace(stmt, body=separate(body, report))
+        case typed.Sync(otherwise=otherwise):
+            return replace(stmt, otherwise=separate(otherwise, report))
         case _:
             refuse_reads(stmt, report)
             return stmt

@@ -36,7 +36,7 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
     body = separate(block(decl.body, inner), home.report)
     refuse_reads((event, at, when), home.report)
     for stmt in decl.body:
-        _yields_inside(stmt, scope)
+        _splits_inside(stmt, scope)
         if isinstance(stmt, ast.Yield) and isinstance(event, typed.OnInit):
             message = "`upon init` runs before all other steps, so nothing can interleave"
             scope.report.add("N028", message, stmt.span, hint="leave out `yield`")
@@ -130,15 +130,15 @@ def _on_indication(event: ast_items.OnIndication, scope: Scope, names: Names) ->
     scope.report.fail("N017", message, op.span, hint=hint)
 
 
-def _yields_inside(stmt: ast.Stmt, scope: Scope) -> None:
-    """Reports a ``yield`` inside of ``stmt``."""
+def _splits_inside(stmt: ast.Stmt, scope: Scope) -> None:
+    """Reports a ``yield`` or ``await`` inside of ``stmt``."""
     for inner in ast.blocks_of(stmt):
         for each in inner:
-            if isinstance(each, ast.Yield):
-                message = "`yield` can't split the handler inside a block"
+            if isinstance(each, ast.Yield | ast.Await):
+                message = f"`{type(each).__name__.lower()}` can't split the handler inside a block"
                 hint = "move it to the top level of the handler, or send a message to `self`"
                 scope.report.add("N028", message, each.span, hint=hint)
-            _yields_inside(each, scope)
+            _splits_inside(each, scope)
 
 
 def _on_condition(condition: ast.Expr, scope: Scope, names: Names) -> typed.Event:

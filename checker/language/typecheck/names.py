@@ -9,7 +9,7 @@ from checker.language.syntax.typed import Enum, Expr, Set, Type
 from checker.language.typecheck.histories import acts, is_acts
 from checker.language.typecheck.inline import inline
 from checker.language.typecheck.scope import UNKNOWN, Hole, Scope, suggestion
-from checker.language.typecheck.types import MESSAGE, MSG, PROC, PROCS, show
+from checker.language.typecheck.types import INT, MESSAGE, MSG, PROC, PROCS, show
 
 
 def check_name(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
@@ -25,6 +25,8 @@ def check_name(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
     declared = _check_declared(expr, scope)
     if declared is not None:
         return declared
+    if name == typed.NOW and scope.mode == "code":
+        return typed.StateRef(INT, name, typed.CLOCKS, None, span)
     return _label_or_process(expr, scope, expected)
 
 
@@ -134,6 +136,9 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
         where = f" of role `{owner}`" if owner else ""
         message = f"`{name}` is a state variable{where}, and out of scope here"
         scope.report.fail("N010", message, expr.span, hint=hint)
+    if name == typed.NOW and scope.mode == "property":
+        message = "`now` is what the clock of one process shows"
+        scope.report.fail("N010", message, expr.span, hint="name the process: `p.now`")
     if role is not None:
         hint = "use a parameter: `protocol P(leader: Proc)`, and `leader = p1` in the check"
         message = f"`{name}` names a process, and protocol code can't use it"
@@ -188,9 +193,14 @@ def _state_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> Expr:
             if found is not None and found[0] is not None and scope.mode == "code":
                 ghost = (found[0], name) in home.ghosts
                 return typed.StateRef(found[1], name, found[0], None, expr.span, ghost)
+            if found is None and name == typed.NOW and scope.mode == "code":
+                return typed.StateRef(INT, name, typed.CLOCKS, None, expr.span)
         message = "a process sees only its own state"
         hint = "send it in a message, or use `shared state` for a variable visible to all processes"
         scope.report.fail("N010", message, expr.span, hint=hint)
+    declared = any(name in states for states in home.states.values())
+    if name == typed.NOW and not declared and not home.of_interface:
+        return typed.StateRef(INT, name, typed.CLOCKS, base, expr.span)
     role = _role_of(base, expr, scope)
     type_ = home.states.get(role, {}).get(name)
     if type_ is None:

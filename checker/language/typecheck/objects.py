@@ -23,7 +23,7 @@ from checker.records import fields, is_record, replace
 KINDS = ("linearizable", "sequentially_consistent", "regular", "safe")
 """What can be asked: each of these words ``as`` an object."""
 
-_FOREIGN = (ast.Send, ast.Perform, ast.Timer, ast.Atomic, ast.Yield)
+_FOREIGN = (ast.Send, ast.Perform, ast.Timer, ast.Atomic, ast.Sync, ast.Yield, ast.Await)
 """Statements of processes, which an object does not have."""
 
 Types = Mapping[str, typed.Type]

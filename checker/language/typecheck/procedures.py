@@ -42,8 +42,8 @@ def _errors(procedure: ast_items.Procedure, role: str, home: Home) -> bool:
         for param in procedure.parameters
     }
     for stmt in ast.statements_in(procedure.body):
-        if isinstance(stmt, ast.Yield):
-            message = "`yield` can't split the handler inside a procedure"
+        if isinstance(stmt, ast.Yield | ast.Await):
+            message = f"`{type(stmt).__name__.lower()}` can't split the handler inside a procedure"
             hint = "move it to the top level of the handler, between two calls"
             home.report.add("N028", message, stmt.span, hint=hint)
     try:

@@ -269,6 +269,7 @@ def _state_types(
     found: dict[str, typed.Type] = {}
     home.states[role] = found
     home.ghosts.update((role, s.name.text) for s in states if s.ghost)
+    home.stable.update((role, s.name.text) for s in states if s.stable)
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
     found.update({s.name.text: UNKNOWN for s in states})
@@ -357,6 +358,8 @@ def _states(
                 pass
         name = state.name
         made.append(
-            typed.StateDecl(name.text, type_, initial, name.span, state.stable, state.ghost)
+            typed.StateDecl(
+                name.text, type_, initial, name.span, state.stable, state.ghost, state.synced
+            )
         )
     return tuple(made)

@@ -122,6 +122,8 @@ class Home(Struct):
     states: dict[str | None, dict[str, typed.Type]] = field(default_factory=dict)
     ghosts: set[tuple[str | None, str]] = field(default_factory=set)
     """The role and name of each ghost."""
+    stable: set[tuple[str | None, str]] = field(default_factory=set)
+    """The role and name of each stable variable."""
     messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
     roles: tuple[str, ...] = ("",)
     role_types: frozenset[str] = frozenset()

@@ -90,14 +90,32 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_timer(stmt, scope),), scope
         case ast.Atomic(body, span):
             return (typed.Atomic(block(body, scope), span),), scope
+        case ast.Sync():
+            return (_sync(stmt, scope),), scope
         case ast.Yield():
             return (stmt,), scope
+        case ast.Await(condition, span):
+            _refuse_call(condition, scope)
+            until = None if condition is None else safe(condition, scope, BOOL)
+            return (typed.Await(until, span),), scope
         case ast.Return():
             message = "only operations of objects have `return`"
             hint = "a protocol returns with an indication: `read_return(v)`"
             scope.report.fail("N060", message, stmt.span, hint=hint)
         case _:
             assert_never(stmt)
+
+
+def _refuse_call(condition: ast.Expr | None, scope: Scope) -> None:
+    """Reports (N028) a call that stands on the line of ``await`` and was meant as a statement."""
+    if not isinstance(condition, ast.Apply):
+        return
+    told = () if scope.home.interface is None else scope.home.interface.indications
+    name = condition.name
+    if scope.home.procedure(name, scope.role) or any(operator.name == name for operator in told):
+        message = f"`{name}(…)` is a statement, not a condition that `await` could wait for"
+        hint = "put what follows `await` on a line of its own"
+        scope.report.fail("N028", message, condition.span, hint=hint)
 
 
 def _var(stmt: ast.Var, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
@@ -259,6 +277,25 @@ def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
     key = None if stmt.key is None or type_ is None else check(stmt.key, scope, type_)
     duration = None if stmt.duration is None else check(stmt.duration, scope, INT)
     return typed.Timer(stmt.kind, name, key, duration, stmt.span)
+
+
+def _sync(stmt: ast.Sync, scope: Scope) -> Stmt:
+    """Types ``sync v else { … }``; without a name all stable variables of the process in this
+    protocol."""
+    role, home = scope.role, scope.home
+    known = [n for n in home.states.get(role, {}) if (role, n) in home.stable]
+    for name in stmt.names:
+        if name.text not in known:
+            hint = suggestion(name.text, known) or f"declare it: `stable state {name.text} = …`"
+            message = f"no stable state of the process is called `{name.text}`"
+            home.report.add("N002", message, name.span, hint=hint)
+    written = stmt.names or tuple(ast.Name(text, stmt.span) for text in known)
+    states = tuple(
+        typed.StateRef(home.states[role][name.text], name.text, role, None, name.span)
+        for name in {name.text: name for name in written}.values()
+        if name.text in known
+    )
+    return typed.Sync(states, block(stmt.otherwise, scope), stmt.span)
 
 
 # ---- messages and calls -----------------------------------------------------------------------

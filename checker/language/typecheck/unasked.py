@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
+from checker.language.typecheck.world import STOPS
 from checker.records import replace
 
 
@@ -60,7 +61,7 @@ def _bound(bound: typed.Expr | None) -> bool:
 
 
 def _may_crash(check: typed.Check) -> bool:
-    return _bound(check.crash) or any(clause.kind == "crash" for clause in check.role_faults)
+    return _bound(check.crash) or any(clause.kind in STOPS for clause in check.role_faults)
 
 
 def _may_lose(check: typed.Check) -> bool:

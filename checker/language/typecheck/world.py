@@ -15,7 +15,10 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut")
+FAULTS = (
+    "crash", "power", "wipe", "recover", "sync", "omission", "byzantine", "partition", "pause",
+    "cut",
+)  # fmt: skip
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
@@ -25,7 +28,9 @@ class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
     network may partition (``partition``: how often, ``None``: any number of times), and the
     links that may be cut.  Processes may
-    pause where there is a ``pause_span`` (``pause``: how often, as ``partition``)."""
+    pause where there is a ``pause_span`` (``pause``: how often, as ``partition``).  ``crash`` is
+    the bound of all that stops a process, ``power`` and ``wipe`` of those that also touch its disk;
+    ``sync``: how often a ``sync`` fails."""
 
     crash: typed.Expr | None = None
     recover: bool = False
@@ -38,6 +43,10 @@ class Faults(Struct, frozen=True):
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     cuts: tuple[typed.Cut, ...] = ()
+    kill: typed.Expr | None = None
+    power: typed.Expr | None = None
+    wipe: typed.Expr | None = None
+    sync: typed.Expr | None = None
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -70,11 +79,13 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         if alone:
             of_each = [bound for bound in alone if bound is not None]
             bounds[kind] = reduce(_sum, of_each) if len(of_each) == len(alone) else None
-    if recover is not None and "crash" not in bounds:
+    stops = [bound for kind in STOPS if (bound := bounds.get(kind)) is not None]
+    _need_more(items, bounds.keys(), recover is not None, home)
+    if recover is not None and not bounds.keys() & {*STOPS}:
         message = "no process crashes in this check, so none can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
     return Faults(
-        bounds.get("crash"),
+        reduce(_sum, stops) if stops else None,
         recover is not None,
         bounds.get("omission"),
         bounds.get("byzantine"),
@@ -85,12 +96,33 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         limits,
         recovering,
         cuts,
+        bounds.get("crash"),
+        bounds.get("power"),
+        bounds.get("wipe"),
+        bounds.get("sync"),
     )
+
+
+def _need_more(
+    items: list[ast_items.Fault], kinds: Collection[str], recovers: bool, home: Home
+) -> None:
+    """Reports (C024) faults of disks where nothing could tell them from others."""
+    for item in items:
+        kind = item.kind.text
+        if kind in ("power", "wipe") and not recovers:
+            message = f"`{kind}` makes no difference to a process that never comes back"
+            home.report.add("C024", message, item.span, hint=f"write `{kind} <= 1, recover`")
+        elif kind == "sync" and "power" not in kinds:
+            message = "a `sync` that fails loses something only if the power fails"
+            home.report.add("C024", message, item.span, hint="write `sync <= 1, power <= 1`")
 
 
 UNBOUNDED = ("partition", "pause", "cut")
 """The faults that may happen any number of times, so that they need no bound."""
-BY_ROLE = ("crash", "omission", "byzantine", "pause")
+STOPS = ("crash", "power", "wipe")
+"""The faults by which a process stops: it keeps its disk and what is still to be written, it keeps
+the disk alone, it keeps nothing."""
+BY_ROLE = ("crash", "omission", "byzantine", "pause", "power", "wipe")
 """The faults that processes have, so that a role can have a bound of its own."""
 
 
@@ -296,9 +328,13 @@ def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
             message = "`clocks` needs a drift in ticks"
             home.report.add("C010", message, item.span, "`clocks drift 1`")
         value = None if item.value is None else _number(item.value, home)
+        until = None if item.until is None else _number(item.until, home)
+        if item.until is not None and kind != "clocks":
+            message = f"`{kind}` has no `until`: its processes have no clocks"
+            home.report.add("C010", message, item.until.span, "`clocks drift 1 until 10`")
         drift = value if kind == "clocks" else None
         noise = value if kind == "partial" else None
-        made = typed.Timing(kind, drift, noise, item.span)
+        made = typed.Timing(kind, drift, noise, until, item.span)
     return made
 
 

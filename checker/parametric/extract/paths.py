@@ -131,9 +131,13 @@ class Walker(Struct, frozen=True):
             case typed.Inlined(_, args, body, _):
                 own = {name: evaluate(arg, scene) for name, arg in args}
                 return self._inner(body, path, replace(scene, names=own))
+            case typed.Sync():  # no power fails, so all that is stored is on disk
+                return [path]
             case typed.Ghost():
                 raise Leaves("T001", "a property reads a ghost", stmt.span)
-            case typed.While() | typed.Var() | typed.Perform() | typed.Timer() | typed.Yield():
+            case typed.While() | typed.Var() | typed.Perform() | typed.Timer():
+                raise Leaves("T006", "this statement is unsupported", stmt.span)
+            case typed.Yield() | typed.Await():
                 raise Leaves("T006", "this statement is unsupported", stmt.span)
             case _:
                 assert_never(stmt)

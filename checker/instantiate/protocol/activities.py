@@ -1,0 +1,219 @@
+"""Lowers ``await``: what follows it in a handler is an activity, and its process is free meanwhile.
+
+The activities of a process are in a bag for each place: an item is the values of the names that the
+rest of the handler uses.  An activity goes on in one step, up to the next ``await``, if its process
+may begin something and the condition behind ``await`` holds.  A crash clears the bags.
+
+A message or a request begins a handler again while an activity of it is under way.  A condition or
+a timer does not, with the same names: a condition that stays true would begin without end.  So what
+is under way of these handlers is kept in a set, too; it follows from the bags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.instantiate import fairness
+from checker.instantiate.protocol import calls, continuations, receptions
+from checker.instantiate.protocol.continuations import begun_with, kept_type, kept_values
+from checker.instantiate.protocol.expressions import Env, lower
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.protocol.spelled_conditions import spelled_conditions
+from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.world import ACTIVITY, UNDER_WAY, Draft, Instance, Later, World
+from checker.language.syntax import typed
+from checker.model import build, ir
+from checker.model.build import entry, fresh, negation
+from checker.model.ir import AWAITED, TRUE, Action, ActionKind, Block, Expr, Op, Param, VariableKind
+from checker.model.types import BOOL, AtomT, BagT, MapT, TupleT, Type, default
+
+GROWS = "activities at one place"
+"""The capacity of the bags."""
+
+
+def declare(world: World) -> None:
+    """Declares which handlers of conditions and timers are under way; refuses (C202) calls that
+    may wait although their caller goes on behind them."""
+    for instance in world.instances:
+        for role in instance.protocol.roles:
+            for handler in role.handlers:
+                _require_last(world, instance, handler)
+                if _begins_by_itself(handler) and _awaits(handler):
+                    _declare_begun(world, instance, handler)
+
+
+def _begins_by_itself(handler: typed.Handler) -> bool:
+    return isinstance(handler.event, typed.OnCondition | typed.OnTimeout)
+
+
+def _awaits(handler: typed.Handler) -> bool:
+    return any(isinstance(stmt, typed.Await) for stmt in handler.body)
+
+
+def _declare_begun(world: World, instance: Instance, handler: typed.Handler) -> None:
+    type_: Type = BOOL
+    name = _begun(instance, handler)
+    if isinstance(handler.event, typed.OnCondition) and handler.event.free:
+        condition, free = handler.event.condition, handler.event.free
+        types = (
+            receptions.type_of_free(world, instance, condition, each)
+            or world.type_of(declared, instance, f"_{each}")
+            for each, declared in free
+        )
+        type_ = world.set_of(TupleT(tuple(types)), f"{name}.size")
+    whole = MapT(world.proc, type_)
+    title = f"{instance.path}{handler.label} under way"
+    world.add(name, whole, default(whole), VariableKind.WORLD, title)
+
+
+def _begun(instance: Instance, handler: typed.Handler) -> str:
+    return f"{UNDER_WAY}{instance.path}line {handler.span.line}:{handler.span.column}"
+
+
+# ---- calls ------------------------------------------------------------------------------------
+
+
+def _require_last(world: World, instance: Instance, handler: typed.Handler) -> None:
+    """Refuses (C202) a call of what may wait, unless nothing of ``handler`` follows it."""
+    for call in _followed(handler.body):
+        if _may_await(world, instance, call):
+            message = "this call may `await`, so it must be the last statement of its handler"
+            hint = "move what follows it to another handler, or send a message to `self`"
+            raise refuse("C202", message, call.span, hint)
+
+
+def _followed(body: typed.Block) -> Iterator[typed.Call]:
+    """Yields the calls in ``body`` that something follows, or may follow."""
+    code = [stmt for stmt in body if not isinstance(stmt, typed.Ghost)]
+    for position, stmt in enumerate(code):
+        is_last = position == len(code) - 1
+        match stmt:
+            case typed.Call() if is_last:
+                pass
+            case typed.If(_, then, otherwise, _) if is_last:
+                yield from (*_followed(then), *_followed(otherwise))
+            case typed.Either(alternatives, _) if is_last:
+                for _, alternative in alternatives:
+                    yield from _followed(alternative)
+            case typed.Inlined(body=inner) if is_last:
+                yield from _followed(inner)
+            case _:
+                yield from (node for node in nodes(stmt) if isinstance(node, typed.Call))
+
+
+def _may_await(world: World, instance: Instance, call: typed.Call) -> bool:
+    return any(_awaits(handler) for handler in calls.run_by_call(world, instance, call))
+
+
+# ---- what waits -------------------------------------------------------------------------------
+
+
+def may_begin(
+    world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
+) -> Expr:
+    """Returns whether nothing of ``handler`` with ``names`` is under way at ``self``, where that
+    keeps it from beginning again."""
+    begun = _begun(instance, handler)
+    if begun not in world.variables:
+        return TRUE
+    mine = entry(world.read(begun), self)
+    return negation(mine if mine.type == BOOL else build.member(_own(handler, names), mine))
+
+
+def _own(handler: typed.Handler, names: dict[str, Expr]) -> Expr:
+    """Returns the tuple of the values with which a condition has begun."""
+    values = tuple(names[name] for name in begun_with(handler))
+    return ir.Apply(TupleT(tuple(v.type for v in values)), Op.TUPLE, values)
+
+
+def _note_begun(
+    world: World,
+    instance: Instance,
+    handler: typed.Handler,
+    names: dict[str, Expr],
+    self: Expr,
+    *,
+    begins: bool,
+) -> Block:
+    begun = _begun(instance, handler)
+    if begun not in world.variables:
+        return ()
+    mine = entry(world.read(begun), self)
+    if mine.type == BOOL:
+        after: Expr = ir.Const(BOOL, begins)
+    else:
+        change = build.with_item if begins else build.without_item
+        after = change(mine, _own(handler, names))
+    path = (ir.Key(self, world.proc),)
+    return (ir.Assign(ir.Target(mine.type, begun, True, path), after),)
+
+
+def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: Env) -> Block:
+    """Returns what puts ``rest``, which follows ``stmt`` in ``handler``, into the bag."""
+    world, self = env.world, env.self
+    assert self is not None
+    place = world.place(stmt.span)
+    used = continuations.used_names(handler, (stmt, rest), env)
+    key = (env.instance.path, stmt.span)
+    if key not in world.activities:
+        variable = f"{ACTIVITY}{continuations.label(env.instance, stmt)}"
+        item: Type = AtomT("activity", ("waits",))
+        if used:
+            item = kept_type(env, used, variable)
+        bags = MapT(world.proc, BagT(item, world.capacity(GROWS, 1), GROWS))
+        title = f"behind `await` at {continuations.label(env.instance, stmt)}"
+        world.add(variable, bags, default(bags), VariableKind.WORLD, title)
+        world.activities[key] = Later(
+            None, env.instance, handler, rest, place, tuple(used), variable, stmt.condition
+        )
+    later = world.activities[key]
+    assert later.variable is not None
+    mine = entry(world.read(later.variable), self)
+    assert isinstance(mine.type, BagT)
+    kept: Expr = ir.Const(mine.type.item, 0)
+    if used:
+        assert isinstance(mine.type.item, TupleT)
+        kept = kept_values(stmt, used, mine.type.item, env)
+    path = (ir.Key(self, world.proc),)
+    more = ir.Apply(mine.type, Op.BAG_ADD, (mine, kept), place)
+    put = ir.Assign(ir.Target(mine.type, later.variable, True, path), more)
+    begins = _note_begun(world, env.instance, handler, env.names, self, begins=True)
+    return (put, *begins)
+
+
+# ---- what goes on -----------------------------------------------------------------------------
+
+
+def go_on(world: World, later: Later) -> None:
+    """Drafts the step by which an activity goes on with what is ``later``."""
+    assert later.variable is not None
+    self = ir.Local(world.proc, fresh("self"))
+    mine = entry(world.read(later.variable), self)
+    assert isinstance(mine.type, BagT)
+    held = ir.Local(mine.type.item, fresh("_kept"))
+    names: dict[str, Expr] = {n: build.item(held, i) for i, n in enumerate(later.names)}
+    env = Env(world, later.instance, self, names)
+    ready = TRUE if later.condition is None else lower(later.condition, env)
+    path = (ir.Key(self, world.proc),)
+    taken = ir.Assign(
+        ir.Target(mine.type, later.variable, True, path), build.without_item(mine, held)
+    )
+    ended = _note_begun(world, later.instance, later.handler, names, self, begins=False)
+    body = continuations.going_on(world, later, names, self, "await")
+    params = (
+        Param(self.name, ir.Universe(world.proc), world.may_step(self)),
+        Param(held.name, ir.Members(mine, mine.type.item), ready),
+    )
+    action = Action(
+        f"{later.instance.path}{later.handler.label}{AWAITED}"
+        f"line {later.place.line}:{later.place.column}",
+        ActionKind.STEP,
+        params,
+        TRUE,
+        (taken, *ended, *body),
+        world.reliable(self),
+        later.place,
+        fairness.activity(later, self, held),
+        spelled_conditions((later.condition,), env),
+    )
+    world.drafts.append(Draft(action, self))
