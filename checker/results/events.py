@@ -230,6 +230,19 @@ class CutHealed(World, frozen=True, tag="mend"):
     one_way: bool = False
 
 
+class Reset(World, frozen=True, tag="reset"):
+    """The connection of two processes breaks: both ends will be told."""
+
+    first: str
+    second: str
+
+
+class Disconnected(_Event, frozen=True, tag="disconnect"):
+    """The process is told that its connection to ``peer`` is gone."""
+
+    peer: str
+
+
 # ---- oracles and time -------------------------------------------------------------------------
 
 OPINIONS = ("suspect", "restore", "trust")
@@ -307,6 +320,8 @@ Event = (
     | Healed
     | Cut
     | CutHealed
+    | Reset
+    | Disconnected
     | OracleAsked
     | DetectorSettled
     | ClockTicked

@@ -25,7 +25,7 @@ from checker.instantiate.faults import pauses, stable_storage
 from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
-from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
+from checker.instantiate.world import ATOMIC, PENDING, REQUEST, RESETS, Draft, World, mark
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, negation
 from checker.model.ir import (
@@ -196,8 +196,10 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
 
 def _beginning_matters(world: World) -> bool:
     """Tells whether a pause right at the beginning of a handler differs from one before it: where
-    a crash there would, and where the network may keep away the message that lets it begin."""
-    return first_effect_matters(world) or world.may_split or bool(world.check.cuts)
+    a crash there would, and where the network may keep away the message that lets it begin, or lose
+    it."""
+    may_be_kept_away = world.may_split or bool(world.check.cuts) or RESETS in world.variables
+    return first_effect_matters(world) or may_be_kept_away
 
 
 def _start(world: World, index: int, body: Block) -> Block:

@@ -37,7 +37,7 @@ def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` are lost."""
     if link.kind.loses:
         _draft(world, action_name("lose", link), _losable(world, link, flight))
-    elif world.recovers and not need_not_arrive(link):
+    elif world.recovers and not need_not_arrive(link) and not link.kind.connects:
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
         _add_omission(world, link, flight)

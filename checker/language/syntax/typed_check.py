@@ -224,7 +224,8 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``cuts``: the links that may be cut; ``links``: the kinds as written, the perfect one
+    said; ``cuts``: the links that may be cut; ``resets``: how often connections break that no crash
+    breaks (``None``: never); ``links``: the kinds as written, the perfect one
     where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
     (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
     ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no
@@ -263,6 +264,7 @@ class Check(Struct, frozen=True):
     pausing: bool = False
     pause_span: Span | None = None
     cuts: tuple[Cut, ...] = ()
+    resets: Expr | None = None
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None

@@ -73,6 +73,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
         cuts=faults.cuts,
+        resets=faults.reset,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,

@@ -61,6 +61,8 @@ def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
             return event
         case ast_items.OnTimeout(timer):
             return typed.OnTimeout(None if timer is None else timer.text)
+        case ast_items.OnDisconnected(process):
+            return typed.OnDisconnected(pattern_of(process, PROC, scope, names))
 
 
 def _on_request(

@@ -15,7 +15,7 @@ from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut")
+FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut", "reset")
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
@@ -24,7 +24,8 @@ CLASSES = ("P", "S", "Omega")
 class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
     network may partition (``partition``: how often, ``None``: any number of times), and the
-    links that may be cut.  Processes may
+    links that may be cut; how often connections may be reset.
+    Processes may
     pause where there is a ``pause_span`` (``pause``: how often, as ``partition``)."""
 
     crash: typed.Expr | None = None
@@ -38,6 +39,8 @@ class Faults(Struct, frozen=True):
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     cuts: tuple[typed.Cut, ...] = ()
+    reset: typed.Expr | None = None
+    reset_span: Span | None = None
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -85,6 +88,8 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         limits,
         recovering,
         cuts,
+        bounds.get("reset"),
+        next((item.span for item in items if item.kind.text == "reset"), None),
     )
 
 
