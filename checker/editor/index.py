@@ -165,6 +165,8 @@ class _Index:
                 self._binds_free_names = False
             case ast_items.OnTimeout(timer):
                 self._name(timer)
+            case ast_items.OnDisconnected(process):
+                self._patterns((process,))
             case _:
                 pass
 

@@ -377,8 +377,10 @@ def named_values(event: Event) -> Named:
             return (("side", "{" + ", ".join(event.apart) + "}"),)
         case Cut() | CutHealed() if event.one_way:
             return (("from", event.first), ("to", event.second))
-        case Cut() | CutHealed():
+        case Cut() | CutHealed() | Reset():
             return (("link", f"{{{event.first}, {event.second}}}"),)
+        case Disconnected():
+            return (("peer", event.peer),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

@@ -26,6 +26,7 @@ from checker.instantiate.world import (
     IMMUNE,
     NETWORK,
     OMITTING,
+    RESETS,
     PENDING,
     SPLIT,
     SPLITS,
@@ -216,6 +217,10 @@ class _Telling(Struct, frozen=True):
     def cuts(self, expr: Expr) -> str:
         return f"the fault budget is used up (at most {_times(self.bound(expr), 'cut', 'cuts')})"
 
+    def resets(self, expr: Expr) -> str:
+        most = _times(self.bound(expr), "reset", "resets")
+        return f"the fault budget is used up (at most {most})"
+
     def cut(self, expr: Expr) -> str:
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return "the link is already cut" if self._negated(expr) else "the link is not cut"
@@ -352,6 +357,7 @@ _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     SPLITS: _Telling.splits,
     SPLIT: _Telling.split,
     CUTS: _Telling.cuts,
+    RESETS: _Telling.resets,
     BYZANTINE: _Telling.byzantine,
     CLIENT: _Telling.client,
     PENDING: _Telling.pending,

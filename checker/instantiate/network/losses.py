@@ -6,6 +6,7 @@
   there only the sender counts.  On a link that keeps messages and promises nothing (persistent) a
   loss would be the same as that the message is never received: an execution without its losses is
   an execution that differs in nothing that a step or a property reads.
+* What a broken connection loses is in :mod:`.connections`.
 * A process that omits to send or to receive a message is faulty from then on.
 
 No fairness assumption applies to any of these.

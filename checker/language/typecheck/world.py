@@ -12,7 +12,7 @@ from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
-from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
 FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut", "reset")
@@ -221,6 +221,33 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 
 
 # ---- links ------------------------------------------------------------------------------------
+
+
+def require_connections(check: typed.Check, reset: Span | None, report: Reporter) -> None:
+    """Reports ``reset`` without connections, and what does not go with them: ``omission`` and
+    rounds (C003), Byzantine processes (C022)."""
+    kinds = (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
+    if not any(kind.connects for kind in kinds):
+        if reset is not None:
+            message = "`reset` breaks connections, and no links of this check are connected"
+            hint = "write `links connected`, or leave out `reset`"
+            report.add("C037", message, reset, hint=hint)
+        return
+    omission, byzantine, timing = check.omission, check.byzantine, check.timing
+    if omission is not None:
+        message = "who omits messages can't do so on connected links"
+        hint = "a connection loses nothing while it lasts: use `faults reset <= 1`, or other links"
+        report.add("C003", message, omission.span, hint=hint)
+    if timing is not None and timing.kind in ("synchronous", "partial"):
+        message = "a round ends once every message is received, and a connection may break in it"
+        hint = "use `timing asynchronous` or `timing clocks drift 1`, or other links"
+        report.add("C003", message, timing.span, hint=hint)
+    if byzantine is not None:
+        message = "what a Byzantine process does to a connection is not defined"
+        hint = "use other links, such as `links fifo, authenticated`"
+        report.add("C022", message, byzantine.span, hint=hint)
+
+
 
 
 def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, ...], int | None]:
