@@ -313,6 +313,12 @@ class World(Struct):
         """Tells whether some way may be cut."""
         return any(is_cut(name) for name in self.variables)
 
+    @property
+    def may_disconnect(self) -> bool:
+        """Tells whether some connection may break."""
+        connected = any(link.kind.connects for link in self.links)
+        return connected and (RESETS in self.variables or self.crash_bound > 0)
+
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler."""
         if PENDING not in self.variables:

@@ -8,9 +8,10 @@ from itertools import combinations
 
 FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
-    "between_handlers",
+    "between_handlers", "reset",
 )  # fmt: skip
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
+CONNECTED = ("connected", "disconnected")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
@@ -29,6 +30,7 @@ STATEMENTS = (
 FEATURES = (
     *FAULTS,
     *LINKS,
+    *CONNECTED,
     *GUESSES,
     *STACK,
     *EVENTS,
@@ -61,6 +63,8 @@ NEEDS = {
     "may": ("condition",),
     "clocks": ("named_timer",),
     "now": ("clocks",),
+    "reset": ("connected",),
+    "disconnected": ("connected",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "budget": ("condition",),
@@ -93,6 +97,8 @@ APART = (
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
     *({"synchronous", other} for other in (*LINKS[3:], *GUESSES[:5])),
+    *({"connected", link} for link in LINKS[1:]),
+    *({"connected", other} for other in ("byzantine", "omission", "synchronous", "partial")),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
@@ -100,6 +106,7 @@ APART = (
 
 LARGE = {
     *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "byzantine", "family",
+    "reset", "connected",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 
