@@ -12,9 +12,9 @@ DECLARATIONS = frozenset(
 MODIFIERS = frozenset("stable shared ghost may idempotent".split())
 
 CONTROL = frozenset(
-    "upon receive from condition timeout recover disconnected when at as if else then for while some"
-    " choose either require let var skip perform atomic yield await return start after cancel send to"
-    " all".split()
+    "upon receive from condition timeout recover disconnected when at as if else then for while"
+    " some choose either require let var skip perform atomic yield await return start after cancel"
+    " send to all".split()
 )
 """Words of handlers and statements."""
 

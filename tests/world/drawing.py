@@ -12,10 +12,10 @@ from tests.world.carrying import CARRIED, Carried
 from tests.world.features import LARGE
 from tests.world.protocol import (
     CONDITION,
+    DISCONNECTED,
     INDICATION,
     INIT,
     RECEIVE,
-    DISCONNECTED,
     RECOVER,
     REQUEST,
     TIMEOUT,

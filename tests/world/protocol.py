@@ -20,9 +20,9 @@ class Handler:
 
     ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
     those of the arguments (before them the index, of a family of layers); ``sender`` that of
-    ``from``, or of who is gone.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
-    any value of their type that makes it true.  ``role``: whose it is, where not everybody's;
-    ``called``: its name.
+    ``from``, or of who is gone.  A condition has its formula in ``guard``; ``binds`` are names of
+    it that stand for any value of their type that makes it true.  ``role``: whose it is, where not
+    everybody's; ``called``: its name.
     """
 
     event: str

@@ -61,11 +61,18 @@ def says(message: s.Expr, role: str = "server") -> s.Statement:
     return s.Send(message, s.members(role))
 
 
-def always(name: str, premise: s.Expr | None, conclusion: s.Expr, among=SERVER) -> Question:  # type: ignore[no-untyped-def]
+def always(
+    name: str,
+    premise: s.Expr | None,
+    conclusion: s.Expr,
+    among: tuple[tuple[str, str], ...] = SERVER,
+) -> Question:
     return Question(name, "always", conclusion, premise, ("p",), among=among)
 
 
-def agreed(spec: Protocol, world: World, asked: tuple[Question, ...], file: Path) -> dict[str, bool]:
+def agreed(
+    spec: Protocol, world: World, asked: tuple[Question, ...], file: Path
+) -> dict[str, bool]:
     """Whether each property is violated, where all say the same of it."""
     whole = Spec(spec, world, asked)
     found = judge(explore(whole, 20_000))

@@ -1,13 +1,13 @@
 """Models connections: links that break, and tell both ends.
 
 A queue of a connected link holds messages and *notices*.  When the connection of two processes is
-reset, each of their queues loses any suffix, and a notice stands behind what is left.  Its reception
-is that the connection is gone: whatever comes later was sent later, over the next connection.  In
-between one end may know and the other not (half-open).  Messages that were lost are told by nobody.
+reset, each of their queues loses any suffix, and a notice stands behind what is left.  It tells its
+receiver that the connection is gone: whatever comes later was sent later, over the next connection.
+In between one end may know and the other not (half-open).
 
-A process that crashes breaks its connections, too: to its peers as a reset would.  What is under way
-to it is gone without a notice, since who comes back has no connection that could be gone.  What is
-sent to it from then on waits until it is back.
+A process that crashes breaks its connections, too, and its peers are told.  What is under way to it
+is gone without a notice, since who comes back has no connection that could be gone.  What is sent
+to it from then on waits until it is back.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from itertools import combinations
 from checker.instantiate.faults.fault_marks import DROPPED
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import RESETS, Draft, Link, World, mark
-from checker.language.link_kinds import LinkKind
-from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import conj, disj, entry, equal, fresh, negation
+from checker.model.build import conj, entry, equal, fresh, negation
 from checker.model.ir import (
     FALSE,
     TRUE,
@@ -39,14 +37,9 @@ NOTICE = Case("disconnected", ())
 """What stands in a queue between the messages of two connections; no message is called so."""
 
 
-def kinds_of(check: typed.Check) -> tuple[LinkKind, ...]:
-    """Returns the kinds of links that a check names."""
-    return (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
-
-
 def has_connections(world: World) -> bool:
     """Tells whether some links are connected."""
-    return any(kind.connects for kind in kinds_of(world.check))
+    return any(kind.connects for kind in world.check.link_kinds)
 
 
 def is_notice(world: World, message: Expr) -> Expr:
@@ -124,6 +117,8 @@ def draft(world: World) -> None:
 
 def broken_by_crash(world: World, victim: Expr) -> Block:
     """Returns the statements by which the connections of ``victim``, which is down now, break."""
+    if not has_connections(world):
+        return ()
     peer = ir.Local(world.proc, fresh("_peer"))
     other, there = negation(equal(peer, victim)), world.alive(peer)
     ways: list[ir.Stmt] = []
@@ -133,8 +128,6 @@ def broken_by_crash(world: World, victim: Expr) -> Block:
         ways.extend(_when(conj(other, joins), known))
     for link, joins in _ways(world, peer, victim):
         ways.extend(_when(joins, _clear(world, link, peer, victim)))
-    if not ways:
-        return ()
     return (ir.For(peer.name, ir.Universe(world.proc), tuple(ways), True),)
 
 

@@ -341,7 +341,11 @@ def _add_reception(
 ) -> None:
     source, to = flight.source, flight.to
     constraint = fairness.receive(world, link, source, to, flight.message)
-    ends = world.reliable(to) if link.kind.connects else conj(world.correct(source), world.reliable(to))
+    ends = (
+        world.reliable(to)
+        if link.kind.connects
+        else conj(world.correct(source), world.reliable(to))
+    )
     promised = FALSE if constraint is None else ends
     kind = ActionKind.RECEIVE
     action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
@@ -353,7 +357,9 @@ def _receive_notice(world: World, link: Link, flight: Flight) -> None:
     source, to = flight.source, flight.to
     params = _receivable(world, flight, connections.is_notice(world, flight.message))
     told = mark(world, MarkKind.DISCONNECT, "", ("self", "peer"), to, source)
-    handled = tuple(s for i in bottom_up(world) for s in dispatch.disconnected(world, i, to, source))
+    handled = tuple(
+        s for i in bottom_up(world) for s in dispatch.disconnected(world, i, to, source)
+    )
     body = (*flight.removal, told, *handled)
     _add_reception(world, link, flight, losses.action_name("disconnect", link), params, body)
 

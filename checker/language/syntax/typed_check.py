@@ -286,6 +286,11 @@ class Check(Struct, frozen=True):
     chance: tuple[ChanceQuestion, ...] = ()
 
     @property
+    def link_kinds(self) -> tuple[LinkKind, ...]:
+        """Returns all kinds of links that it names."""
+        return (*self.links, *(kind for rule in self.link_rules for kind in rule.kinds))
+
+    @property
     def observed(self) -> tuple[PropertyDef, ...]:
         """Returns all that is asked of states and executions: the properties and the bounds."""
         return (*self.prove, *self.bounds)

@@ -64,9 +64,11 @@ def _may_crash(check: typed.Check) -> bool:
 
 
 def _may_lose(check: typed.Check) -> bool:
-    kinds = (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
+    kinds = check.link_kinds
     loses = any(kind.loses or kind.delivery is Delivery.NO_PROMISE for kind in kinds)
-    return loses or _bound(check.omission) or check.splits or bool(check.cuts) or _bound(check.resets)
+    return (
+        loses or _bound(check.omission) or check.splits or bool(check.cuts) or _bound(check.resets)
+    )
 
 
 def _sends(check: typed.Check) -> bool:

@@ -226,8 +226,7 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 def require_connections(check: typed.Check, reset: Span | None, report: Reporter) -> None:
     """Reports ``reset`` without connections, and what does not go with them: ``omission`` and
     rounds (C003), Byzantine processes (C022)."""
-    kinds = (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
-    if not any(kind.connects for kind in kinds):
+    if not any(kind.connects for kind in check.link_kinds):
         if reset is not None:
             message = "`reset` breaks connections, and no links of this check are connected"
             hint = "write `links connected`, or leave out `reset`"
@@ -246,8 +245,6 @@ def require_connections(check: typed.Check, reset: Span | None, report: Reporter
         message = "what a Byzantine process does to a connection is not defined"
         hint = "use other links, such as `links fifo, authenticated`"
         report.add("C022", message, byzantine.span, hint=hint)
-
-
 
 
 def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, ...], int | None]:
