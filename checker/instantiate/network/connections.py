@@ -36,6 +36,9 @@ from checker.model.types import BagT, Case, IntT, SeqT, SetT, VariantT, sort_key
 NOTICE = Case("disconnected", ())
 """What stands in a queue between the messages of two connections; no message is called so."""
 
+GONE = "disconnect"
+"""The name of the action by which a process is told; that of a rule's links begins with it."""
+
 
 def has_connections(world: World) -> bool:
     """Tells whether some links are connected."""

@@ -341,11 +341,9 @@ def _add_reception(
 ) -> None:
     source, to = flight.source, flight.to
     constraint = fairness.receive(world, link, source, to, flight.message)
-    ends = (
-        world.reliable(to)
-        if link.kind.connects
-        else conj(world.correct(source), world.reliable(to))
-    )
+    ends = world.reliable(to)
+    if not link.kind.connects:
+        ends = conj(world.correct(source), ends)
     promised = FALSE if constraint is None else ends
     kind = ActionKind.RECEIVE
     action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
@@ -361,7 +359,7 @@ def _receive_notice(world: World, link: Link, flight: Flight) -> None:
         s for i in bottom_up(world) for s in dispatch.disconnected(world, i, to, source)
     )
     body = (*flight.removal, told, *handled)
-    _add_reception(world, link, flight, losses.action_name("disconnect", link), params, body)
+    _add_reception(world, link, flight, losses.action_name(connections.GONE, link), params, body)
 
 
 def arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
