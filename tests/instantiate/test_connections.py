@@ -57,6 +57,7 @@ def report(folder: Path, text: str, **more: object) -> Report:
 # ---- what is refused --------------------------------------------------------------------------
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("world", "code"),
     [

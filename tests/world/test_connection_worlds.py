@@ -105,6 +105,21 @@ def test_a_reset_loses_a_suffix(file: Path) -> None:
         assert agreed(spec, world, (both, arrives, follows), file) == found, world
 
 
+def test_what_is_left_of_a_connection_may_come_late(file: Path) -> None:
+    """The client knows already and tells one server, which tells the other before that receives
+    what the client had sent to it."""
+    first = Handler(INIT, body=(says(A),), role="client")
+    told = loses(says(B), role="client")
+    others = s.minus(s.members("server"), s.only(s.ME))
+    relays = gets("B", s.If(s.no(s.var("b")), (sets("b"), s.Send(B, others))))
+    late = gets("A", s.If(s.var("b"), (sets("early"),)))
+    spec = top(first, told, relays, late, roles=(("client", 1), ("server", 2)))
+    in_time = always("in_time", None, s.no(s.of("p", "early")))
+    for resets, violated in ((0, False), (1, True)):
+        found = agreed(spec, replace(CALM, reset=resets), (in_time,), file)
+        assert found == {"in_time": violated}, resets
+
+
 def test_nothing_old_comes_after_something_new(file: Path) -> None:
     """What the client sends when it is told comes behind the server's own notice."""
     again = loses(says(B), role="client")
