@@ -10,13 +10,14 @@ FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
     "between_handlers", "reset",
 )  # fmt: skip
-LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
-CONNECTED = ("connected", "disconnected")
+LINKS = (
+    "fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded", "connected",
+)  # fmt: skip
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
-    "counted", "quorum", "may", "now",
+    "counted", "quorum", "may", "now", "disconnected",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -30,7 +31,6 @@ STATEMENTS = (
 FEATURES = (
     *FAULTS,
     *LINKS,
-    *CONNECTED,
     *GUESSES,
     *STACK,
     *EVENTS,
