@@ -44,6 +44,7 @@ MODULE = {
     "upon timeout": "upon timeout {\n  $0\n}",
     "upon timeout of a key": "upon timeout ${1:timer}[${2:p}] {\n  $0\n}",
     "upon recover": "upon recover {\n  $0\n}",
+    "upon disconnected": "upon disconnected ${1:p} {\n  $0\n}",
     "property": 'property ${1:name}\n  "$2" :\n  always $0',
     "invariant": "invariant ${1:name} : $0",
     "procedure": "procedure ${1:name}($2) {\n  $0\n}",
@@ -98,7 +99,7 @@ CLAUSE = {
 }
 FAULTS = (
     *("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover"),
-    *("cut <= 1", "cut <= 1 of Proc -> Proc", "power <= 1", "wipe <= 1", "sync <= 1"),
+    *("cut <= 1", "cut <= 1 of Proc -> Proc", "power <= 1", "wipe <= 1", "sync <= 1", "reset <= 1"),
 )
 TIMINGS = ("asynchronous", "synchronous", "partial", "clocks")
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")
@@ -188,7 +189,8 @@ def _in_module(
     elif re.search(r"\bupon\s+request\s+$", head):
         yield from _of_kinds(names, ("request",))
     elif re.search(r"\bupon\s+$", head):
-        yield from _words(("request", "receive", "condition", "init", "timeout", "recover"))
+        events = "request receive condition init timeout recover disconnected"
+        yield from _words(tuple(events.split()))
         yield from _of_kinds(names, ("layer",))
     elif re.search(r"\bto\s+$", head):
         yield from _words(("all",))

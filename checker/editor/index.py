@@ -168,6 +168,8 @@ class _Index:
                 if key is not None:
                     self._any(key.type)
                     self._bind(key.name)
+            case ast_items.OnDisconnected(process):
+                self._patterns((process,))
             case _:
                 pass
 

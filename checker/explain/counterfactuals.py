@@ -241,6 +241,8 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
             one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
         case FaultKind.CUT:
             one, many, which = "cut", "cuts", f"{_link_said(texts)}"
+        case FaultKind.RESET:
+            one, many, which = "reset", "resets", f"of the connection {_ends_said(texts[0])}"
         case FaultKind.BYZANTINE:
             return f"{texts[0]} being Byzantine"
         case _:
@@ -253,7 +255,11 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
 def _link_said(texts: list[str]) -> str:
     if len(texts) == 2:
         return f"of the link from {texts[0]} to {texts[1]}"
-    return f"of the link between {' and '.join(texts[0].strip('{}').split(', '))}"
+    return f"of the link {_ends_said(texts[0])}"
+
+
+def _ends_said(ends: str) -> str:
+    return f"between {' and '.join(ends.strip('{}').split(', '))}"
 
 
 def _timeout_said(timer: str, whose: str, count: int | None) -> str:

@@ -348,10 +348,13 @@ def _pauses(trace: Trace) -> Iterator[str]:
 
 
 def _world(trace: Trace) -> Iterator[str]:
-    """Yields partitions and cuts, and processes whose timers expired."""
+    """Yields partitions, cuts and resets, and processes whose timers expired."""
     for _, split in _events(trace, ev.Partitioned):
         yield f"{(said := sentence(split))[:1].upper()}{said[1:]}."
     yield from _cuts(trace)
+    for step, reset in _events(trace, ev.Reset):
+        ends = f"{reset.first} and {reset.second}"
+        yield f"The connection between {ends} was reset at step {step.number}."
     waited: dict[str, list[str]] = defaultdict(list)
     for step, event in _events(trace, ev.TimedOut):
         waited[event.process].append(str(step.number))

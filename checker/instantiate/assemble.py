@@ -20,7 +20,7 @@ from checker.instantiate.faults import (
     pauses,
     stable_storage,
 )
-from checker.instantiate.network import cuts, links, partitions
+from checker.instantiate.network import connections, cuts, links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
@@ -136,6 +136,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     yields.declare(made)
     activities.declare(made)
     links.declare(made)
+    connections.declare(made)
     timing.declare(made)
     detectors.declare(made)
     oracles.declare(made)
@@ -164,6 +165,7 @@ def _draft(made: World) -> None:
     byzantine.forgeries(made)
     partitions.splits(made)
     cuts.draft(made)
+    connections.draft(made)
     timing.draft(made)
     detectors.draft(made)
     oracles.draft(made)

@@ -50,6 +50,7 @@ CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
+RESETS = "@resets"
 ACTIVITY, UNDER_WAY = "@activity ", "@under_way "
 """What the names begin with of variables that hold what is left of handlers behind ``await``."""
 ATOMIC = "atomic"
@@ -327,6 +328,12 @@ class World(Struct):
     def may_be_cut(self) -> bool:
         """Tells whether some way may be cut."""
         return any(is_cut(name) for name in self.variables)
+
+    @property
+    def may_disconnect(self) -> bool:
+        """Tells whether some connection may break."""
+        connected = any(link.kind.connects for link in self.links)
+        return connected and (RESETS in self.variables or self.crash_bound > 0)
 
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler."""

@@ -36,6 +36,8 @@ class MarkKind(StrEnum):
     HEAL = "heal"
     CUT = "cut"  # args: the two ends of a link as a set, or who sends and who receives
     MEND = "mend"  # args: those of CUT
+    RESET = "reset"  # args: the two ends of a connection as a set
+    DISCONNECT = "disconnect"  # args: process, the peer to which its connection is gone
     OMIT = "omit"  # args: the process that omits its first message
     FORESEE = "foresee"  # args: the process that will crash
     ASK = "ask"  # args: process, those of its request to an oracle; text: oracle.request
@@ -49,7 +51,10 @@ class MarkKind(StrEnum):
 
 
 WORLD = frozenset(
-    map(MarkKind, "partition heal cut mend omit foresee ask settle tick ticks round gst".split())
+    map(
+        MarkKind,
+        "partition heal cut mend reset omit foresee ask settle tick ticks round gst".split(),
+    )
 )
 """Kinds of marks of the environment: no process acts."""
 

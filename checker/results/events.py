@@ -263,6 +263,19 @@ class CutHealed(World, frozen=True, tag="mend"):
     one_way: bool = False
 
 
+class Reset(World, frozen=True, tag="reset"):
+    """The connection of two processes breaks: both ends will be told."""
+
+    first: str
+    second: str
+
+
+class Disconnected(_Event, frozen=True, tag="disconnect"):
+    """The process is told that its connection to ``peer`` is gone."""
+
+    peer: str
+
+
 # ---- oracles and time -------------------------------------------------------------------------
 
 OPINIONS = ("suspect", "restore", "trust")
@@ -345,6 +358,8 @@ Event = (
     | Healed
     | Cut
     | CutHealed
+    | Reset
+    | Disconnected
     | OracleAsked
     | DetectorSettled
     | ClockTicked
@@ -400,8 +415,10 @@ def named_values(event: Event) -> Named:
             return (("side", "{" + ", ".join(event.apart) + "}"),)
         case Cut() | CutHealed() if event.one_way:
             return (("from", event.first), ("to", event.second))
-        case Cut() | CutHealed():
+        case Cut() | CutHealed() | Reset():
             return (("link", f"{{{event.first}, {event.second}}}"),)
+        case Disconnected():
+            return (("peer", event.peer),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

@@ -140,6 +140,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Cut(*_ends(info, event.args), **place)
         case MarkKind.MEND:
             return ev.CutHealed(*_ends(info, event.args), **place)
+        case MarkKind.RESET:
+            return ev.Reset(*_members(info, event.args, 0), **place)
+        case MarkKind.DISCONNECT:
+            return ev.Disconnected(rest[0], **who)
         case MarkKind.OMIT:
             return ev.TurnedFaulty(first, **place)
         case MarkKind.FORESEE:

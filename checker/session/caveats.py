@@ -143,6 +143,8 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         found.append(
             "a cut link need not heal: what is sent over it arrives if it is open repeatedly"
         )
+    if check.crash is not None and any(kind.connects for kind in check.link_kinds):
+        found.append("over a connection to a process that crashes, that it is gone is received")
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")

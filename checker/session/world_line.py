@@ -84,6 +84,8 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         way = "" if cut.way is None else f" from {cut.way[0]} to {cut.way[1]}"
         if often != "0":
             yield (f"at most {often} cut{'s' * (often != '1')}" if often else "cuts") + way
+    if check.resets is not None and (often := _bound(check.resets, sizes)) != "0":
+        yield f"at most {often} reset{'s' * (often != '1')}"
 
 
 def _stops(check: typed.Check, sizes: Sizes | None) -> str:

@@ -75,6 +75,10 @@ def sentence(event: ev.Event) -> str:
             return f"the link {between(event)} is cut"
         case ev.CutHealed():
             return f"the link {between(event)} heals"
+        case ev.Reset(first, second):
+            return f"the connection between {first} and {second} is reset"
+        case ev.Disconnected(peer):
+            return f"{who} learns that its connection to {peer} is gone"
         case ev.OracleAsked():
             return f"{event.asker} {asking(event)}"
         case ev.DetectorSettled(""):

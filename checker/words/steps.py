@@ -14,7 +14,7 @@ from checker.words.events import assignment, sentence, stops
 LEADING: dict[ActionKind, tuple[Any, ...]] = {
     ActionKind.STEP: (ev.Handled, ev.Indicated, ev.Performed),
     ActionKind.REQUEST: (ev.Requested,),
-    ActionKind.RECEIVE: (ev.Received,),
+    ActionKind.RECEIVE: (ev.Received, ev.Disconnected),
     ActionKind.LOSE: (ev.Lost,),
     ActionKind.CRASH: (ev.Crashed,),
     ActionKind.EFFECT: (

@@ -106,6 +106,19 @@ def cut_off() -> Trace:
     )
 
 
+def disconnected() -> Trace:
+    """A connection breaks: p2 is told, sends, and p1 has not been told yet."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3")),
+        step(2, ev.Reset("p1", "p2"), ev.Lost("DATA(a)", "p2", process="p1")),
+        step(3, ev.Disconnected("p1", process="p2"), run_handler("p2", "upon disconnected p"),
+             send("p2", "ASK", "p1")),
+        step(4, receive("p3", "DATA(a)", "p1"), deliver("p3", "deliver(p1, a)")),
+        step(5, ev.Disconnected("p2", process="p1")),
+        step(6, receive("p1", "ASK", "p2")),
+    )  # fmt: skip
+
+
 def round_and_round() -> Trace:
     """After one step, p1 and p2 play ping-pong forever."""
     return trace(

@@ -53,6 +53,11 @@ SAID: list[tuple[Event, str]] = [
     (ev.Healed(), "the network heals"),
     (ev.Cut("p1", "p2"), "the link between p1 and p2 is cut"),
     (ev.Cut("p1", "p2", one_way=True), "the link from p1 to p2 is cut"),
+    (ev.Reset("p1", "p2"), "the connection between p1 and p2 is reset"),
+    (
+        ev.Disconnected("p2", process="p1"),
+        "p1 learns that its connection to p2 is gone",
+    ),
     (ev.CutHealed("p1", "p2"), "the link between p1 and p2 heals"),
     (ev.CutHealed("p1", "p2", one_way=True), "the link from p1 to p2 heals"),
     (

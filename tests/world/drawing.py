@@ -12,6 +12,7 @@ from tests.world.carrying import CARRIED, Carried
 from tests.world.features import LARGE
 from tests.world.protocol import (
     CONDITION,
+    DISCONNECTED,
     INDICATION,
     INIT,
     RECEIVE,
@@ -121,6 +122,7 @@ class Draw:
     def world(self) -> World:
         draw = self.random
         kinds = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent")
+        kinds += ("connected",)
         links = [kind for kind in kinds if self.has(kind)]
         if self.has("byzantine") and self.chance(60):
             links.append("authenticated")
@@ -148,6 +150,7 @@ class Draw:
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
             pause=draw.choice((1, 1, 2, -1)) if self.has("pause") else 0,
             cuts=self.cuts(),
+            reset=draw.choice((1, 1, 2)) if self.has("reset") else 0,
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
             rules=self.rules() if self.has("link_rules") else (),
@@ -179,6 +182,8 @@ class Draw:
         kinds = [("perfect",), ("fifo",), ("lossy",), ("fair_loss",), ("fifo", "lossy")]
         if not {"synchronous", "partial"} & self.features:
             kinds += [("duplicating",), ("stubborn",), ("persistent",)]
+        if self.has("connected"):
+            kinds += [("connected",), ("connected", "fifo")] * 2
         if self.has("byzantine"):
             kinds += [("authenticated",), ("fifo", "authenticated")] * 2
         ways = draw.sample([(a, b) for a in ROLES for b in ROLES], draw.choice((1, 1, 2)))
@@ -450,6 +455,8 @@ class Draw:
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
             found.append(Handler(RECOVER, body=self.body(payload=False, calm=True)))
+        if self.has("disconnected"):
+            found.append(self.guarded(DISCONNECTED, "", (), s.Bind("p"), payload=False))
         if {"P", "eventually P", "S", "eventually S"} & self.features:
             found.append(self.told("fd.suspect"))
             if not self.has("P") and self.chance(50):

@@ -8,14 +8,16 @@ from itertools import combinations
 
 FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
-    "between_handlers", "power", "wipe", "failing_sync",
+    "between_handlers", "power", "wipe", "failing_sync", "reset",
 )  # fmt: skip
-LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
+LINKS = (
+    "fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded", "connected",
+)  # fmt: skip
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers",
-    "condition", "counted", "quorum", "may", "now",
+    "condition", "counted", "quorum", "may", "now", "disconnected",
 )  # fmt: skip
 STATE = ("stable", "sync", "synced", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -66,6 +68,8 @@ NEEDS = {
     "may": ("condition",),
     "clocks": ("named_timer",),
     "now": ("clocks",),
+    "reset": ("connected",),
+    "disconnected": ("connected",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "budget": ("condition",),
@@ -100,6 +104,8 @@ APART = (
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
     *({"synchronous", other} for other in (*LINKS[3:], *GUESSES[:5])),
+    *({"connected", link} for link in LINKS[1:]),
+    *({"connected", other} for other in ("byzantine", "omission", "synchronous", "partial")),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
@@ -107,8 +113,7 @@ APART = (
 
 LARGE = {
     *GUESSES, *ORACLES[2:], "keyed_timer", "partition", "cut", "one_way_cut", "pause", "power",
-    "byzantine",
-    "family",
+    "byzantine", "family", "reset", "connected",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 

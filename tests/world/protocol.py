@@ -11,6 +11,7 @@ from tests.world.spec import Bind, Block, Expr, Pattern, Skip, block
 
 REQUEST, RECEIVE, INDICATION = "request", "receive", "indication"
 CONDITION, INIT, RECOVER, TIMEOUT = "condition", "init", "recover", "timeout"
+DISCONNECTED = "disconnected"
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class Handler:
 
     ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
     those of the arguments (before them the index, of a family of layers); ``sender`` that of
-    ``from``.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
-    any value of their type that makes it true.  ``role``: whose it is, where not everybody's;
-    ``called``: its name.
+    ``from``, or of who is gone.  A condition has its formula in ``guard``; ``binds`` are names of
+    it that stand for any value of their type that makes it true.  ``role``: whose it is, where not
+    everybody's; ``called``: its name.
     """
 
     event: str
@@ -56,6 +57,9 @@ class Handler:
                 what, when = f"condition {self.guard.text}", f" as {self.name}" * bool(self.name)
             case "timeout" if self.patterns:
                 what = f"timeout {self.name}[{inside}]"
+            case "disconnected":
+                assert self.sender is not None
+                what = f"disconnected {self.sender.text}"
             case other:
                 what = f"{other} {self.name}".strip()
         called = f" as {self.called}" if self.called else ""
@@ -261,6 +265,7 @@ class World:
     wipe: int = 0
     sync: int = 0
     cuts: tuple[tuple[str, str, int], ...] = ()
+    reset: int = 0
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -295,6 +300,7 @@ class World:
         for a, b, most in self.cuts:
             way = f" of {a} -> {b}" if a else ""
             faults.append("cut" + (f" <= {most}" if most >= 0 else "") + way)
+        faults += [f"reset <= {self.reset}"] if self.reset else []
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
         lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []

@@ -17,7 +17,7 @@ from tests.world import disks
 from tests.world import spec as s
 from tests.world.activities import is_under_way, put_off
 from tests.world.pausing import Paused, Pauses, Which
-from tests.world.protocol import INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
+from tests.world.protocol import DISCONNECTED, INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
 from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
 
@@ -232,6 +232,7 @@ class Way:
             self.state[key] = None
         if not self.model.world.recover:
             self.model.links.forget(self.state, p)
+        self.model.links.ends(self, p)
 
     def run(self, p: str, does: Callable[[], Rests]) -> None:
         """Lets ``p`` do something, whole or cut; what follows a ``yield`` is kept for later."""
@@ -275,7 +276,7 @@ class Way:
                 if is_under_way(self.state, p, at.handler, ()):
                     continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
-            if event == RECEIVE:
+            if event in (RECEIVE, DISCONNECTED):
                 patterns = (*patterns, handler.sender)
             if not all(_matches(at, w, v) for w, v in zip(patterns, values, strict=True)):
                 continue

@@ -10,10 +10,19 @@ from tests.world import disks
 from tests.world.activities import is_under_way, steps_of_activities
 from tests.world.disks import STABLE
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
-from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
+from tests.world.protocol import (
+    CONDITION,
+    DISCONNECTED,
+    INIT,
+    RECEIVE,
+    RECOVER,
+    REQUEST,
+    TIMEOUT,
+    Handler,
+)
 from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
-from tests.world.system import TOP, Cut, Envelope, Layer, Model, Path, State, is_shut
+from tests.world.system import GONE, TOP, Cut, Envelope, Layer, Model, Path, State, is_shut
 
 # ---- the beginning ----------------------------------------------------------------------------
 
@@ -35,6 +44,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
+        state["resets"] = model.world.reset
         state["held"] = frozenset()
         state["performed", ""] = ()
         for p in model.processes:
@@ -88,10 +98,10 @@ def start(
                 disks.starts(way.state, key)
 
 
-def from_the_bottom(way: Way, p: str, event: str) -> Rests:
+def from_the_bottom(way: Way, p: str, event: str, values: tuple[Any, ...] = ()) -> Rests:
     rests: Rests = ()
     for path in way.model.layers:
-        rests += way.call(p, path, event, "", ())
+        rests += way.call(p, path, event, "", values)
     return rests
 
 
@@ -120,6 +130,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _crashes(model, state)
     yield from _splits(model, state)
     yield from _cuts(model, state)
+    yield from _resets(model, state)
     if model.world.timing == "partial" and not state["lock step"]:
         yield Step("the system becomes synchronous", _settles, ("settles",))
     if state["lock step"]:
@@ -325,8 +336,9 @@ def _receptions(model: Model, state: State) -> Iterator[Step]:
         if link.fifo and position:
             continue
         promise = None
+        ends = (receiver,) if link.connected else (sender, receiver)
         if link.promises:
-            promise = owed(state, ("message", envelope, sender, receiver), sender, receiver)
+            promise = owed(state, ("message", envelope, sender, receiver), *ends)
         does, strong = _receives(sender, receiver, position, envelope), link.strong or pauses
         yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, strong)
 
@@ -338,7 +350,10 @@ def _receives(
         link = way.model.links.between(sender, receiver)
         if not link.keeps and not (link.duplicates and way.pick((True, False))):
             way.model.links.take(way.state, sender, receiver, position)
-        take_in(way, sender, receiver, envelope)
+        if envelope == GONE:
+            way.run(receiver, lambda: from_the_bottom(way, receiver, DISCONNECTED, (sender,)))
+        else:
+            take_in(way, sender, receiver, envelope)
 
     return does
 
@@ -360,7 +375,8 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
         link = links.between(sender, receiver)
         ends = {sender} if link.stubborn else {sender, receiver}
         need_not_arrive = link.keeps and not link.promises
-        if link.loses or (world.recover and ends & state["down"] and not need_not_arrive):
+        quiet = need_not_arrive or link.connected
+        if link.loses or (world.recover and ends & state["down"] and not quiet):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
@@ -472,3 +488,19 @@ def _cuts(model: Model, state: State) -> Iterator[Step]:
                     way.state["cuts"] = tuple(left)
 
                 yield Step(f"the link {told} is cut", cuts)
+
+
+def _resets(model: Model, state: State) -> Iterator[Step]:
+    """The connection of two who are up breaks, both ways; each is told when it gets there."""
+    for pair in combinations(model.processes, 2) if state["resets"] else ():
+        there, back = pair, pair[::-1]
+        connected = [way for way in (there, back) if model.links.between(*way).connected]
+        if not connected or state["down"] & set(pair):
+            continue
+
+        def resets(way: Way, ways: list[tuple[str, ...]] = connected) -> None:
+            way.state["resets"] -= 1
+            for sender, receiver in ways:
+                model.links.breaks(way, sender, receiver)
+
+        yield Step(f"the connection of {pair[0]} and {pair[1]} is reset", resets)

@@ -161,6 +161,8 @@ def _members(spec: Spec) -> dict[str, tuple[str, ...]]:
 
 
 Envelope = tuple[Path, tuple[Any, ...]]
+GONE: Envelope = ((), ("disconnected",))
+"""What stands behind the messages of a connection that is gone."""
 
 
 class Link:
@@ -168,7 +170,8 @@ class Link:
 
     def __init__(self, kinds: tuple[str, ...], bound: int | None) -> None:
         self.bound = bound
-        self.fifo = "fifo" in kinds
+        self.connected = "connected" in kinds
+        self.fifo = "fifo" in kinds or self.connected
         self.keeps = bool({"stubborn", "persistent"} & set(kinds))
         self.stubborn = "stubborn" in kinds
         self.duplicates = "duplicating" in kinds
@@ -248,6 +251,25 @@ class Links:
         """Nobody will ever receive what is under way to ``p``."""
         for key in [k for k in state if k[0] == "net" and k[2] == p]:
             del state[key]
+
+    def breaks(self, way: Any, sender: str, receiver: str) -> None:
+        """Of what is under way from one to another the rest is lost from somewhere on, and then
+        stands there that it was."""
+        if self.between(sender, receiver).connected:
+            queue = way.state.get(("net", sender, receiver), ())
+            kept = way.pick_fault(range(len(queue) + 1))
+            way.state["net", sender, receiver] = (*queue[:kept], GONE)
+
+    def ends(self, way: Any, p: str) -> None:
+        """``p`` crashes: those who are up will know; what is under way to it is gone."""
+        up = [q for q in {*self.role} - {p} if q not in way.state["down"]]
+        for q in sorted(self.role):
+            if self.between(q, p).connected:
+                way.state.pop(("net", q, p), None)
+            if self.between(p, q).connected and q not in up:
+                way.state.pop(("net", p, q), None)
+        for q in sorted(up):
+            self.breaks(way, p, q)
 
     def count(self, state: State, p: str, sender: str, envelope: Envelope) -> None:
         if envelope[1][0] in self.counted:

@@ -11,6 +11,7 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 from __future__ import annotations
 
 from checker.instantiate.faults import power, role_bounds, stable_storage
+from checker.instantiate.network import connections
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -144,6 +145,7 @@ def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
+    gone.extend(connections.broken_by_crash(world, victim))
     if not world.fine and not world.recovers:
         gone.extend(_purge(world, victim))
     return tuple(gone)
@@ -234,7 +236,7 @@ def _purge(world: World, victim: Expr) -> Block:
     """Removes messages to a process that is down forever: they are never delivered."""
     gone: list[ir.Stmt] = []
     for link in world.links:
-        if link.capacity is None:
+        if link.capacity is None and not link.kind.connects:
             gone.extend(_purge_messages(world, link.variable, victim))
     return tuple(gone)
 

@@ -22,6 +22,9 @@ from checker.model.types import AtomT, SetT, Value
 HELD_UP = "held up"
 """The text of the mark of a message that is lost because a round ends while its way is shut: the
 fault is that the way is shut."""
+DROPPED = "dropped"
+"""The text of the mark of a message that is lost because its connection breaks, which is the
+fault."""
 
 
 class FaultKind(StrEnum):
@@ -35,6 +38,7 @@ class FaultKind(StrEnum):
     PAUSE = "pause"  # args: process
     SPLIT = "split"  # args: the side of the network that is cut off
     CUT = "cut"  # args: the two ends of a link as a set, or who sends and who receives
+    RESET = "reset"  # args: the two ends of a connection as a set
     BYZANTINE = "byzantine"  # args: process; fixed initially
 
 
@@ -57,13 +61,15 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
         case MarkKind.FAIL_SYNC:
             return FaultKind.SYNC
         case MarkKind.LOSE:
-            return None if info.text == HELD_UP else FaultKind.LOSS
+            return None if info.text in (HELD_UP, DROPPED) else FaultKind.LOSS
         case MarkKind.PAUSE:
             return FaultKind.PAUSE
         case MarkKind.PARTITION:
             return FaultKind.SPLIT
         case MarkKind.CUT:
             return FaultKind.CUT
+        case MarkKind.RESET:
+            return FaultKind.RESET
         case MarkKind.FORESEE:
             return FaultKind.CRASH
         case _:

@@ -8,7 +8,8 @@ reads.  So handlers that use shared state or ask an oracle stay whole; where pro
 asked for, so do those that toss coins, which the adversary would see too early.
 
 Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
-assigned behind them is seen: a message that leaves late is like one that arrives late.  Before the
+assigned behind them is seen: a message that leaves late is like one that arrives late, unless
+connections break in between.  Before the
 other nothing has happened that anybody sees: the process may as well begin late, unless what lets
 it begin may be gone then (:func:`_beginning_matters`).
 """
@@ -196,8 +197,10 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
 
 def _beginning_matters(world: World) -> bool:
     """Tells whether a pause right at the beginning of a handler differs from one before it: where
-    a crash there would, and where the network may keep away the message that lets it begin."""
-    return first_effect_matters(world) or world.may_split or bool(world.check.cuts)
+    a crash there would, and where the network may keep away the message that lets it begin, or lose
+    it."""
+    kept_away = world.may_split or bool(world.check.cuts) or world.may_disconnect
+    return first_effect_matters(world) or kept_away
 
 
 def _start(world: World, index: int, body: Block) -> Block:
@@ -238,7 +241,7 @@ def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     some = negation(equal(build.size(queue), build.integer(0)))
-    if partial_sends_matter(world):
+    if partial_sends_matter(world) or world.may_disconnect:
         return (ir.Declare(matters.name, BOOL, some),)
     held, begun = ir.Local(queue.type.item, fresh("_effect")), ir.Local(BOOL, fresh("_begun"))
 

@@ -203,10 +203,10 @@ _WORDS = {
 }
 _KEYWORDS = (
     "allow always atomic await bound cancel check choose clients condition const define detector "
-    "either else enum eventually exists expect faults forall from ghost given idempotent "
-    "implements import indication init interface invariant links may message object operation "
-    "perform procedure property protocol prove receive record recover request require requires "
-    "return returns role scenario send shared skip "
+    "disconnected either else enum eventually exists expect faults forall from ghost given "
+    "idempotent implements import indication init interface invariant links may message object "
+    "operation perform procedure property protocol prove receive record recover request require "
+    "requires return returns role scenario send shared skip "
     "stable start state sync synced timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")

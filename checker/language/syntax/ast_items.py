@@ -172,7 +172,20 @@ class OnRecover(Struct, frozen=True):
     pass
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
+class OnDisconnected(Struct, frozen=True):
+    process: ast.Expr
+
+
+Event = (
+    OnRequest
+    | OnReceive
+    | OnIndication
+    | OnCondition
+    | OnInit
+    | OnTimeout
+    | OnRecover
+    | OnDisconnected
+)
 
 
 class Handler(Struct, frozen=True):

@@ -231,7 +231,8 @@ class Check(Struct, frozen=True):
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
     said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
     the power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links
-    that may be cut; ``links``: the kinds as written, the perfect one
+    that may be cut; ``resets``: how often connections break that no crash breaks (``None``: never);
+    ``links``: the kinds as written, the perfect one
     where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
     (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
     ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no
@@ -274,6 +275,7 @@ class Check(Struct, frozen=True):
     wipe: Expr | None = None
     sync: Expr | None = None
     cuts: tuple[Cut, ...] = ()
+    resets: Expr | None = None
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None
@@ -293,6 +295,11 @@ class Check(Struct, frozen=True):
     budgets: tuple[HandlerBudget, ...] = ()
     view: View | None = None
     chance: tuple[ChanceQuestion, ...] = ()
+
+    @property
+    def link_kinds(self) -> tuple[LinkKind, ...]:
+        """Returns all kinds of links that it names."""
+        return (*self.links, *(kind for rule in self.link_rules for kind in rule.kinds))
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

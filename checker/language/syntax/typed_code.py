@@ -286,7 +286,22 @@ class OnTimeout(Struct, frozen=True):
     key: tuple[str, Type] | None
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
+class OnDisconnected(Struct, frozen=True):
+    """The process is told that a connection is gone; ``process``: that to whom it was."""
+
+    process: Pattern
+
+
+Event = (
+    OnRequest
+    | OnReceive
+    | OnIndication
+    | OnCondition
+    | OnInit
+    | OnTimeout
+    | OnRecover
+    | OnDisconnected
+)
 
 
 class Handler(Struct, frozen=True):

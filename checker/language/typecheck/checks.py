@@ -25,7 +25,14 @@ from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
-from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
+from checker.language.typecheck.world import (
+    detector_of,
+    faults_of,
+    links_of,
+    require_connections,
+    rules_of,
+    timing_of,
+)
 from checker.records import replace
 
 VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
@@ -78,6 +85,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         wipe=faults.wipe,
         sync=faults.sync,
         cuts=faults.cuts,
+        resets=faults.reset,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,
@@ -92,6 +100,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
         chance=_chance(decl, protocol, own, library),
     )
+    require_connections(made, faults.reset_span, report)
     hidden = hiding(prove)
     stored = (*without_effect(made, own), *never_synced(made))
     warnings = (*of_clients(made, report), *of_view(made), *stored, *hidden)

@@ -62,6 +62,8 @@ def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
             return event
         case ast_items.OnTimeout(timer, key):
             return _on_timeout(timer, key, scope, names)
+        case ast_items.OnDisconnected(process):
+            return typed.OnDisconnected(pattern_of(process, PROC, scope, names))
 
 
 def _on_timeout(

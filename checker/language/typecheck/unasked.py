@@ -51,7 +51,7 @@ def is_honest(check: typed.Check) -> bool:
         check.detector is not None and check.detector.eventually
     )
     faulty = _bound(check.byzantine) or bool(check.role_faults) or _may_crash(check)
-    may = check.splits or check.cuts or check.pausing
+    may = check.splits or check.cuts or check.pausing or _bound(check.resets)
     return not (check.every or noisy or faulty or _may_lose(check) or may)
 
 
@@ -65,9 +65,11 @@ def _may_crash(check: typed.Check) -> bool:
 
 
 def _may_lose(check: typed.Check) -> bool:
-    kinds = (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
+    kinds = check.link_kinds
     loses = any(kind.loses or kind.delivery is Delivery.NO_PROMISE for kind in kinds)
-    return loses or _bound(check.omission) or check.splits or bool(check.cuts)
+    return (
+        loses or _bound(check.omission) or check.splits or bool(check.cuts) or _bound(check.resets)
+    )
 
 
 def _sends(check: typed.Check) -> bool:

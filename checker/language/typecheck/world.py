@@ -12,12 +12,12 @@ from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
-from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
 FAULTS = (
     "crash", "power", "wipe", "recover", "sync", "omission", "byzantine", "partition", "pause",
-    "cut",
+    "cut", "reset",
 )  # fmt: skip
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
@@ -30,7 +30,7 @@ class Faults(Struct, frozen=True):
     links that may be cut.  Processes may
     pause where there is a ``pause_span`` (``pause``: how often, as ``partition``).  ``crash`` is
     the bound of all that stops a process, ``power`` and ``wipe`` of those that also touch its disk;
-    ``sync``: how often a ``sync`` fails."""
+    ``sync``: how often a ``sync`` fails; ``reset``: how often connections may be reset."""
 
     crash: typed.Expr | None = None
     recover: bool = False
@@ -47,6 +47,8 @@ class Faults(Struct, frozen=True):
     power: typed.Expr | None = None
     wipe: typed.Expr | None = None
     sync: typed.Expr | None = None
+    reset: typed.Expr | None = None
+    reset_span: Span | None = None
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -100,6 +102,8 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         bounds.get("power"),
         bounds.get("wipe"),
         bounds.get("sync"),
+        bounds.get("reset"),
+        next((item.span for item in items if item.kind.text == "reset"), None),
     )
 
 
@@ -248,6 +252,30 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 
 
 # ---- links ------------------------------------------------------------------------------------
+
+
+def require_connections(check: typed.Check, reset: Span | None, report: Reporter) -> None:
+    """Reports ``reset`` without connections, and what does not go with them: ``omission`` and
+    rounds (C003), Byzantine processes (C022)."""
+    if not any(kind.connects for kind in check.link_kinds):
+        if reset is not None:
+            message = "`reset` breaks connections, and no links of this check are connected"
+            hint = "write `links connected`, or leave out `reset`"
+            report.add("C038", message, reset, hint=hint)
+        return
+    omission, byzantine, timing = check.omission, check.byzantine, check.timing
+    if omission is not None:
+        message = "who omits messages can't do so on connected links"
+        hint = "a connection loses nothing while it lasts: use `faults reset <= 1`, or other links"
+        report.add("C003", message, omission.span, hint=hint)
+    if timing is not None and timing.kind in ("synchronous", "partial"):
+        message = "a round ends once every message is received, and a connection may break in it"
+        hint = "use `timing asynchronous` or `timing clocks drift 1`, or other links"
+        report.add("C003", message, timing.span, hint=hint)
+    if byzantine is not None:
+        message = "what a Byzantine process does to a connection is not defined"
+        hint = "use other links, such as `links fifo, authenticated`"
+        report.add("C022", message, byzantine.span, hint=hint)
 
 
 def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, ...], int | None]:

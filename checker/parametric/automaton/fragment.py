@@ -139,6 +139,9 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
         yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
     if check.pause_span is not None:
         yield Leaves("T003", "processes that pause", check.pause_span, "leave out `pause`")
+    if check.resets is not None:
+        message = "connections that are reset"
+        yield Leaves("T003", message, check.resets.span, "leave out `reset`")
     for cut in check.cuts:
         yield Leaves("T003", "links that may be cut", cut.span, "leave out `cut`")
 

@@ -142,6 +142,8 @@ class _Diagram:
                 return "pauses"
             case ev.Resumed():
                 return "goes on"
+            case ev.Disconnected(peer):
+                return f"disconnected from {peer}"
             case ev.Performed(act):
                 return f"performs {act}"
             case ev.Stored():

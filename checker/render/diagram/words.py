@@ -160,6 +160,8 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             text = "pauses"
         case ev.Resumed():
             text = "goes on"
+        case ev.Disconnected(peer):
+            text = f"disconnected from {peer}"
         case ev.Handled(handler) if step.kind == "step" and event.process == step.process:
             if not is_led_by(step, event):
                 return []

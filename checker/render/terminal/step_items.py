@@ -185,6 +185,8 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
             return [LaneItem(who, "", "pauses", FAULT)]
         case ev.Resumed():
             return [LaneItem(who, "", "goes on", ASKED)]
+        case ev.Disconnected(peer):
+            return [LaneItem(who, "", f"disconnected from {peer}", TOLD)]
         case ev.ClockTicked(clock):
             return [LaneItem(clock, m.TIMER, "its clock ticks", QUIET)]
         case ev.OracleAsked(asker):

@@ -143,6 +143,7 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             | ev.Recovered()
             | ev.Paused()
             | ev.Resumed()
+            | ev.Disconnected()
             | ev.World()
         ):
             yield Text("then", style="cyan"), Text(sentence(event))
