@@ -91,7 +91,7 @@ def test_each_kind_of_event_is_among_them() -> None:
     newer = {
         ev.Cut, ev.CutHealed, ev.Paused, ev.Resumed,
         ev.PowerFailed, ev.DiskLost, ev.Left, ev.Synced, ev.SyncFailed,
-        ev.Disconnected, ev.Reset,
+        ev.Disconnected, ev.Reset, ev.AlternativeTaken,
     }  # fmt: skip
     known = {kind for kind in tagged if kind.__name__[0] != "_"} - newer
     assert {type(means) for _, means in EVENTS} == known

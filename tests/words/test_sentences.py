@@ -34,6 +34,7 @@ SAID: list[tuple[Event, str]] = [
     (ev.Crashed(process="p1"), "p1 crashes"),
     (ev.PowerFailed(process="p1"), "p1 loses its power"),
     (ev.DiskLost(process="p1"), "p1 crashes and loses its disk"),
+    (ev.AlternativeTaken("fails", process="p1"), "p1 takes the alternative `fails`"),
     (ev.Left("v", "1", process="p1"), "p1 is left with v = 1"),
     (ev.Synced("x, y", process="p1"), "p1 syncs x, y"),
     (ev.SyncFailed("x", process="p1"), "p1 fails to sync x"),

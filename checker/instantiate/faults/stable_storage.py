@@ -97,9 +97,10 @@ def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) 
 
 def has_entries(world: World, name: str) -> bool:
     """Tells whether it matters which entry of a variable is assigned."""
+    if not any(name in disk.names for disk in world.disks):
+        return False
     type_ = world.variables[name].type
-    on_disk = any(name in disk.names for disk in world.disks)
-    return on_disk and isinstance(type_, MapT) and isinstance(type_.value, MapT)
+    return isinstance(type_, MapT) and isinstance(type_.value, MapT)
 
 
 def emit_assignment(
