@@ -14,7 +14,7 @@ activity  weak    process, place, names  what follows an `await`, each place wit
 receive   weak    sender, receiver,      links that do not lose messages between ends that
                   message                stay up
 receive   weak    sender, receiver       the same where messages arrive in order; over connections
-                                         only the receiver need stay up: it is told of a crash
+                                         only the receiver must stay up: it learns of a crash
 receive   strong  sender, receiver,      fair-loss links
                   message
 receive   strong  as above               all links where ways may be cut, or handlers `yield`

@@ -133,7 +133,7 @@ class Synced(_Event, frozen=True, tag="sync"):
 
 
 class SyncFailed(_Event, frozen=True, tag="fail"):
-    """A process is told, once, that ``variables`` may not be on its disk."""
+    """A ``sync`` of ``variables`` fails: they may not be on disk."""
 
     variables: str
 
@@ -271,7 +271,7 @@ class Reset(World, frozen=True, tag="reset"):
 
 
 class Disconnected(_Event, frozen=True, tag="disconnect"):
-    """The process is told that its connection to ``peer`` is gone."""
+    """The process learns that its connection to ``peer`` has broken."""
 
     peer: str
 

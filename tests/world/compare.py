@@ -10,7 +10,7 @@ from checker.results.answer import Limits
 from checker.results.verdict import Word
 from checker.session.pipeline import run_check
 from tests.world.asking import telling
-from tests.world.judge import Graph, Verdict, explore
+from tests.world.judge import Graph, Verdict, explore, judge
 from tests.world.protocol import Spec
 
 DECIDED = {Word.HOLDS: False, Word.WITHIN: False, Word.VACUOUS: False, Word.VIOLATED: True}
@@ -55,6 +55,13 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
     graph, verdicts = telling(explore(spec, most))
     file.write_text(graph.model.spec.text(), encoding="utf-8")
     return differences(graph, verdicts, {mode: said(file, mode) for mode in modes})
+
+
+def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -> dict[str, bool]:
+    """Whether each property is violated, where the definition and the tool say the same of it."""
+    found = judge(explore(spec, most))
+    assert compared(spec, file, modes, most) == [], spec.text()
+    return {name: verdict.violated for name, verdict in found.items()}
 
 
 def differences(

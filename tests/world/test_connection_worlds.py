@@ -8,8 +8,7 @@ import pytest
 
 from checker.records import replace
 from tests.world import spec as s
-from tests.world.compare import compared
-from tests.world.judge import explore, judge
+from tests.world.compare import agreed as all_agree
 from tests.world.protocol import (
     CONDITION,
     DISCONNECTED,
@@ -74,10 +73,7 @@ def agreed(
     spec: Protocol, world: World, asked: tuple[Question, ...], file: Path
 ) -> dict[str, bool]:
     """Whether each property is violated, where all say the same of it."""
-    whole = Spec(spec, world, asked)
-    found = judge(explore(whole, 20_000))
-    assert compared(whole, file, MODES, 20_000) == [], whole.text()
-    return {name: verdict.violated for name, verdict in found.items()}
+    return all_agree(Spec(spec, world, asked), file, MODES)
 
 
 @pytest.fixture

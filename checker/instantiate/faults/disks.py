@@ -7,8 +7,8 @@ the disk writes when it likes.  So of several writes any part may have reached i
 values of one image, and that is the only one.  A process that is killed loses nothing of this: the
 system still writes.  A disk that is wiped is what it was at first.
 
-Each variable has a disk of its own, unless an ``atomic`` block writes several: their images are
-tuples.  The writes of such a block are gathered in a *batch*, and added together.
+Each variable has its own set of images, unless an ``atomic`` block writes several variables: these
+share one set, of tuples.  The writes of such a block are collected in a *batch* and added together.
 """
 
 from __future__ import annotations

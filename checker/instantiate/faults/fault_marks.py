@@ -49,31 +49,24 @@ class Fault(Struct, frozen=True):
     args: tuple[Value, ...]
 
 
+_KINDS = {
+    MarkKind.CRASH: FaultKind.CRASH,
+    MarkKind.FORESEE: FaultKind.CRASH,
+    MarkKind.POWER: FaultKind.POWER,
+    MarkKind.WIPE: FaultKind.WIPE,
+    MarkKind.FAIL_SYNC: FaultKind.SYNC,
+    MarkKind.LOSE: FaultKind.LOSS,
+    MarkKind.PAUSE: FaultKind.PAUSE,
+    MarkKind.PARTITION: FaultKind.SPLIT,
+    MarkKind.CUT: FaultKind.CUT,
+    MarkKind.RESET: FaultKind.RESET,
+}
+
+
 def fault_kind(info: MarkInfo) -> FaultKind | None:
     """Returns the fault that a mark denotes, if any."""
-    match info.kind:
-        case MarkKind.CRASH:
-            return FaultKind.CRASH
-        case MarkKind.POWER:
-            return FaultKind.POWER
-        case MarkKind.WIPE:
-            return FaultKind.WIPE
-        case MarkKind.FAIL_SYNC:
-            return FaultKind.SYNC
-        case MarkKind.LOSE:
-            return None if info.text in (HELD_UP, DROPPED) else FaultKind.LOSS
-        case MarkKind.PAUSE:
-            return FaultKind.PAUSE
-        case MarkKind.PARTITION:
-            return FaultKind.SPLIT
-        case MarkKind.CUT:
-            return FaultKind.CUT
-        case MarkKind.RESET:
-            return FaultKind.RESET
-        case MarkKind.FORESEE:
-            return FaultKind.CRASH
-        case _:
-            return None
+    part_of_another = info.kind is MarkKind.LOSE and info.text in (HELD_UP, DROPPED)
+    return None if part_of_another else _KINDS.get(info.kind)
 
 
 def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Expr:

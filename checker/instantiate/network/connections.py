@@ -1,13 +1,13 @@
 """Models connections: links that break, and tell both ends.
 
 A queue of a connected link holds messages and *notices*.  When the connection of two processes is
-reset, each of their queues loses any suffix, and a notice stands behind what is left.  It tells its
-receiver that the connection is gone: whatever comes later was sent later, over the next connection.
-In between one end may know and the other not (half-open).
+reset, any suffix of each of their queues is lost, and a notice is appended to what is left.  The
+notice tells its receiver that the connection has broken: all that arrives after it was sent over
+the next connection.  One end may have received its notice while the other has not (half-open).
 
-A process that crashes breaks its connections, too, and its peers are told.  What is under way to it
-is gone without a notice, since who comes back has no connection that could be gone.  What is sent
-to it from then on waits until it is back.
+The crash of a process also breaks its connections, and its peers receive notices.  Messages to the
+process are lost without a notice, since a process that recovers has no old connection.  Messages
+that are sent to it later wait until it recovers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from checker.model.ir import (
 from checker.model.types import BagT, Case, IntT, SeqT, SetT, VariantT, sort_key
 
 NOTICE = Case("disconnected", ())
-"""What stands in a queue between the messages of two connections; no message is called so."""
+"""The notice, which separates the messages of two connections; no message of a spec has its
+name."""
 
 GONE = "disconnect"
 """The name of the action by which a process is told; that of a rule's links begins with it."""
@@ -108,7 +109,7 @@ def draft(world: World) -> None:
     ways = tuple(
         stmt
         for link, joins in _ways(world, source, to)
-        for stmt in _when(joins, _break(world, link, source, to))
+        for stmt in build.only_if(joins, _break(world, link, source, to))
     )
     inner = ir.For(to.name, others, ways, True)
     each = ir.For(source.name, ir.Members(pair, world.proc), (inner,), True)
@@ -128,9 +129,9 @@ def broken_by_crash(world: World, victim: Expr) -> Block:
     for link, joins in _ways(world, victim, peer):
         told, gone = _break(world, link, victim, peer), _clear(world, link, victim, peer)
         known = told if there == TRUE else (ir.If(there, told, gone),)
-        ways.extend(_when(conj(other, joins), known))
+        ways.extend(build.only_if(conj(other, joins), known))
     for link, joins in _ways(world, peer, victim):
-        ways.extend(_when(joins, _clear(world, link, peer, victim)))
+        ways.extend(build.only_if(joins, _clear(world, link, peer, victim)))
     return (ir.For(peer.name, ir.Universe(world.proc), tuple(ways), True),)
 
 
@@ -140,10 +141,6 @@ def _ways(world: World, source: Expr, to: Expr) -> list[tuple[Link, Expr]]:
 
     found = [link for link in world.links if link.kind.connects]
     return [(link, between(link, source, to)) for link in found]
-
-
-def _when(condition: Expr, body: Block) -> Block:
-    return body if condition == TRUE else (ir.If(condition, body),)
 
 
 def _queue(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:

@@ -181,13 +181,13 @@ def _send_effect(world: World) -> None:
     body: Block = ()
     for link in world.links:
         way = _onto(world, link, sender, to, message)
-        way = _when(between(link, sender, to), way)
+        way = build.only_if(between(link, sender, to), way)
         if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
             # A message to a process that is down forever need not be in the state.
-            way = _when(world.alive(to), way)
+            way = build.only_if(world.alive(to), way)
         body += way
     body = _at_once(world, sender, to, message, body)
-    body = _when(world.honest(to), body)
+    body = build.only_if(world.honest(to), body)
     loop = ir.For("_to", ir.Members(receivers, world.proc), body)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))
@@ -211,10 +211,6 @@ def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block)
         noted = receptions.record(world, instance, to, sender, inner)
         others = (ir.If(conj(mine, one_of), noted, others),)
     return others
-
-
-def _when(condition: Expr, body: Block) -> Block:
-    return body if condition == TRUE else (ir.If(condition, body),)
 
 
 def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Block:
