@@ -14,6 +14,7 @@ from tests.world.protocol import (
     CONDITION,
     INIT,
     RECEIVE,
+    RECOVER,
     REQUEST,
     TIMEOUT,
     Handler,
@@ -120,6 +121,12 @@ LOOP = (
 ARRIVES = Question("arrives", "leads", s.of("p", "y"), None, ("p",), correct=("p",))
 DIES = (once(put("x"), s.Perform(s.ME), put("x", NO), put("y")),)
 DEAD = never("dead", "p", what=s.both(s.crashed("p"), s.of("p", "x")))
+BACK = (
+    once(put("x"), also=s.no(s.var("back"))),
+    Handler(RECOVER, body=(put("back"), s.Perform(s.ME), put("x", NO))),
+)
+AT_FIRST = never("old", "p", what=s.both(s.of("p", "back"), s.of("p", "x")))
+STORED = (*FLAGS, V("back", "bool", NO, "stable state"))
 ASYNCHRONOUS = {"timing": "asynchronous"}
 INSIDE = {
     "no pause": Case(HALF, FLAGS, SEEN, world(), False),
@@ -146,6 +153,12 @@ INSIDE = {
         LOOP, FLAGS, ARRIVES, world(-1, n=1, **ASYNCHRONOUS), False, messages=("ONE",)
     ),
     "a crash in a pause": Case(DIES, FLAGS, DEAD, world(1, crash=1), True),
+    "what a recovery resets": Case(
+        BACK, STORED, AT_FIRST, world(1, n=1, crash=1, recover=True), False
+    ),
+    "what a recovery resets, and a crash inside": Case(
+        BACK, STORED, AT_FIRST, world(n=1, crash=2, recover=True), False
+    ),
 }
 
 

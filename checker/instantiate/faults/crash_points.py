@@ -45,7 +45,7 @@ from checker.instantiate.protocol import coverage_marks
 from checker.instantiate.world import ATOMIC, REQUEST, Draft, World, is_effect
 from checker.model import build, ir
 from checker.model.build import fresh
-from checker.model.ir import CRASHING, FALSE, TRUE, Block, EffectKind
+from checker.model.ir import CRASHING, FALSE, TRUE, Action, ActionKind, Block, EffectKind
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.tree import rewritten
 from checker.model.types import BOOL, IntT, default
@@ -178,14 +178,24 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
     """Returns the variant of ``draft`` whose process crashes at one of its effects."""
     action = draft.action
     assert draft.process is not None
+    before, body = without_resets(action)
     twin = replace(
         action,
         name=f"{action.name}{CRASHING}",
         guard=build.conj(room(world, draft.process, stops(world)), action.guard),
-        body=_crashing(world, draft.process, action.body, first_effect_matters(world)),
+        body=(*before, *_crashing(world, draft.process, body, first_effect_matters(world))),
         promised=FALSE,
     )
     return Draft(twin, draft.process)
+
+
+def without_resets(action: Action) -> tuple[Block, Block]:
+    """Returns the statements by which a process that recovers gets its initial values, of which a
+    stop inside ``upon recover`` undoes none, and all others; of other actions there are none."""
+    if action.kind is not ActionKind.RECOVER:
+        return (), action.body
+    first = next(i for i, stmt in enumerate(action.body) if emits((stmt,)))
+    return action.body[:first], action.body[first:]
 
 
 def _start(world: World, process: ir.Expr, body: Block) -> Block:

@@ -23,7 +23,12 @@ from msgspec import Struct
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
 from checker.instantiate.faults import disks, pauses, stable_storage
-from checker.instantiate.faults.crash_points import Left, first_effect_matters, partial_sends_matter
+from checker.instantiate.faults.crash_points import (
+    Left,
+    first_effect_matters,
+    partial_sends_matter,
+    without_resets,
+)
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
 from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
@@ -186,11 +191,12 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
     """
     action = draft.action
     moved = action.name == GOING_ON or not _beginning_matters(world)
+    before, body = without_resets(action)
     twin = replace(
         action,
         name=f"{action.name}{PAUSING}",
         guard=conj(pauses.room(world, process), action.guard),
-        body=_pausing(world, process, action.body, moved=moved),
+        body=(*before, *_pausing(world, process, body, moved=moved)),
     )
     return Draft(twin, process)
 
