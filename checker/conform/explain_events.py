@@ -14,7 +14,7 @@ from msgspec import Struct
 from checker.conform.lines import EventPattern, Gap, Item, Line, Logged, Timeline
 from checker.conform.patterns import matches, names_in
 from checker.model.interpreter import Event, State
-from checker.model.ir import MarkKind, TransitionSystem
+from checker.model.ir import STOPS, MarkKind, TransitionSystem
 
 Cursors = tuple[int, ...]
 """For each timeline the number of the item that is next."""
@@ -28,7 +28,7 @@ OBSERVABLE = frozenset(
         MarkKind.RECEIVE,
         MarkKind.HANDLER,
         MarkKind.TIMEOUT,
-        MarkKind.CRASH,
+        *STOPS,
         MarkKind.RECOVER,
     }
 )
@@ -120,7 +120,7 @@ class EventExplainer:
             for event in events
             if event.args
             and (event.args[0] in self._of_process)
-            and (marks[event.mark].kind is MarkKind.CRASH or self.observation.is_observed(event))
+            and (marks[event.mark].kind in STOPS or self.observation.is_observed(event))
         )
 
     def number_of(self, event: Event) -> int:
@@ -131,7 +131,7 @@ class EventExplainer:
         """Returns whether an event that is logged may have no line: a crash, and what a process
         that crashes has sent to nobody."""
         kind = self.observation.system.marks[event.mark].kind
-        return kind is MarkKind.CRASH or (kind is MarkKind.SEND and event.args[1] == frozenset())
+        return kind in STOPS or (kind is MarkKind.SEND and event.args[1] == frozenset())
 
     def may_be(self, line: Line, event: Event) -> bool:
         """Returns whether ``line`` may be about ``event``, as far as these two say."""
@@ -162,13 +162,13 @@ class EventExplainer:
         who = self.number_of(event)
         at, items = cursors[who], self._items[who]
         info = self.observation.system.marks[event.mark]
-        if info.kind is MarkKind.CRASH and self._may_crash(items, at):
+        if info.kind in STOPS and self._may_crash(items, at):
             yield from self._ways(cursors, _Left(left.events[1:]), lines)
         if info.kind is MarkKind.SEND and event.args[1] == frozenset():
             yield from self._ways(cursors, _Left(left.events[1:]), lines)
         here = items[at] if at < len(items) else None
         if isinstance(here, Gap):
-            if info.kind is not MarkKind.CRASH:
+            if info.kind not in STOPS:
                 yield from self._ways(cursors, _Left(left.events[1:]), lines)
             at += 1
             here = items[at] if at < len(items) else None

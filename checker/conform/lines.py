@@ -24,7 +24,7 @@ from checker.conform.read_log import Log, Row
 from checker.diagnostics import Diagnostic, SpecError
 from checker.model import types as t
 from checker.model.build import author_of
-from checker.model.ir import Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
+from checker.model.ir import STOPS, Mark, MarkInfo, MarkKind, TransitionSystem, VariableKind
 from checker.model.tree import statements
 
 MARKS: Mapping[str, MarkKind] = {
@@ -180,7 +180,8 @@ class Resolver:
             raise self._wrong(row, str(problem)) from None
 
     def _crash_or_recovery(self, row: Row, kind: MarkKind) -> tuple[EventPattern, ...]:
-        marks = self._of_kind.get(kind, [])
+        kinds = STOPS if kind is MarkKind.CRASH else {kind}
+        marks = [mark for each in sorted(kinds) for mark in self._of_kind.get(each, [])]
         if not marks:
             never = "crashes" if kind is MarkKind.CRASH else "comes back up"
             several = "; are these two runs in one file?" if kind is MarkKind.RECOVER else ""

@@ -16,7 +16,7 @@ from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model import types as t
 from checker.model.interpreter import Event, State, Transition
-from checker.model.ir import Mark, MarkKind, TransitionSystem
+from checker.model.ir import STOPS, Mark, MarkKind, TransitionSystem
 from checker.model.tree import statements
 from checker.results.conformance import Candidate, LoggedLine, Obstacle
 from checker.results.mark_events import event_of
@@ -69,6 +69,10 @@ def words_of(system: TransitionSystem, line: Line, *, as_step: bool = False) -> 
             return f"{who}: {name}"
         case MarkKind.CRASH:
             return f"{who} crashes"
+        case MarkKind.POWER:
+            return f"{who} loses its power"
+        case MarkKind.WIPE:
+            return f"{who} crashes and loses its disk"
         case MarkKind.RECOVER:
             return f"{who} comes back up"
         case MarkKind.TIMEOUT:
@@ -219,7 +223,7 @@ class _Place:
     def _crashes(self, transition: Transition, process: int) -> bool:
         marks = self.system.marks
         return any(
-            marks[event.mark].kind is MarkKind.CRASH and event.args[0] == process
+            marks[event.mark].kind in STOPS and event.args[0] == process
             for event in transition.events
         )
 

@@ -20,7 +20,7 @@ _TYPE_OF = {
         "class": "protocol variant role",
         "event": "message check",
         "type": "type",
-        "function": "definition procedure handler",
+        "function": "definition procedure handler alternative",
         "parameter": "parameter local",
         "namespace": "layer",
         "method": "operation request indication",

@@ -30,6 +30,7 @@ TOP = {
 MODULE = {
     "state": "state ${1:name} : ${2:set<Proc>} = $0",
     "stable state": "stable state ${1:name} : ${2:set<Proc>} = $0",
+    "stable synced state": "stable synced state ${1:name} : ${2:set<Proc>} = $0",
     "shared state": "shared state ${1:name} : ${2:set<Proc>} = $0",
     "ghost state": "ghost state ${1:name} : ${2:set<Proc>} = $0",
     "message": "message ${1:NAME}($0)",
@@ -41,7 +42,9 @@ MODULE = {
     "upon condition": "upon condition ${1:true} {\n  $0\n}",
     "upon init": "upon init {\n  $0\n}",
     "upon timeout": "upon timeout {\n  $0\n}",
+    "upon timeout of a key": "upon timeout ${1:timer}[${2:p}] {\n  $0\n}",
     "upon recover": "upon recover {\n  $0\n}",
+    "upon disconnected": "upon disconnected ${1:p} {\n  $0\n}",
     "property": 'property ${1:name}\n  "$2" :\n  always $0',
     "invariant": "invariant ${1:name} : $0",
     "procedure": "procedure ${1:name}($2) {\n  $0\n}",
@@ -62,11 +65,13 @@ STATEMENT = {
     "while some": "while some ${1:x} in ${2:S} {\n  $0\n}",
     "choose": "choose ${1:x} in $0",
     "either": "either {\n  $1\n} or {\n  $0\n}",
+    "either as": "either as ${1:works} {\n  $2\n} or as ${3:fails} {\n  $0\n}",
     "require": "require $0",
     "let": "let ${1:x} = $0",
     "var": "var ${1:x} = $0",
     "perform": "perform $0",
     "atomic": "atomic {\n  $0\n}",
+    "sync": "sync ${1:v}",
     "start": "start ${1:timer}",
     "cancel": "cancel ${1:timer}",
     "yield": "yield",
@@ -94,7 +99,7 @@ CLAUSE = {
 }
 FAULTS = (
     *("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover"),
-    *("cut <= 1", "cut <= 1 of Proc -> Proc"),
+    *("cut <= 1", "cut <= 1 of Proc -> Proc", "power <= 1", "wipe <= 1", "sync <= 1", "reset <= 1"),
 )
 TIMINGS = ("asynchronous", "synchronous", "partial", "clocks")
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")
@@ -184,7 +189,8 @@ def _in_module(
     elif re.search(r"\bupon\s+request\s+$", head):
         yield from _of_kinds(names, ("request",))
     elif re.search(r"\bupon\s+$", head):
-        yield from _words(("request", "receive", "condition", "init", "timeout", "recover"))
+        events = "request receive condition init timeout recover disconnected"
+        yield from _words(tuple(events.split()))
         yield from _of_kinds(names, ("layer",))
     elif re.search(r"\brole\s+\w+\(.*\)\s*$", head):
         yield from _words(("dies with",))
@@ -254,6 +260,9 @@ _WORLD: dict[str, tuple[str, ...]] = {
 def _asked(document: Document, names: Names, head: str, word: str) -> Iterator[Proposal]:
     """Proposes properties: those of the protocol and its interface, and then any other's that
     speaks of operations that it has."""
+    if word == "expect" and re.search(r"\sviolated\s+$", head):
+        yield Proposal("without", "keyword", "", 'without "$1"')
+        return
     if word != "prove" and re.search(r"(expect|then)\s+\S+\s+$", head):
         yield from _words((Word.HOLDS.value, Word.VIOLATED.value, Word.VACUOUS.value, HOLDS_WITHIN))
         return

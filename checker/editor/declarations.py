@@ -170,8 +170,9 @@ def of_item(item: object) -> Iterator[Declaration]:
             yield made(kind, name)
             if returned is not None:
                 yield Declaration(returned.name.text, "indication", returned.name.span, item.span)
-        case ast_items.State(name=name, shared=shared, stable=stable, ghost=ghost):
-            words = ("ghost" * ghost, "stable" * stable, "shared" * shared, "state")
+        case ast_items.State(name=name, shared=shared, stable=stable, ghost=ghost, synced=synced):
+            kept = ("stable" * stable, "synced" * synced)
+            words = ("ghost" * ghost, *kept, "shared" * shared, "state")
             yield made(" ".join(word for word in words if word), name)
         case ast_items.PropertyDecl(name=name, document=document, lemma=lemma):
             yield made("invariant" if lemma else "property", name, document)
@@ -237,12 +238,16 @@ def _add(item: object, found: Names) -> None:
 
 
 def _add_timers(item: object, found: Names) -> None:
-    """Adds the timers of a handler: they are declared by their first use."""
+    """Adds the timers and named alternatives of a handler: their first use declares them."""
     match item:
-        case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span))):
+        case ast_items.Handler(event=ast_items.OnTimeout(ast.Name(text, span), _)):
             found.of.setdefault(text, Declaration(text, "timer", span, item.head))
         case ast_items.Handler(body=body) | ast_items.Procedure(body=body):
             for each in ast.statements_in(body):
+                if isinstance(each, ast.Either):
+                    for name in filter(None, each.names):
+                        made = Declaration(name.text, "alternative", name.span, each.span)
+                        found.of.setdefault(name.text, made)
                 if isinstance(each, ast.Timer):
                     timer = Declaration(each.name.text, "timer", each.name.span, each.span)
                     found.of.setdefault(each.name.text, timer)

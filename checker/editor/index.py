@@ -164,8 +164,13 @@ class _Index:
                 self._binds_free_names = True
                 self._any(condition)
                 self._binds_free_names = False
-            case ast_items.OnTimeout(timer):
+            case ast_items.OnTimeout(timer, key):
                 self._name(timer)
+                if key is not None:
+                    self._any(key.type)
+                    self._bind(key.name)
+            case ast_items.OnDisconnected(process):
+                self._patterns((process,))
             case _:
                 pass
 
@@ -219,7 +224,7 @@ class _Index:
         match item:
             case ast_items.Prove(names, _):
                 self._asked(names)
-            case ast_items.Expect(what, _, _, _) | ast_clauses.Claim(what, _, _):
+            case ast_items.Expect(what, _, _, _, _) | ast_clauses.Claim(what, _, _):
                 self._asked((what,))
             case ast_items.Client(_, verb, items, _):
                 request = self._verb(verb.text)
@@ -269,7 +274,13 @@ class _Index:
         """What a step of a scenario speaks of: messages, handlers, requests."""
         for match in _WORD.finditer(step.text):
             found = self._module.find_anywhere(match.group())
-            if found is not None and found.kind in ("message", "handler", "request", "label"):
+            if found is not None and found.kind in (
+                "message",
+                "handler",
+                "alternative",
+                "request",
+                "label",
+            ):
                 start = step.span.column + match.start()
                 end = start + len(match.group())
                 self._refer(replace(step.span, column=start, end_column=end), found)
@@ -379,6 +390,13 @@ class _Index:
         for guard, body in node.alternatives:
             self._any(guard)
             self._block(body)
+        for name in node.names:
+            if name is not None:
+                self._refer(name.span, self._module.find_anywhere(name.text))
+
+    def _sync(self, node: ast.Sync) -> None:
+        self._all(node.names)
+        self._block(node.otherwise)
 
     def _let(self, node: ast.Let) -> None:
         self._any(node.value)
@@ -432,6 +450,7 @@ _SPECIAL: dict[type, Callable[[_Index, Any], None]] = {
     ast.Loop: _Index._loop,
     ast.If: _Index._if,
     ast.Either: _Index._either,
+    ast.Sync: _Index._sync,
     ast.Let: _Index._let,
     ast.Var: _Index._var,
     ast_items.Definition: _Index._with_fields,

@@ -35,7 +35,7 @@ from checker.instantiate.faults.fault_marks import (
 )
 from checker.instantiate.world import BYZANTINE
 from checker.model.interpreter import State
-from checker.model.ir import MarkKind, Property, TransitionSystem, VariableKind
+from checker.model.ir import STOPS, MarkKind, Property, TransitionSystem, VariableKind
 from checker.model.types import SetT, Type, Value
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
@@ -187,7 +187,7 @@ def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
 def counts_messages(system: TransitionSystem, run: Run) -> bool:
     """Returns whether something that ``run`` sends is received as soon as it is sent, without a
     mark."""
-    if any(info.kind in (MarkKind.CRASH, MarkKind.COPY) for info in system.marks):
+    if any(info.kind in {*STOPS, MarkKind.COPY} for info in system.marks):
         return False
     for _, moment in _numbered_moments(run):
         sent = [e for e in moment.events if system.marks[e.mark].kind is MarkKind.SEND]
@@ -223,6 +223,12 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
     match fault.kind:
         case FaultKind.CRASH:
             one, many, which = "crash", "crashes", f"of {texts[0]}"
+        case FaultKind.POWER:
+            one, many, which = "power failure", "power failures", f"of {texts[0]}"
+        case FaultKind.WIPE:
+            one, many, which = "loss", "losses", f"of the disk of {texts[0]}"
+        case FaultKind.SYNC:
+            one, many, which = "failed sync", "failed syncs", f"of {texts[0]}"
         case FaultKind.LOSS if len(texts) > 3:
             one, many = "omission", "omissions"
             which = f"of {texts[2]} from {texts[0]} to {texts[1]} by {texts[3]}"
@@ -235,6 +241,8 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
             one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
         case FaultKind.CUT:
             one, many, which = "cut", "cuts", f"{_link_said(texts)}"
+        case FaultKind.RESET:
+            one, many, which = "reset", "resets", f"of the connection {_ends_said(texts[0])}"
         case FaultKind.BYZANTINE:
             return f"{texts[0]} being Byzantine"
         case _:
@@ -247,7 +255,11 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
 def _link_said(texts: list[str]) -> str:
     if len(texts) == 2:
         return f"of the link from {texts[0]} to {texts[1]}"
-    return f"of the link between {' and '.join(texts[0].strip('{}').split(', '))}"
+    return f"of the link {_ends_said(texts[0])}"
+
+
+def _ends_said(ends: str) -> str:
+    return f"between {' and '.join(ends.strip('{}').split(', '))}"
 
 
 def _timeout_said(timer: str, whose: str, count: int | None) -> str:

@@ -20,7 +20,16 @@ from checker.explain.explain import narrate_with_words
 from checker.explain.trace_equivalence import Kind, kind_of
 from checker.instantiate.faults.budgeted import Budget, same
 from checker.model.interpreter import Event
-from checker.model.ir import FALSE, WORLD, Expr, MarkInfo, MarkKind, Property, TransitionSystem
+from checker.model.ir import (
+    FALSE,
+    STOPS,
+    WORLD,
+    Expr,
+    MarkInfo,
+    MarkKind,
+    Property,
+    TransitionSystem,
+)
 from checker.results.replay import path_of
 from checker.results.rerun import Moment, Run, rerun
 from checker.results.trace import Trace
@@ -29,13 +38,13 @@ LEADING = frozenset(
     {
         MarkKind.RECEIVE,
         MarkKind.FORGE,
-        MarkKind.CRASH,
         MarkKind.LOSE,
         MarkKind.RECOVER,
         MarkKind.REQUEST,
         MarkKind.TIMEOUT,
         MarkKind.DETECT,
     }
+    | STOPS
     | WORLD
 )
 """Events that can be removed from a system; where a step has none of them it is its handler."""

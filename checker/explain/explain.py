@@ -16,7 +16,7 @@ from checker.explain.counterfactuals import COUNTED, counterfactuals_of, counts_
 from checker.explain.goals import goal
 from checker.explain.minimisation import MinimisedRun, minimise, shortest
 from checker.explain.no_return import point_of_no_return
-from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
+from checker.model.ir import STOPS, Property, PropertyKind, TransitionSystem
 from checker.records import replace
 from checker.results.answer import stop_reason
 from checker.results.narrate import narrate
@@ -90,7 +90,7 @@ def _crashes_are_counted_apart(system: TransitionSystem, took: Cost | None, head
     """Returns whether some execution might cost less if each crash inside a handler were a step of
     its own: where effects are no steps, those that are indistinguishable from others are left out.
     """
-    crashes = any(info.kind is MarkKind.CRASH for info in system.marks)
+    crashes = any(info.kind in STOPS for info in system.marks)
     return crashes and not header.fine_steps and took is not None and took.faults > 0
 
 

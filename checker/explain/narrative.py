@@ -17,8 +17,9 @@ from checker.results.truth import Fact
 from checker.words.events import between, doing, sentence
 
 E = TypeVar("E", bound=ev.Event)
+S = TypeVar("S", bound=ev.Crashed | ev.Paused)
 
-Local = ev.Performed | ev.Stored | ev.Indicated
+Local = ev.Performed | ev.Stored | ev.Synced | ev.Indicated
 """The effects of a handler that send nothing."""
 
 SHORT = 6
@@ -41,6 +42,7 @@ def narrative_sentences(
             _liars(trace),
             _losses(trace),
             _suspicions(trace),
+            _failed_syncs(trace),
             _pauses(trace),
             _world(trace),
             _for_ever(trace),
@@ -100,8 +102,8 @@ def _events(trace: Trace, kind: type[E]) -> Iterator[tuple[Step, E]]:
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
     """Yields one sentence about all crashes, and which processes could have made up for them."""
     parts = [
-        _crash(trace, step, who) + (f", and {listing(others)} with it" if others else "")
-        for step, who, others in _stops(trace, ev.Crashed)
+        _crash(trace, step, event, who) + (f", and {listing(others)} with it" if others else "")
+        for step, event, who, others in _stops(trace, ev.Crashed)
     ]
     if len(parts) > MANY:
         parts = [f"{listing(sorted({e.process for _, e in _events(trace, ev.Crashed)}))} crashed"]
@@ -114,9 +116,7 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
         yield f"{helpless}."
 
 
-def _stops(
-    trace: Trace, kind: type[ev.Crashed] | type[ev.Paused]
-) -> Iterator[tuple[Step, str, list[str]]]:
+def _stops(trace: Trace, kind: type[S]) -> Iterator[tuple[Step, S, str, list[str]]]:
     """Yields each crash or pause: the process whose step it is, or the lead, and those that stop
     together with it."""
     for step, event in _events(trace, kind):
@@ -125,27 +125,31 @@ def _stops(
         found = (e for e in step.events if isinstance(e, kind))
         all_ = [event.process, *(e.process for e in found if e.lead == event.process)]
         who = step.process if step.process in all_ else event.process
-        yield step, who, [each for each in all_ if each != who]
+        yield step, event, who, [each for each in all_ if each != who]
 
 
-def _crash(trace: Trace, step: Step, who: str) -> str:
+_STOPPED = {ev.PowerFailed: "lost its power", ev.DiskLost: "lost its disk"}
+
+
+def _crash(trace: Trace, step: Step, crash: ev.Crashed, who: str) -> str:
     """Returns ``p1 crashed after reaching only p3``."""
+    stopped = _STOPPED.get(type(crash), "crashed")
     back = any(s.number > step.number and e.process == who for s, e in _events(trace, ev.Recovered))
     after = ", and came back later" if back else ""
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
-        return f"{who} crashed {window}{after}"
+        return f"{who} {stopped} {window}{after}"
     last = _partial(trace, step, who)
     if last is not None and (_has_cut_send(step) or not back):
         got = ("itself", *last.received) if _by_itself(trace, last) else last.received
         if not last.received:
             missed = _anybody(last.missing) + (" else" if got and len(last.missing) > 1 else "")
-            return f"{who} crashed before its {last.message} reached {missed}{after}"
+            return f"{who} {stopped} before its {last.message} reached {missed}{after}"
         reached = f"its {last.message} reached only {listing(got)}"
         if _later(trace, last, step):
-            return f"{who} crashed at step {step.number}{after}; {reached}"
-        return f"{who} crashed after {reached}{after}"
-    when = f"crashed at step {step.number}" if step.number else "is down from the start"
+            return f"{who} {stopped} at step {step.number}{after}; {reached}"
+        return f"{who} {stopped} after {reached}{after}"
+    when = f"{stopped} at step {step.number}" if step.number else "is down from the start"
     return f"{who} {when}{after}"
 
 
@@ -343,9 +347,15 @@ def _suspicions(trace: Trace) -> Iterator[str]:
         yield f"{'; '.join(parts)}; none of these had crashed then."
 
 
+def _failed_syncs(trace: Trace) -> Iterator[str]:
+    """Yields whose syncs failed, and of what."""
+    for step, event in _events(trace, ev.SyncFailed):
+        yield f"{event.process} failed to sync {event.variables} at step {step.number}."
+
+
 def _pauses(trace: Trace) -> Iterator[str]:
     """Yields a sentence for each pause: the process, and the step at which it went on."""
-    for step, who, others in _stops(trace, ev.Paused):
+    for step, _, who, others in _stops(trace, ev.Paused):
         all_ = (who, *others)
         later = (s.number for s in trace.steps if s.number > step.number and s.process in all_)
         back = next(later, None)
@@ -356,10 +366,13 @@ def _pauses(trace: Trace) -> Iterator[str]:
 
 
 def _world(trace: Trace) -> Iterator[str]:
-    """Yields partitions and cuts, and processes whose timers expired."""
+    """Yields partitions, cuts and resets, and processes whose timers expired."""
     for _, split in _events(trace, ev.Partitioned):
         yield f"{(said := sentence(split))[:1].upper()}{said[1:]}."
     yield from _cuts(trace)
+    for step, reset in _events(trace, ev.Reset):
+        ends = f"{reset.first} and {reset.second}"
+        yield f"The connection between {ends} was reset at step {step.number}."
     waited: dict[str, list[str]] = defaultdict(list)
     for step, event in _events(trace, ev.TimedOut):
         waited[event.process].append(str(step.number))

@@ -22,6 +22,7 @@ FAULTS = (
     ev.Crashed
     | ev.Recovered
     | ev.Paused
+    | ev.SyncFailed
     | ev.Lost
     | ev.Forged
     | ev.World

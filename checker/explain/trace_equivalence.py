@@ -70,8 +70,10 @@ def _name(event: ev.Event) -> str:
             return str(event.call)
         case ev.Performed():
             return event.act
-        case ev.Stored() | ev.Chosen() | ev.Drawn():
+        case ev.Stored() | ev.Chosen() | ev.Drawn() | ev.Left():
             return event.variable
+        case ev.AlternativeTaken():
+            return event.alternative
         case ev.TimerChanged() | ev.TimedOut():
             return event.timer
         case ev.OracleAsked():

@@ -15,12 +15,13 @@ from checker.instantiate.faults import (
     byzantine,
     crash_points,
     crashes,
+    disks,
     joint_stops,
     pause_points,
     pauses,
     stable_storage,
 )
-from checker.instantiate.network import cuts, links, partitions
+from checker.instantiate.network import connections, cuts, links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
 from checker.instantiate.protocol import (
@@ -137,6 +138,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     yields.declare(made)
     activities.declare(made)
     links.declare(made)
+    connections.declare(made)
     timing.declare(made)
     detectors.declare(made)
     oracles.declare(made)
@@ -158,12 +160,14 @@ def _draft(made: World) -> None:
     """Drafts the initial block and every action."""
     initial.initialise(made)
     made.init.extend(stable_storage.save_initial(made))
+    made.init.extend(disks.save_initial(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)
     byzantine.forgeries(made)
     partitions.splits(made)
     cuts.draft(made)
+    connections.draft(made)
     timing.draft(made)
     detectors.draft(made)
     oracles.draft(made)

@@ -13,7 +13,8 @@ effect    weak    process                what it has begun: effects, and what fo
 activity  weak    process, place, names  what follows an `await`, each place with its names
 receive   weak    sender, receiver,      links that do not lose messages between ends that
                   message                stay up
-receive   weak    sender, receiver       the same where messages arrive in order
+receive   weak    sender, receiver       the same where messages arrive in order; over connections
+                                         only the receiver must stay up: it learns of a crash
 receive   strong  sender, receiver,      fair-loss links
                   message
 receive   strong  as above               all links where ways may be cut, or handlers `yield`
@@ -76,6 +77,8 @@ def receive(
     if delivery is Delivery.FAIR_LOSS:
         text = f"{{2}} from {{0}} to {{1}} is received, {both}, if it is sent again and again"
         return Fairness(group, (sender, receiver, message), FairnessKind.STRONG, text)
+    if link.kind.connects:
+        both = both.replace("both are", "{1} is")
     if link.kind.ordered:
         text = f"the next message from {{0}} to {{1}} is received, {both}"
         return Fairness(group, (sender, receiver), kind, text)

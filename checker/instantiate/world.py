@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
@@ -41,12 +41,17 @@ from checker.model.types import (
 )
 from checker.records import replace
 
+if TYPE_CHECKING:
+    from checker.instantiate.faults.disks import Disk
+
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
+RESETS = "@resets"
 ACTIVITY, UNDER_WAY = "@activity ", "@under_way "
 """What the names begin with of variables that hold what is left of handlers behind ``await``."""
 ATOMIC = "atomic"
@@ -174,6 +179,7 @@ class World(Struct):
     ghost_code: list[ir.EffectDef] = field(default_factory=list)
     monitor: list[ir.Stmt] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
+    disks: list[Disk] = field(default_factory=list)
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -241,6 +247,17 @@ class World(Struct):
     @property
     def crash_bound(self) -> int:
         return self.bound(self.check.crash)
+
+    @property
+    def kill_bound(self) -> int:
+        """Returns how many stops leave the disk, and what is still to be written, as they are."""
+        others = self.check.power is not None or self.check.wipe is not None
+        return self.bound(self.check.kill) if others else self.crash_bound
+
+    @property
+    def may_lose_power(self) -> bool:
+        """Tells whether the power of a process may fail."""
+        return self.bound(self.check.power) > 0
 
     @property
     def recovers(self) -> bool:
@@ -327,6 +344,12 @@ class World(Struct):
     def may_be_cut(self) -> bool:
         """Tells whether some way may be cut."""
         return any(is_cut(name) for name in self.variables)
+
+    @property
+    def may_disconnect(self) -> bool:
+        """Tells whether some connection may break."""
+        connected = any(link.kind.connects for link in self.links)
+        return connected and (RESETS in self.variables or self.crash_bound > 0)
 
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler.  Where

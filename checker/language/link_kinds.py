@@ -39,7 +39,8 @@ class LinkKind(Struct, frozen=True):
     order in which they were sent. ``loses``: a message in flight may be lost. ``keeps``: a message
     that is delivered stays in flight. ``duplicates``: it may stay. ``delivery``: what is promised.
     ``authenticates``: no process sends in the name of another. ``has_capacity``: a number behind
-    the name bounds the messages in flight from one process to another.
+    the name bounds the messages in flight from one process to another. ``connects``: messages
+    travel over connections, which break, and both ends are told.
     """
 
     name: str
@@ -52,6 +53,7 @@ class LinkKind(Struct, frozen=True):
     delivery: Delivery = Delivery.RELIABLE
     authenticates: bool = False
     has_capacity: bool = False
+    connects: bool = False
 
     def __post_init__(self) -> None:
         reason = _inconsistency(self)
@@ -84,6 +86,12 @@ def _defaults(kind: LinkKind) -> dict[str, Any]:
 
 def _inconsistency(kind: LinkKind) -> str:
     """Returns why no link has the traits of ``kind``; empty where one can."""
+    if kind.connects and kind.may_miss:
+        return "a connection loses messages only when it breaks, and then both ends are told"
+    if kind.connects and kind.repeats:
+        return "a connection delivers a message at most once"
+    if kind.connects and kind.has_capacity:
+        return "a connection has no bound: its sender waits until there is room"
     if kind.exactly_once and kind.may_miss:
         return "a link that delivers exactly once loses nothing"
     if kind.exactly_once and kind.repeats:
@@ -153,6 +161,12 @@ _KINDS = (
         "a message may be received any number of times, including none",
         keeps=True,
         delivery=Delivery.NO_PROMISE,
+    ),
+    LinkKind(
+        "connected",
+        "in order over connections, which break: a suffix is lost, and both ends are told",
+        ordered=True,
+        connects=True,
     ),
     LinkKind("authenticated", "no process can send in another's name", authenticates=True),
     LinkKind(

@@ -180,6 +180,11 @@ def item(base: Expr, position: int) -> Expr:
     return ir.Item(base.type.items[position], base, position)
 
 
+def only_if(condition: Expr, body: ir.Block) -> ir.Block:
+    """Returns ``body`` under a condition, which is left out where it is always true."""
+    return body if condition == ir.TRUE else (ir.If(condition, body),)
+
+
 def one_more(count: Expr) -> ir.Stmt:
     """Returns the statement that adds 1 to a variable that counts from 0; a guard keeps it within
     its type."""

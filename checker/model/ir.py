@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 
 from checker.model.mark_kinds import FLIP as FLIP
+from checker.model.mark_kinds import STOPS as STOPS
 from checker.model.mark_kinds import WORLD as WORLD
 from checker.model.mark_kinds import MarkKind as MarkKind
 from checker.model.node import Node

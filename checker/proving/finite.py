@@ -209,6 +209,7 @@ def _report(
     path: str, check: typed.Check, made: Instantiated, found: ProofResult, options: Options
 ) -> Report:
     from checker.results.judge import compare, judge
+    from checker.session.without import not_judged
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     header = header_of(path, check, made, options, sources=bool(found.refuted))
@@ -234,7 +235,7 @@ def _report(
         engine=NAME,
         fine_steps=options.fine_steps,
         verdicts=verdicts,
-        expectations=compare(asked, verdicts, answer),
+        expectations=(*compare(asked, verdicts, answer), *not_judged(check)),
         distinct_states=answer.distinct_states,
         depth=found.depth,
         seconds=found.seconds,

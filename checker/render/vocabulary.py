@@ -9,12 +9,12 @@ DECLARATIONS = frozenset(
 )
 """Words that begin or join declarations."""
 
-MODIFIERS = frozenset("stable shared ghost may idempotent".split())
+MODIFIERS = frozenset("stable synced shared ghost may idempotent".split())
 
 CONTROL = frozenset(
-    "upon receive from condition timeout recover when at as if else then for while some choose"
-    " either require let var skip perform atomic yield await return start after cancel send to"
-    " all".split()
+    "upon receive from condition timeout recover disconnected when at as if else then for while"
+    " some choose either require let var skip perform atomic sync yield await return start after"
+    " cancel send to all".split()
 )
 """Words of handlers and statements."""
 
@@ -35,8 +35,8 @@ TYPES = frozenset("bool Nat enum record map set seq bag option max Proc Msg".spl
 CONSTANTS = frozenset("true false none self".split())
 
 WORLD = frozenset(
-    "crash recover omission byzantine partition cut perfect fifo lossy fair_loss stubborn"
-    " duplicating persistent authenticated bounded asynchronous synchronous partial clocks"
+    "crash recover omission byzantine partition cut reset perfect fifo lossy fair_loss connected"
+    " stubborn duplicating persistent authenticated bounded asynchronous synchronous partial clocks"
     " between_handlers inside oracle unused holds violated vacuous states trace depth".split()
 )
 """Names that mean something in a check only."""

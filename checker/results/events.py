@@ -126,6 +126,18 @@ class Stored(_Event, frozen=True, tag="store"):
     value: str
 
 
+class Synced(_Event, frozen=True, tag="sync"):
+    """What a process has stored of ``variables``, one or several, is on its disk from now on."""
+
+    variables: str
+
+
+class SyncFailed(_Event, frozen=True, tag="fail"):
+    """A ``sync`` of ``variables`` fails: they may not be on disk."""
+
+    variables: str
+
+
 class TimerChanged(_Event, frozen=True, tag="timer"):
     """A process starts or cancels a timer; ``does``: the verb; ``timer``: empty where it has no
     name."""
@@ -138,6 +150,12 @@ class TimedOut(_Event, frozen=True, tag="timeout"):
     """A timer expires."""
 
     timer: str
+
+
+class AlternativeTaken(_Event, frozen=True, tag="alternative"):
+    """A process takes a named alternative of an ``either``."""
+
+    alternative: str
 
 
 class Chosen(_Event, frozen=True, tag="choice"):
@@ -162,6 +180,21 @@ class Crashed(_Event, frozen=True, tag="crash"):
     """A process crashes; ``lead``: the one that it dies with, empty where it stops on its own."""
 
     lead: str = ""
+
+
+class PowerFailed(Crashed, frozen=True, tag="power"):
+    """A process crashes because its power fails: what it has stored may not be on its disk."""
+
+
+class DiskLost(Crashed, frozen=True, tag="wipe"):
+    """A process crashes, and its disk is lost."""
+
+
+class Left(_Event, frozen=True, tag="left"):
+    """Of several values of ``variable`` that the disk may have held, a power failure leaves one."""
+
+    variable: str
+    value: str
 
 
 class Recovered(_Event, frozen=True, tag="recover"):
@@ -240,6 +273,19 @@ class CutHealed(World, frozen=True, tag="mend"):
     one_way: bool = False
 
 
+class Reset(World, frozen=True, tag="reset"):
+    """The connection of two processes breaks: both ends will be told."""
+
+    first: str
+    second: str
+
+
+class Disconnected(_Event, frozen=True, tag="disconnect"):
+    """The process learns that its connection to ``peer`` has broken."""
+
+    peer: str
+
+
 # ---- oracles and time -------------------------------------------------------------------------
 
 OPINIONS = ("suspect", "restore", "trust")
@@ -292,7 +338,7 @@ class BecameSynchronous(World, frozen=True, tag="gst"):
     """The system is synchronous from now on."""
 
 
-Effect = Sent | CopyLeft | Indicated | Performed | Stored
+Effect = Sent | CopyLeft | Indicated | Performed | Stored | Synced
 """What a crash inside a handler can cut off."""
 
 Event = (
@@ -300,11 +346,16 @@ Event = (
     | Effect
     | Received
     | Requested
+    | SyncFailed
     | TimerChanged
     | TimedOut
+    | AlternativeTaken
     | Chosen
     | Drawn
     | Crashed
+    | PowerFailed
+    | DiskLost
+    | Left
     | Recovered
     | Paused
     | Resumed
@@ -317,6 +368,8 @@ Event = (
     | Healed
     | Cut
     | CutHealed
+    | Reset
+    | Disconnected
     | OracleAsked
     | DetectorSettled
     | ClockTicked
@@ -372,8 +425,10 @@ def named_values(event: Event) -> Named:
             return (("side", "{" + ", ".join(event.apart) + "}"),)
         case Cut() | CutHealed() if event.one_way:
             return (("from", event.first), ("to", event.second))
-        case Cut() | CutHealed():
+        case Cut() | CutHealed() | Reset():
             return (("link", f"{{{event.first}, {event.second}}}"),)
+        case Disconnected():
+            return (("peer", event.peer),)
         case DetectorSettled() if event.spared:
             return (("p", event.spared),)
         case _:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from checker.model import interpreter
@@ -19,6 +19,17 @@ SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""
+
+
+_HAPPENS: Mapping[MarkKind, type[ev.Crashed | ev.Recovered | ev.Paused | ev.Resumed]] = {
+    MarkKind.CRASH: ev.Crashed,
+    MarkKind.POWER: ev.PowerFailed,
+    MarkKind.WIPE: ev.DiskLost,
+    MarkKind.RECOVER: ev.Recovered,
+    MarkKind.PAUSE: ev.Paused,
+    MarkKind.RESUME: ev.Resumed,
+}
+"""The event of each mark that says only which process it happened to."""
 
 
 def trace_events(
@@ -63,6 +74,11 @@ def at(place: SourceLocation | None) -> At | None:
     return None if place is None else At(display_name(place.file), place.line, place.column)
 
 
+def _keyed(timer: str, key: list[str]) -> str:
+    """Returns the name of a timer as it is written in the spec: ``lease[p1]``."""
+    return f"{timer}[{', '.join(key)}]" if key else timer
+
+
 def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
     """Returns what a mark that is not ``SILENT`` records, as an event."""
     info = system.marks[event.mark]
@@ -89,27 +105,33 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Indicated(_call(info, rest), **who)
         case MarkKind.DETECT:
             return ev.OracleIndicated(_call(info, rest), **who)
-        case MarkKind.CRASH:
-            return ev.Crashed("".join(rest), **who)
-        case MarkKind.RECOVER:
-            return ev.Recovered("".join(rest), **who)
-        case MarkKind.PAUSE:
-            return ev.Paused("".join(rest), **who)
-        case MarkKind.RESUME:
-            return ev.Resumed("".join(rest), **who)
+        case (
+            MarkKind.CRASH
+            | MarkKind.POWER
+            | MarkKind.WIPE
+            | MarkKind.RECOVER
+            | MarkKind.PAUSE
+            | MarkKind.RESUME
+        ):
+            return _HAPPENS[info.kind]("".join(rest), **who)
         case MarkKind.PERFORM:
             return ev.Performed(", ".join(rest), **who)
-        case MarkKind.STORE:
-            return ev.Stored(info.text, ", ".join(rest), **who)
+        case MarkKind.STORE | MarkKind.LEFT:
+            kept = ev.Stored if info.kind is MarkKind.STORE else ev.Left
+            return kept(info.text, ", ".join(rest), **who)
+        case MarkKind.SYNC | MarkKind.FAIL_SYNC:
+            synced = ev.Synced if info.kind is MarkKind.SYNC else ev.SyncFailed
+            return synced(info.text, **who)
         case MarkKind.TIMER:
             does, _, timer = info.text.partition(" ")
-            return ev.TimerChanged(does, timer, **who)
+            return ev.TimerChanged(does, _keyed(timer, rest), **who)
         case MarkKind.TIMEOUT:
-            return ev.TimedOut(info.text, **who)
-        case MarkKind.CHOICE:
-            return ev.Chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
-        case MarkKind.COIN:
-            return ev.Drawn(info.text, texts[-1], process="".join(texts[:-1]), **place)
+            return ev.TimedOut(_keyed(info.text, rest), **who)
+        case MarkKind.ALTERNATIVE:
+            return ev.AlternativeTaken(info.text, **who)
+        case MarkKind.CHOICE | MarkKind.COIN:
+            chosen = ev.Chosen if info.kind is MarkKind.CHOICE else ev.Drawn
+            return chosen(info.text, texts[-1], process="".join(texts[:-1]), **place)
         case MarkKind.PARTITION:
             return ev.Partitioned(_members(info, event.args, 0), **place)
         case MarkKind.HEAL:
@@ -118,6 +140,10 @@ def event_of(system: TransitionSystem, event: interpreter.Event) -> Event:
             return ev.Cut(*_ends(info, event.args), **place)
         case MarkKind.MEND:
             return ev.CutHealed(*_ends(info, event.args), **place)
+        case MarkKind.RESET:
+            return ev.Reset(*_members(info, event.args, 0), **place)
+        case MarkKind.DISCONNECT:
+            return ev.Disconnected(rest[0], **who)
         case MarkKind.OMIT:
             return ev.TurnedFaulty(first, **place)
         case MarkKind.FORESEE:

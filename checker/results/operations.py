@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from checker.model.interpreter import Event
-from checker.model.ir import MarkKind, TransitionSystem
+from checker.model.ir import STOPS, MarkKind, TransitionSystem
 from checker.model.types import Value
 from checker.results.rerun import Moment, Run
 from checker.results.show_values import show
@@ -40,12 +40,12 @@ def performed(system: TransitionSystem, run: Run) -> tuple[Performed, ...]:
     moments = run.moments if run.closing is None else (*run.moments, run.closing)
     for number, step, event in _events(moments):
         info = system.marks[event.mark]
-        if info.kind not in (MarkKind.CRASH, MarkKind.REQUEST, MarkKind.INDICATION):
+        if info.kind not in {*STOPS, MarkKind.REQUEST, MarkKind.INDICATION}:
             continue
         process, *args = event.args
         assert isinstance(process, int)
         texts = [show(t, v) for t, v in zip(info.types[1:], args, strict=True)]
-        if info.kind is MarkKind.CRASH:
+        if info.kind in STOPS:
             outstanding.pop(process, None)
         elif info.kind is MarkKind.REQUEST and info.returns:
             outstanding[process] = len(found), info.returns

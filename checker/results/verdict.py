@@ -357,7 +357,8 @@ class Report:
                 # What holds although a violation was expected is as wrong as the reverse.
                 yield exit_code_of(word) or 1
             else:
-                yield 1 if self.exhaustive else 3
+                decided = self.exhaustive or expectation.found == Word.HOLDS.value
+                yield 1 if decided and expectation.found != Word.UNKNOWN.value else 3
 
     def _of_verdicts(self) -> Iterable[int]:
         judged = {e.what for e in self.expectations}

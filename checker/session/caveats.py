@@ -143,6 +143,8 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         found.append(
             "a cut link need not heal: what is sent over it arrives if it is open repeatedly"
         )
+    if check.crash is not None and any(kind.connects for kind in check.link_kinds):
+        found.append("over a connection to a process that crashes, that it is gone is received")
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
@@ -369,12 +371,35 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
         yield "crashes inside handlers are switched off: violations may be missed"
     if check.recover:
         bound = evaluate_size(check.crash, made.sizes.values)
-        often = f"{bound} crash{'es' * (bound != 1)} in all"
-        yield f"a crashed process may recover, with only its `stable` state; at most {often}"
+        often = f"at most {bound} crash{'es' * (bound != 1)} in all"
+        others = (("power failures", check.power), ("lost disks", check.wipe))
+        if told := [what for what, bound in others if bound is not None]:
+            left = "what is left of its `stable` state"
+            often += f", {listing(told, 'and')} included"
+        else:
+            left = "only its `stable` state"
+        yield f"a crashed process may recover, with {left}; {often}"
         if any(
             state.stable for p in _protocols(check) for role in p.roles for state in role.states
         ):
-            yield "an assignment to `stable` state is on disk at once, and in order"
+            if check.power is None:
+                yield (
+                    "an assignment to `stable` state is on disk at once, and in order:"
+                    " with `faults power <= 1` it may be lost"
+                )
+            else:
+                yield (
+                    "when the power of a process fails, any of its assignments to a variable since"
+                    " the last `sync` of it may be lost; those that are left are applied in order"
+                )
+                yield (
+                    "an assignment, or an `atomic` block, reaches the disk as a whole or not at all"
+                )
+            if check.sync is not None:
+                yield (
+                    "a `sync` that fails is reported once: until the variable is assigned again,"
+                    " the next one succeeds and does nothing"
+                )
     if check.recovering:
         yield f"only processes of {_roles(check.recovering)} recover"
 
@@ -405,8 +430,10 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
     bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
     kinds = {
         "assign shared state": made.uses_shared,
+        "have an alternative with a budget": any(b.alternative for b in check.budgets),
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
+        "have a `sync` that may fail": check.sync is not None,
     }
     found = [what for what, there in kinds.items() if there]
     return f", but for handlers that {' or '.join(found)}" if found else ""
@@ -455,6 +482,7 @@ def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
         yield "a handler takes no time: `faults pause` lets its clock go on inside it"
     kinds = {
         "use shared state": made.uses_shared,
+        "have an alternative with a budget": any(b.alternative for b in check.budgets),
         "ask an oracle": any(layer.protocol is None for layer in check.given),
         "draw at random": bool(check.chance),
     }

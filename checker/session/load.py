@@ -76,7 +76,7 @@ def parametrize(check: typed.Check) -> typed.Check:
         settings=tuple(s for s in check.settings if s.name not in every),
         every=every,
         every_span=check.span,
-        expect=tuple(e for e in check.expect if isinstance(e.value, str)),
+        expect=tuple(replace(e, without=None) for e in check.expect if isinstance(e.value, str)),
         scenarios=(),
         crash=_free(check.crash, every),
         omission=_free(check.omission, every),

@@ -340,6 +340,7 @@ def report_of(
     from checker.results.bounds import states_within
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
+    from checker.session.without import Judged, judge_without, not_judged
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
@@ -356,14 +357,21 @@ def report_of(
             world=not_promised(check, made),
             budgets=budgets_of_handlers(check, made),
         )
+        if answer.walks is not None:
+            judged = Judged(verdicts, not_judged(check))
+        else:
+            judged = judge_without(path, check, made, verdicts, options)
     return Report(
         file=path,
         check=check.name,
         parameters=dict(header.parameters),
         engine=answer.engine,
         fine_steps=options.fine_steps,
-        verdicts=verdicts,
-        expectations=_expectations(check, verdicts, answer, options),
+        verdicts=judged.verdicts,
+        expectations=(
+            *_expectations(check, verdicts, answer, options),
+            *judged.expectations,
+        ),
         distinct_states=answer.distinct_states,
         depth=answer.depth,
         transitions=answer.transitions,
@@ -371,7 +379,7 @@ def report_of(
         exhaustive=answer.exhaustive,
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
-        notes=_all_notes(check, made, verdicts, answer, options),
+        notes=(*_all_notes(check, made, verdicts, answer, options), *judged.notes),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
         edges=answer.edges,
         bytes_per_edge=answer.bytes_per_edge,

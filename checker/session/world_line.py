@@ -64,7 +64,9 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             if clause.kind == kind and clause.bound is not None
         ]
         of_roles = f" ({'; '.join(whose)})" if whose else ""
-        if expr is check.crash and check.recover:
+        if expr is check.crash and (check.power or check.wipe):
+            yield _stops(check, sizes)
+        elif expr is check.crash and check.recover:
             back = f" of {listing(check.recovering)}" if check.recovering else ""
             many = "crash" if bound == "1" else "crashes"
             yield f"at most {bound} {many}{of_roles} with recovery{back}"
@@ -72,6 +74,9 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
             yield f"at most {bound} {verb[bound != '1']}{of_roles}"
         if expr is check.crash and check.crash_points == "between_handlers":
             yield "crashes between handlers only"
+    failing = "0" if check.sync is None else _bound(check.sync, sizes)
+    if failing != "0":
+        yield f"at most {failing} failed sync{'s' * (failing != '1')}"
     if check.pausing:
         yield _pauses(check, sizes)
     if check.splits:
@@ -83,6 +88,30 @@ def _faults(check: typed.Check, sizes: Sizes | None) -> Iterator[str]:
         way = "" if cut.way is None else f" from {cut.way[0]} to {cut.way[1]}"
         if often != "0":
             yield (f"at most {often} cut{'s' * (often != '1')}" if often else "cuts") + way
+    if check.resets is not None and (often := _bound(check.resets, sizes)) != "0":
+        yield f"at most {often} reset{'s' * (often != '1')}"
+
+
+def _stops(check: typed.Check, sizes: Sizes | None) -> str:
+    """Returns ``at most 1 crash, 2 power failures (at most 1 of server) with recovery``."""
+    kinds = (
+        ("crash", check.kill, ("crash", "crashes")),
+        ("power", check.power, ("power failure", "power failures")),
+        ("wipe", check.wipe, ("lost disk", "lost disks")),
+    )
+    told = []
+    for kind, expr, words in kinds:
+        bound = "0" if expr is None else _bound(expr, sizes)
+        whose = [
+            f"at most {_bound(clause.bound, sizes)} of {clause.role}"
+            for clause in check.role_faults
+            if clause.kind == kind and clause.bound is not None
+        ]
+        if bound != "0":
+            of_roles = f" ({'; '.join(whose)})" if whose else ""
+            told.append(f"{bound} {words[bound != '1']}{of_roles}")
+    back = f" of {listing(check.recovering)}" if check.recovering else ""
+    return f"at most {listing(told, 'and')} with recovery{back}"
 
 
 def _pauses(check: typed.Check, sizes: Sizes | None) -> str:

@@ -20,6 +20,7 @@ from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionS
 from checker.records import replace
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (
+    AlternativeTaken,
     Crashed,
     Event,
     Handled,
@@ -28,6 +29,7 @@ from checker.results.events import (
     Recovered,
     Requested,
     Resumed,
+    kind_name,
 )
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
@@ -162,7 +164,8 @@ def phrases_of_transition(
 
 def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
     events = trace_events(system, transition.events)
-    names = [*_names(transition, events), *_of_followers(events)]
+    names = [name + _taken(events) for name in _names(transition, events)]
+    names += _of_followers(events)
     if transition.action.kind is not ActionKind.CRASH:
         names = [name + _crash(system, state, transition, events) for name in names]
     return _Way(transition, events, names[0], tuple(names[1:]))
@@ -205,6 +208,12 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
             return [said]
 
 
+def _taken(events: tuple[Event, ...]) -> str:
+    """Describes which named alternatives are taken: `` as fails``."""
+    taken = [event.alternative for event in events if isinstance(event, AlternativeTaken)]
+    return f" as {', '.join(taken)}" if taken else ""
+
+
 def _shortened(said: str) -> str:
     return f"{said[:LONG].rpartition(' ')[0]} …" if len(said) > LONG else said
 
@@ -238,18 +247,21 @@ def _crash(
     if transition.action.name.endswith(PAUSING):
         before = [clause for event in events if (clause := doing(event))]
         return f", and pauses after {before[-1]}" if before else ", and pauses"
-    if not any(isinstance(event, Crashed) for event in events):
+    crash = next((event for event in events if isinstance(event, Crashed)), None)
+    if crash is None:
         return ""
+    how = {"power": ", as its power fails", "wipe": ", and loses its disk"}
+    more = how.get(kind_name(crash), "")
     if not transition.action.name.endswith(CRASHING):
-        return ", and crashes"
+        return f", and crashes{more}"
     assert transition.successor is not None
     moment = Moment(transition.successor, transition, transition.events)
     missing = cut_short(system, state, moment)
     done = [clause for event in events if (clause := doing(event))]
     if done:
-        return f", and crashes after {done[-1]}"
+        return f", and crashes after {done[-1]}{more}"
     ahead = [clause for event in missing if (clause := doing(event))]
-    return f", and crashes before {ahead[0]}" if ahead else ", and crashes inside"
+    return f", and crashes before {ahead[0]}{more}" if ahead else f", and crashes inside{more}"
 
 
 # ---- disambiguation ---------------------------------------------------------------------------

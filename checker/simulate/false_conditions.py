@@ -7,12 +7,13 @@ demands, from the variables that its conditions read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from msgspec import Struct
 
 from checker.diagnostics.english import listing
 from checker.instantiate.faults.pauses import LATE, PAUSES
+from checker.instantiate.network.connections import GONE
 from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
 from checker.instantiate.protocol.handler_budgets import BUDGET
@@ -27,10 +28,13 @@ from checker.instantiate.world import (
     NETWORK,
     OMITTING,
     PENDING,
+    POWER_FAILURES,
+    RESETS,
     SPLIT,
     SPLITS,
     UNDER_WAY,
     WAITING,
+    WIPES,
     is_cut,
 )
 from checker.language.syntax.typed import CLOCKS
@@ -138,6 +142,8 @@ class _Telling(Struct, frozen=True):
         read = _reads(expr)
         if read and all(map(is_cut, read)):
             return self.cut(expr)
+        if self.action.name.startswith(GONE) and any(n.startswith(NETWORK) for n in read):
+            return self.gone(expr)
         if not read and isinstance(expr, Apply) and expr.op is Op.IN:
             return f"no process of the role of {self.who(expr)} does that in this check"
         if self.action.name == TICKS and {CLOCK, CLOCKS} & set(read):
@@ -196,6 +202,16 @@ class _Telling(Struct, frozen=True):
             f"the fault budget is used up (at most {_times(self.bound(expr), 'crash', 'crashes')})"
         )
 
+    def power_failures(self, expr: Expr) -> str:
+        most = _times(self.bound(expr), "power failure", "power failures")
+        return f"the fault budget is used up (at most {most})"
+
+    def wipes(self, expr: Expr) -> str:
+        return (
+            "the fault budget is used up"
+            f" (at most {_times(self.bound(expr), 'lost disk', 'lost disks')})"
+        )
+
     def omitting(self, expr: Expr) -> str:
         if not self.bound(expr):
             return ""
@@ -215,6 +231,18 @@ class _Telling(Struct, frozen=True):
 
     def cuts(self, expr: Expr) -> str:
         return f"the fault budget is used up (at most {_times(self.bound(expr), 'cut', 'cuts')})"
+
+    def resets(self, expr: Expr) -> str:
+        most = _times(self.bound(expr), "reset", "resets")
+        return f"the fault budget is used up (at most {most})"
+
+    def gone(self, expr: Expr) -> str:
+        """Returns why a process is not told now that a connection is gone."""
+        values = [self.scope.names[param.name] for param in self.action.params]
+        source, to = (self.system.processes[int(cast(int, value))] for value in values)
+        if self._negated(expr):
+            return f"nothing is on its way from {source} to {to}"
+        return f"what is on its way from {source} to {to} before that is received first"
 
     def cut(self, expr: Expr) -> str:
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
@@ -311,8 +339,13 @@ class _Telling(Struct, frozen=True):
 
     def timer(self, expr: Expr) -> str:
         for node in nodes(expr, beyond=(Quant, ir.Comprehension)):
-            if isinstance(node, ir.Index) and isinstance(node.base, Read):
-                name = node.base.variable.partition(TIMER)[2]
+            if not isinstance(node, ir.Index):
+                continue
+            base, key = node.base, ""
+            if isinstance(base, ir.Index):  # of a timer with keys
+                base, key = base.base, f"[{show(node.key.type, evaluate(node.key, self.scope))}]"
+            if isinstance(base, Read):
+                name = base.variable.partition(TIMER)[2] + key
                 value = evaluate(node, self.scope)
                 which = f"the timer `{name}`" if name else "the timer"
                 if self._negated(expr):
@@ -348,10 +381,13 @@ def _is_quantified(negation: Expr) -> bool:
 _TABLE: dict[str, Callable[[_Telling, Expr], str]] = {
     CRASHED: _Telling.crashed,
     CRASHES: _Telling.crashes,
+    POWER_FAILURES: _Telling.power_failures,
+    WIPES: _Telling.wipes,
     OMITTING: _Telling.omitting,
     SPLITS: _Telling.splits,
     SPLIT: _Telling.split,
     CUTS: _Telling.cuts,
+    RESETS: _Telling.resets,
     BYZANTINE: _Telling.byzantine,
     CLIENT: _Telling.client,
     PENDING: _Telling.pending,

@@ -35,6 +35,7 @@ from checker.simulate.choices import choices, phrases_of_transition
 from checker.simulate.false_conditions import FalseCondition, false_conditions
 from checker.simulate.not_indicated import done_before, not_now, phrases_of_events
 from checker.simulate.phrase_matching import best_matches, process_of
+from checker.simulate.used_up import split_words, why_not_there
 from checker.words.steps import going_on, leading_kinds
 
 MOST = 3
@@ -85,6 +86,12 @@ def why_not(words: str, system: TransitionSystem, state: State, trace: Trace) ->
     ]
     if doing:
         return tuple(_it_can(f"`{text}` does it") for text in doing[:MOST])
+    named = split_words(words, system)
+    if named is not None:
+        step, alternative = named
+        if best_matches(step, [(1, (way.text,)) for way in choices(system, state).ways]):
+            return (Reason(why_not_there(alternative, who, system, state)),)
+        words = step
     disabled = _disabled(words, system, state)
     found = (*_done_before(words, trace), *(disabled or _none_under_way(words, who, system)))
     if found:

@@ -31,16 +31,24 @@ def sentence(event: ev.Event) -> str:
             return f"{who} performs {act}"
         case ev.Stored():
             return f"{who} stores {assignment(event)}"
+        case ev.Synced(variables):
+            return f"{who} syncs {variables}"
+        case ev.SyncFailed(variables):
+            return f"{who} fails to sync {variables}"
         case ev.TimerChanged(does, timer):
             return f"{who} {does}s {timer_text(timer)}"
         case ev.TimedOut(timer):
             return f"{who}'s {timer_text(timer).removeprefix('the ')} expires"
+        case ev.AlternativeTaken(alternative):
+            return f"{who} takes the alternative `{alternative}`"
         case ev.Chosen():
             return f"{f'{who} starts' if who else 'the run starts'} with {assignment(event)}"
         case ev.Drawn():
             return _draw(event)
-        case ev.Crashed(lead):
-            return f"{who} crashes{_with(lead)}"
+        case ev.Crashed():
+            return f"{who} {stops(event)}"
+        case ev.Left():
+            return f"{who} is left with {assignment(event)}"
         case ev.Recovered(lead):
             return f"{who} comes back up{_with(lead)}"
         case ev.Paused(lead):
@@ -67,6 +75,10 @@ def sentence(event: ev.Event) -> str:
             return f"the link {between(event)} is cut"
         case ev.CutHealed():
             return f"the link {between(event)} heals"
+        case ev.Reset(first, second):
+            return f"the connection between {first} and {second} is reset"
+        case ev.Disconnected(peer):
+            return f"{who} learns that its connection to {peer} is gone"
         case ev.OracleAsked():
             return f"{event.asker} {asking(event)}"
         case ev.DetectorSettled(""):
@@ -90,6 +102,18 @@ def _with(lead: str) -> str:
     return f" with {lead}" if lead else ""
 
 
+def stops(event: ev.Crashed) -> str:
+    """Returns how a process stops, as a verb: ``crashes``."""
+    together = _with(event.lead)
+    match event:
+        case ev.PowerFailed():
+            return f"loses its power{together}"
+        case ev.DiskLost():
+            return f"crashes{together} and loses its disk"
+        case _:
+            return f"crashes{together}"
+
+
 def between(event: ev.Cut | ev.CutHealed) -> str:
     """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
     if event.one_way:
@@ -97,7 +121,7 @@ def between(event: ev.Cut | ev.CutHealed) -> str:
     return f"between {event.first} and {event.second}"
 
 
-def assignment(event: ev.Stored | ev.Chosen | ev.Drawn) -> str:
+def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
     """Returns ``x = 1``: a variable with its value; the value alone where it has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
 
@@ -132,6 +156,8 @@ def doing(event: ev.Event) -> str:
             return f"performing {act}"
         case ev.Stored():
             return f"storing {assignment(event)}"
+        case ev.Synced(variables):
+            return f"syncing {variables}"
         case _:
             return ""
 

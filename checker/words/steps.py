@@ -9,12 +9,12 @@ from checker.diagnostics.english import listing
 from checker.model.ir import ActionKind
 from checker.results import events as ev
 from checker.results.trace import START, Lack, Step, StepKind
-from checker.words.events import assignment, sentence
+from checker.words.events import assignment, sentence, stops
 
 LEADING: dict[ActionKind, tuple[Any, ...]] = {
     ActionKind.STEP: (ev.Handled, ev.Indicated, ev.Performed),
     ActionKind.REQUEST: (ev.Requested,),
-    ActionKind.RECEIVE: (ev.Received,),
+    ActionKind.RECEIVE: (ev.Received, ev.Disconnected),
     ActionKind.LOSE: (ev.Lost,),
     ActionKind.CRASH: (ev.Crashed,),
     ActionKind.EFFECT: (
@@ -24,6 +24,7 @@ LEADING: dict[ActionKind, tuple[Any, ...]] = {
         ev.Indicated,
         ev.Performed,
         ev.Stored,
+        ev.Synced,
         ev.TimerChanged,
         ev.Handled,
     ),
@@ -38,7 +39,11 @@ LEADING: dict[ActionKind, tuple[Any, ...]] = {
 
 def leading_kinds(kind: ActionKind) -> frozenset[str]:
     """Returns the names of the kinds of events after which a step of that kind is named."""
-    classes = (each for wanted in LEADING[kind] for each in wanted.__subclasses__() or (wanted,))
+    classes = (
+        each
+        for wanted in LEADING[kind]
+        for each in (*wanted.__subclasses__(), *([] if wanted is ev.World else [wanted]))
+    )
     return frozenset(str(each.__struct_config__.tag) for each in classes)
 
 
@@ -58,7 +63,7 @@ def headline(step: Step) -> str:
     lead = leading(step.kind, step.events)
     said = sentence(lead) if lead is not None else going_on(step.process, step.inner) or step.action
     if crashes_inside(step):
-        return f"{said}, and crashes"
+        return f"{said}, and {next(stops(e) for e in step.events if isinstance(e, ev.Crashed))}"
     return f"{said}, and pauses" if pauses_inside(step) else said
 
 

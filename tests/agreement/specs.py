@@ -10,7 +10,7 @@ from checker.resources import specs
 LINKS = (
     "perfect", "perfect", "perfect", "fifo", "lossy", "fair_loss", "duplicating", "stubborn",
     "persistent", "fifo, lossy", "lossy, bounded 1", "fair_loss, bounded 1", "authenticated",
-    "authenticated, stubborn",
+    "authenticated, stubborn", "connected",
 )  # fmt: skip
 FAULTS = (
     "", "", "crash <= 1", "crash <= 1", "crash <= 2", "crash <= 1, recover", "omission <= 1",
@@ -65,13 +65,15 @@ class Spec:
         if self.layered and self.chance(40):
             lines.append("  given beb as oracle")
         else:
-            lines.append(f"  links {draw.choice(LINKS)}")
+            lines.append(f"  links {self.links(faults)}")
         if self.suspects:
             lines.append(f"  detector {draw.choice(('P', 'eventually P noise 1'))}")
         if self.chance(70):
             lines.append("  allow unused")
         if any("timeout" in line for line in lines):
-            lines.append(f"  timing {draw.choice(('asynchronous', 'synchronous'))}")
+            timings = ("asynchronous", "synchronous")
+            connected = "  links connected" in lines
+            lines.append(f"  timing {draw.choice(timings[: 1 if connected else 2])}")
         clients = ["p1 broadcasts a"]
         if self.chance(35):
             clients.append(draw.choice(("p2 broadcasts b", "p2 broadcasts a", "p1 broadcasts b")))
@@ -79,6 +81,12 @@ class Spec:
         asked = draw.sample(PROPERTIES, 1 + draw.randrange(len(PROPERTIES)))
         lines += [f"  prove {', '.join(asked)}", "}"]
         return "\n".join(lines) + "\n"
+
+    def links(self, faults: str) -> str:
+        """The kinds of links; with connections there are no faults of messages."""
+        found = self.draw.choice(LINKS)
+        apart = "omission" in faults or "byzantine" in faults
+        return "fifo" if found == "connected" and apart else found
 
     def handlers(self) -> list[str]:
         draw, found = self.draw, list[str]()

@@ -69,6 +69,11 @@ protocol Alone { state done = false  upon condition not done { done := true } }
             "3 processes, at most 1 cut, cuts from Proc to Proc, perfect links, p1 broadcasts a",
         ),
         (
+            "Relay",
+            "faults crash <= 1, reset <= 2  links connected",
+            "3 processes, at most 1 crashes, at most 2 resets, connected links, no clients",
+        ),
+        (
             "Votes",
             "links voter -> coordinator lossy  timing partial noise 2",
             "1 coordinator, 2 voters, no faults, perfect links, lossy from voter to coordinator,"

@@ -109,9 +109,9 @@ def test_a_cycle_has_no_lead() -> None:
 @pytest.mark.parametrize(
     ("world", "code"),
     [
-        ("faults crash <= 1 of store", "C038"),
-        ("faults crash <= 1, recover of store", "C038"),
-        ("faults pause of store", "C038"),
+        ("faults crash <= 1 of store", "C039"),
+        ("faults crash <= 1, recover of store", "C039"),
+        ("faults pause of store", "C039"),
         ("faults byzantine <= 1", "C022"),
         ("faults crash <= 3", "E003"),
         ("faults omission <= 3", ""),
@@ -131,7 +131,7 @@ def test_unequal_sizes_are_refused(tmp_path: Path) -> None:
     text = PAIRS.replace("store(k)", "store(3)").replace("WORLD", "faults crash <= 1")
     with pytest.raises(SpecError) as error:
         report(text, tmp_path)
-    assert [each.code for each in error.value.diagnostics] == ["C038"]
+    assert [each.code for each in error.value.diagnostics] == ["C039"]
 
 
 def test_an_oracle_is_refused(tmp_path: Path) -> None:

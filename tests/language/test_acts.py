@@ -117,7 +117,7 @@ def test_timers() -> None:
     assert isinstance(long, typed.Timer) and long.duration is not None
     assert isinstance(short, typed.Timer) and short.duration is None
     assert isinstance(stop, typed.Timer) and stop.kind == "cancel"
-    assert [h.event for h in made.handlers[1:]] == [typed.OnTimeout("t"), typed.OnTimeout(None)]
+    assert [h.event for h in made.handlers[1:]] == [typed.OnTimeout(t, None) for t in ("t", None)]
     assert made.handlers[2].label == "upon timeout" and made.handlers[2].when is not None
 
 

@@ -29,7 +29,8 @@ SEMANTICS = (ROOT / "docs/language/semantics.md").read_text(encoding="utf-8")
 KINDS = list(LINK_KINDS.values())
 
 # A perfect link neither loses nor repeats; what repeats has no order; what stays fills a bounded
-# link; of two different promises of delivery only one can be meant.
+# link; of two different promises of delivery only one can be meant.  A connection loses and repeats
+# nothing while it lasts, and has no bound.
 CONTRADICT = {
     "perfect": {"lossy", "fair_loss", "stubborn", "duplicating", "persistent"},
     "fifo": {"stubborn", "duplicating", "persistent"},
@@ -37,7 +38,10 @@ CONTRADICT = {
     "fair_loss": {"stubborn", "persistent"},
     "stubborn": {"persistent", "bounded"},
     "persistent": {"bounded"},
+    "connected": {"bounded"},
 }
+for _name in ("lossy", "fair_loss", "stubborn", "duplicating", "persistent"):
+    CONTRADICT.setdefault(_name, set()).add("connected")
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,7 @@ def test_a_link_of_two_kinds_has_the_traits_of_both() -> None:
         {"delivery": Delivery.STUBBORN},
         {"ordered": True, "duplicates": True},
         {"has_capacity": True, "keeps": True, "delivery": Delivery.NO_PROMISE},
+        {"connects": True, "loses": True, "delivery": Delivery.NO_PROMISE},
         {"exactly_once": True, "delivery": Delivery.NO_PROMISE},
     ],
     ids=str,

@@ -101,6 +101,7 @@ NATIVE_ONLY = {
     "for_every_n/one_step_consensus-three": "`one_communication_step-three` is much the same",
     "incidents/acknowledged_before_sync-killed": "`transaction_forgotten` is asked of both",
     "incidents/acknowledged_before_sync-synced_later": "`transaction_forgotten` is asked of both",
+    "incidents/acknowledged_before_sync-synced_first": "`vote_before_sync` is asked of both",
     "incidents/lock_holder_pauses-paused": "`calm` is asked of both",
     "incidents/lock_holder_pauses-tokens": "`calm` is asked of both",
     "incidents/pre_vote_older_term-answers_in_the_term_asked_for": "`crash` is asked of both",

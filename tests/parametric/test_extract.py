@@ -350,6 +350,30 @@ check every of Example {
     assert all(d.span is not None and d.hint for d in raised.value.diagnostics)
 
 
+@pytest.mark.parametrize(
+    ("faults", "told"),
+    [
+        ("power <= f, recover", "power failures"),
+        ("power <= 1, recover, sync <= 1", "power failures"),
+        ("wipe <= f, recover", "lost disks"),
+        ("pause", "processes that pause"),
+        ("cut <= 1", "links that may be cut"),
+    ],
+)
+def test_faults_outside_are_told(faults: str, told: str) -> None:
+    check = of_text(f"""
+protocol Example {{
+  stable state done = false
+  upon condition not done {{ done := true  sync done }}
+  property sound: always forall p in Proc: not p.done
+}}
+check every of Example {{ for all n, f  faults {faults}  prove sound }}
+""")
+    with pytest.raises(SpecError) as raised:
+        extract(check)
+    assert [(d.code, d.message) for d in raised.value.diagnostics] == [("T003", told)]
+
+
 def test_tuple_patterns_and_truth_values_are_followed() -> None:
     """The echo broadcast with its assignment in pieces; who is eager echoes unasked."""
     text = (specs() / "byzantine/echo.bcast").read_text(encoding="utf-8")

@@ -58,6 +58,8 @@ LIBRARY = (
     ("oracles", "tcommit", "three"),
     ("oracles", "ab_correctness", "two_data"),
     ("oracles", "networks", "twice_fifo"),
+    ("replication", "disks", "barrier"),
+    ("replication", "disks", "panicked"),
 )
 
 

@@ -66,7 +66,7 @@ def everything() -> Trace:
              send("p1", 'DATA(<&">)', "p1", "p2", "p3")),
         step(2, receive("p1", 'DATA(<&">)', "p1"),
              deliver("p1", 'deliver(p1, <&">)'), perform("p1", "print"),
-             store("p1", "log", "1")),
+             ev.AlternativeTaken("keeps", process="p1"), store("p1", "log", "1")),
         step(3, lose("p1", 'DATA(<&">)', "p2")),
         step(4, expire("p2", "resend")),
         step(5, forge("p3", "ACK(b)", "p2")),
@@ -82,6 +82,18 @@ def everything() -> Trace:
     return trace(*steps, byzantine=("p3",))
 
 
+def disks() -> Trace:
+    """A sync fails and another one does not; the power of p1 fails, and p2 loses its disk."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), store("p1", "log", "1"),
+             ev.SyncFailed("log", process="p1")),
+        step(2, run_handler("p1", "upon condition again"), ev.Synced("log", process="p1")),
+        step(3, ev.PowerFailed(process="p1"), ev.Left("log", "0", process="p1")),
+        step(4, ev.DiskLost(process="p2")),
+        step(5, recover("p1")),
+    )  # fmt: skip
+
+
 def cut_off() -> Trace:
     """A link is cut and heals, and one way of it is cut; a round loses what p1 has said."""
     return trace(
@@ -92,6 +104,19 @@ def cut_off() -> Trace:
         step(5, ev.CutHealed("p1", "p2")),
         step(6, ev.Cut("p2", "p1", one_way=True)),
     )
+
+
+def disconnected() -> Trace:
+    """A connection breaks: p2 is told, sends, and p1 has not been told yet."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3")),
+        step(2, ev.Reset("p1", "p2"), ev.Lost("DATA(a)", "p2", process="p1")),
+        step(3, ev.Disconnected("p1", process="p2"), run_handler("p2", "upon disconnected p"),
+             send("p2", "ASK", "p1")),
+        step(4, receive("p3", "DATA(a)", "p1"), deliver("p3", "deliver(p1, a)")),
+        step(5, ev.Disconnected("p2", process="p1")),
+        step(6, receive("p1", "ASK", "p2")),
+    )  # fmt: skip
 
 
 def round_and_round() -> Trace:

@@ -25,7 +25,11 @@ def _everything() -> Trace:
 
 
 @pytest.mark.parametrize(
-    "made", [runs.half_heard, runs.everything, runs.cut_off, runs.round_and_round]
+    "made",
+    [
+        *(runs.half_heard, runs.everything, runs.cut_off, runs.disks, runs.disconnected),
+        runs.round_and_round,
+    ],
 )
 def test_runs_made_by_hand(made: Callable[[], Trace]) -> None:
     trace = made()

@@ -10,12 +10,22 @@ from checker.api import check
 from checker.render.diagram.mermaid import escape, mermaid_of
 from checker.resources import specs
 from checker.results.trace import Trace
-from tests.render.runs import busy, cut_off, everything, half_heard, round_and_round
+from tests.render.runs import (
+    busy,
+    cut_off,
+    disconnected,
+    disks,
+    everything,
+    half_heard,
+    round_and_round,
+)
 
 RUNS = {
     "half heard": half_heard(),
     "everything": everything(),
     "cut off": cut_off(),
+    "disks": disks(),
+    "disconnected": disconnected(),
     "round and round": round_and_round(),
     "busy": busy(60),
 }

@@ -21,7 +21,16 @@ from checker.results.events import Chosen, Indicated
 from checker.results.narrate import narrate
 from checker.results.trace import Explanation, Lack, Trace
 from tests.render.every_view import LAYOUTS, check_labels, check_order
-from tests.render.runs import busy, cut_off, everything, half_heard, round_and_round, unheard
+from tests.render.runs import (
+    busy,
+    cut_off,
+    disconnected,
+    disks,
+    everything,
+    half_heard,
+    round_and_round,
+    unheard,
+)
 from tests.results.by_hand import (
     HEADER,
     crash,
@@ -47,6 +56,8 @@ RUNS = {
     "half heard": half_heard(),
     "everything": everything(),
     "cut off": cut_off(),
+    "disks": disks(),
+    "disconnected": disconnected(),
     "round and round": round_and_round(),
     "busy": busy(300),
     "busy with three": busy(80, 3, seed=7),

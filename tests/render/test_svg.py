@@ -13,7 +13,16 @@ from checker.render.diagram.svg import svg_of
 from checker.render.diagram.svg_signs import BODIES, SIGNS, safe
 from checker.render.diagram.svg_style import COLOURS, DARK, DASHES, LIGHT, colour, dash
 from checker.results.trace import Explanation, Trace
-from tests.render.runs import busy, cut_off, everything, half_heard, round_and_round, unheard
+from tests.render.runs import (
+    busy,
+    cut_off,
+    disconnected,
+    disks,
+    everything,
+    half_heard,
+    round_and_round,
+    unheard,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,6 +30,8 @@ RUNS = {
     "half heard": half_heard(),
     "everything": everything(),
     "cut off": cut_off(),
+    "disks": disks(),
+    "disconnected": disconnected(),
     "round and round": round_and_round(),
     "busy": busy(120),
 }

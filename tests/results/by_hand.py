@@ -89,6 +89,7 @@ def step(
     """A step of the kind that its first event says, by that event's process."""
     first = events[0]
     kinds = {"send": "step", "indication": "step", "handler": "step", "copy": "effect"}
+    kinds |= {"power": "crash", "wipe": "crash", "disconnect": "receive"}
     word = ev.kind_name(first)
     kind = "world" if isinstance(first, ev.World) else kinds.get(word, word)
     process = first.receiver if isinstance(first, ev.Forged) else first.process

@@ -20,6 +20,7 @@ SPECS = (
     "exactly_once/partitioned_queue.bcast::majority_split",
     "exactly_once/connector.bcast::place_at_connector",
     "links/alternating_bit.bcast::lossy_fifo",
+    "links/connections.bcast::lock_of_a_connection",
     "oracles/tcommit.bcast::three",
     "time/leases.bcast::within_the_bound",
     "time/activities.bcast::locked",

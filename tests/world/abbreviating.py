@@ -124,7 +124,7 @@ class Writer:
                 return self.named(s.For(name, domain, body), scope)
             case s.Either(alternatives):
                 inside = tuple((guard, self.block(b, scope)) for guard, b in alternatives)
-                return self.named(s.Either(inside), scope)
+                return self.named(s.Either(inside, statement.names), scope)
             case s.Flip(then, other):
                 return (s.Flip(self.block(then, scope), self.block(other, scope)),)
             case s.Perform(act, idempotent) if self.chance(50):

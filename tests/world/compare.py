@@ -10,7 +10,7 @@ from checker.results.answer import Limits
 from checker.results.verdict import Word
 from checker.session.pipeline import run_check
 from tests.world.asking import telling
-from tests.world.judge import Graph, Verdict, explore
+from tests.world.judge import Graph, Verdict, explore, judge
 from tests.world.protocol import Spec
 
 DECIDED = {Word.HOLDS: False, Word.WITHIN: False, Word.VACUOUS: False, Word.VIOLATED: True}
@@ -57,6 +57,13 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
     return differences(graph, verdicts, {mode: said(file, mode) for mode in modes})
 
 
+def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -> dict[str, bool]:
+    """Whether each property is violated, where the definition and the tool say the same of it."""
+    found = judge(explore(spec, most))
+    assert compared(spec, file, modes, most) == [], spec.text()
+    return {name: verdict.violated for name, verdict in found.items()}
+
+
 def differences(
     graph: Graph,
     defined: dict[str, Verdict],
@@ -74,7 +81,8 @@ def differences(
     alike = (
         not model.links.counted and not model.oracles and model.world.timing in ("", "asynchronous")
     )
-    spare = 0 if model.world.between_handlers else model.world.crash
+    stops = model.world.crash + model.world.power + model.world.wipe
+    spare = 0 if model.world.between_handlers else stops
     for mode, answer in answers.items():
         shortest = "fine" not in mode and ("plain" in mode or "reference" in mode)
         for name, verdict in defined.items():

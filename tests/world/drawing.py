@@ -12,6 +12,7 @@ from tests.world.carrying import CARRIED, Carried
 from tests.world.features import GUESSES, LARGE
 from tests.world.protocol import (
     CONDITION,
+    DISCONNECTED,
     INDICATION,
     INIT,
     RECEIVE,
@@ -85,6 +86,10 @@ class Draw:
         if self.has("budget"):
             world = replace(found.world, budget=self.random.choice((0, 1, 1, 2)))
             found = replace(found, world=replace(world, each=self.chance(40)))
+        if self.has("taken"):
+            bound = ("keeps", self.random.choice((0, 1, 1, 2)), self.chance(40))
+            taken = (bound,) if " as keeps " in found.text() else ()
+            found = replace(found, world=replace(found.world, taken=taken))
         if self.has("role_faults"):
             found = replace(found, world=self.by_role(found.world))
         return found
@@ -104,10 +109,10 @@ class Draw:
     def by_role(self, world: World) -> World:
         """Bounds of the faults of roles; where nobody else has these, their sum is that of all."""
         draw, of_roles, alone = self.random, list[tuple[str, str, int]](), set[str]()
-        for kind in ("crash", "byzantine", "omission", "pause"):
+        for kind in ("crash", "power", "wipe", "byzantine", "omission", "pause"):
             if self.has(kind):
                 roles = draw.sample(ROLES, draw.choice((1, 1, 2)))
-                if self.has("dies_with") and kind in ("crash", "pause"):
+                if self.has("dies_with") and kind in ("crash", "power", "wipe", "pause"):
                     roles = [LEAD]
                 of_roles += [(kind, role, draw.choice((0, 1, 1))) for role in roles]
                 alone |= {kind} if self.chance(70) else set()
@@ -122,6 +127,7 @@ class Draw:
     def world(self) -> World:
         draw = self.random
         kinds = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent")
+        kinds += ("connected",)
         links = [kind for kind in kinds if self.has(kind)]
         if self.has("byzantine") and self.chance(60):
             links.append("authenticated")
@@ -134,18 +140,22 @@ class Draw:
             clients = [(p, (("a", "b"), *values[1:])) for p, values in clients]
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
-        timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
+        timing = "asynchronous" if {"timeout", "named_timer", "keyed_timer"} & self.features else ""
         if self.has("roles"):
             clients = [({"p1": "c1", "p2": "s1"}[p], values) for p, values in clients]
         return World(
             n=0 if self.has("roles") else 2,
             crash=draw.choice((1, 1, 2 if self.often(detector) else 1)) if self.has("crash") else 0,
+            power=int(self.has("power")),
+            wipe=int(self.has("wipe")),
+            sync=int(self.has("failing_sync")),
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
             pause=draw.choice((1, 1, 2, -1)) if self.has("pause") else 0,
             cuts=self.cuts(),
+            reset=draw.choice((1, 1, 2)) if self.has("reset") else 0,
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
             rules=self.rules() if self.has("link_rules") else (),
@@ -182,6 +192,8 @@ class Draw:
         kinds = [("perfect",), ("fifo",), ("lossy",), ("fair_loss",), ("fifo", "lossy")]
         if not {"synchronous", "partial"} & self.features:
             kinds += [("duplicating",), ("stubborn",), ("persistent",)]
+        if self.has("connected"):
+            kinds += [("connected",), ("connected", "fifo")] * 2
         if self.has("byzantine"):
             kinds += [("authenticated",), ("fifo", "authenticated")] * 2
         ways = draw.sample([(a, b) for a in ROLES for b in ROLES], draw.choice((1, 1, 2)))
@@ -208,6 +220,8 @@ class Draw:
             body = (*body, self.proposal()) if self.chance(50) else (self.proposal(), *body)
         if self.has("named_timer") and self.has("roles"):  # each role starts the timer that it has
             body = (s.Timer("t"), *body)
+        if self.has("keyed_timer") and self.has("roles"):
+            body = (s.Timer("u", key=s.ME), *body)
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
@@ -235,13 +249,14 @@ class Draw:
     def kept(self, variable: Variable) -> Variable:
         """On disk, now and then, if that is a feature."""
         if self.has("stable") and self.chance(60):
-            return replace(variable, kind="stable state")
+            synced = self.has("synced") and self.chance(40)
+            return replace(variable, kind="stable synced state" if synced else "stable state")
         return variable
 
     def shared_out(self, handler: Handler) -> Handler:
         """``handler``, maybe of one role only, which then may have something of its own in it."""
         role = self.random.choice(("", *ROLES))
-        if not role or handler.event == REQUEST or handler.name == "t":
+        if not role or handler.event == REQUEST or handler.name in ("t", "u"):
             return handler
         position = self.random.randrange(len(handler.body) + 1)
         value = s.TRUE if self.chance(80) else s.no(s.var("mine"))
@@ -326,6 +341,12 @@ class Draw:
     def calls_yield(self) -> bool:
         """Whether calls stand at the top level only, as who is called may yield."""
         return self.has("yield") or self.has("yield_below")
+
+    @property
+    def reaches_layers(self) -> bool:
+        """Whether a block would store in several layers together, which can't be where the power
+        fails."""
+        return self.has("power") and self.has("layer")
 
     def branched(self, body: s.Block) -> s.Block:
         """``body``, which knows ``m`` and ``got``, with a choice or a loop in it."""
@@ -439,6 +460,8 @@ class Draw:
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
         if self.has("named_timer"):
             found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
+        if self.has("keyed_timer"):
+            found.append(Handler(TIMEOUT, "u", (s.Bind("z"),), body=self.body(payload=False)))
         if self.has("now"):
             late = s.at_least(s.NOW, s.number(draw.choice((1, 1, 2))))
             found.append(self.condition(late if self.chance(60) else s.no(late)))
@@ -446,6 +469,8 @@ class Draw:
             found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
         if self.has("recovers"):
             found.append(Handler(RECOVER, body=self.body(payload=False, calm=True)))
+        if self.has("disconnected"):
+            found.append(self.guarded(DISCONNECTED, "", (), s.Bind("p"), payload=False))
         if {"P", "eventually P", "S", "eventually S"} & self.features:
             found.append(self.told("fd.suspect"))
             if not self.has("P") and self.chance(50):
@@ -523,7 +548,8 @@ class Draw:
     def put_off(self, body: s.Block) -> s.Block:
         """``body``, or nothing at all, as whoever decides likes."""
         if self.has("either"):
-            return (s.Either(((None, body), (None, (s.Skip(),)))),)
+            names = ("", "keeps") if self.has("taken") else ()
+            return (s.Either(((None, body), (None, (s.Skip(),))), names),)
         if self.has("flip"):
             return (s.Flip(body),)
         if self.has("choose"):
@@ -584,7 +610,7 @@ class Draw:
         said = self.saying(payload, who, layered=not self.calls_yield)
         late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
         inner: s.Block = (said, once) if late else (once, said)
-        if self.has("atomic") and self.chance(50):
+        if self.has("atomic") and not self.reaches_layers and self.chance(50):
             inner = (s.Atomic(inner),)
         position = self.random.randrange(len(block) + 1)
         return (*block[:position], s.If(s.no(s.var(flag)), inner), *block[position:])
@@ -606,12 +632,20 @@ class Draw:
             ]
         if self.has("perform") or self.has("idempotent"):
             found += [self.act] * 3
+        if self.has("sync"):
+            found += [lambda: s.Sync(), lambda: s.Sync((), (s.Assign("flag", s.TRUE),))]
         if self.consensus:
             found.append(self.proposal)
         if self.has("named_timer"):
             units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
             found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
             found += [lambda: s.Timer("t", False)]
+        if self.has("keyed_timer"):
+            found += [
+                lambda: s.Timer("u", key=s.ME),
+                lambda: s.For("w", s.ALL, (s.Timer("u", key=s.name("w")),)),
+                lambda: s.Timer("u", False, key=s.ME),
+            ]
         if self.has("now"):
             late = s.at_least(s.NOW, s.number(1))
             found += [lambda: s.If(late, (s.Assign("flag", s.TRUE),))] * 2
@@ -624,6 +658,8 @@ class Draw:
     def dressed(self, block: s.Block) -> s.Block:
         """``block`` with some of its statements inside of loops, choices and the like."""
         for feature in ("atomic", "for", "while", "choose", "chance", "either", "flip", "require"):
+            if feature == "atomic" and self.reaches_layers:
+                continue
             if self.has(feature) and self.chance(45):
                 block = self.wrapped(feature, block)
         return block
@@ -660,7 +696,8 @@ class Draw:
             case "either":
                 guard = draw.choice((None, FLAG, s.no(FLAG)))
                 other = draw.choice(((s.Skip(),), (s.Assign("heard", s.ME, "+="),)))
-                return (*before, s.Either(((guard, (one,)), (None, other))), *behind)
+                names = ("keeps", "") if self.has("taken") else ()
+                return (*before, s.Either(((guard, (one,)), (None, other)), names), *behind)
             case "flip":
                 return (*before, s.Flip((one,)), *behind)
             case _:
@@ -689,8 +726,9 @@ WORDS = {
     "while": "while some",
     "choose": "choose x", "chance": "by chance", "either": "either", "flip": "flip()",
     "require": "require",
-    "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
-    "named_timer": "start t", "shared": "common :=", "ghosts": "past :=",
+    "perform": "perform", "idempotent": "idempotent", "stable": "stable ",
+    "sync": "sync", "synced": "stable synced",
+    "named_timer": "start t", "keyed_timer": "start u[", "shared": "common :=", "ghosts": "past :=",
 }  # fmt: skip
 """What is to be seen of a feature in the text of a handler."""
 

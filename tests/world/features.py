@@ -8,19 +8,21 @@ from itertools import combinations
 
 FAULTS = (
     "crash", "recover", "byzantine", "omission", "partition", "cut", "one_way_cut", "pause",
-    "between_handlers",
+    "between_handlers", "power", "wipe", "failing_sync", "reset",
 )  # fmt: skip
-LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
+LINKS = (
+    "fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded", "connected",
+)  # fmt: skip
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
-    "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
-    "counted", "quorum", "may", "now",
+    "synchronous", "partial", "clocks", "timeout", "named_timer", "keyed_timer", "init", "recovers",
+    "condition", "counted", "quorum", "may", "now", "disconnected",
 )  # fmt: skip
-STATE = ("stable", "shared", "chosen", "two_clients")
+STATE = ("stable", "sync", "synced", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
 ROLES = ("roles", "link_rules", "dies_with")
-LIMITS = ("bound", "role_faults", "inputs", "budget")
+LIMITS = ("bound", "role_faults", "inputs", "budget", "taken")
 CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "await", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -44,6 +46,11 @@ NEEDS = {
     "recover": ("crash",),
     "recovers": ("recover",),
     "stable": ("recover",),
+    "power": ("stable",),
+    "wipe": ("stable",),
+    "sync": ("power",),
+    "synced": ("power",),
+    "failing_sync": ("sync",),
     "between_handlers": ("crash",),
     "P": ("crash",),
     "eventually P": ("crash",),
@@ -61,10 +68,13 @@ NEEDS = {
     "may": ("condition",),
     "clocks": ("named_timer",),
     "now": ("clocks",),
+    "reset": ("connected",),
+    "disconnected": ("connected",),
     "link_rules": ("roles",),
     "role_faults": ("roles",),
     "dies_with": ("roles",),
     "budget": ("condition",),
+    "taken": ("either",),
 }
 """What a feature can't be had without."""
 
@@ -87,7 +97,8 @@ APART = (
     {"synchronous", "partial", "clocks"},
     {"clocks", "timeout"},
     *({"pause", other} for other in ("synchronous", "partial")),  # rounds wait for every process
-    *({"pause", other} for other in ("shared", *ORACLES)),  # such a handler is one step
+    *({"pause", other} for other in ("shared", "taken", *ORACLES)),  # such a handler is one step
+    {"pause", "failing_sync"},  # such a handler is one step
     *({"partial", other} for other in (*LINKS[3:], *GUESSES[:5])),
     {"dies_with", "byzantine"},
     *({"dies_with", oracle} for oracle in ("oracle", *ORACLES[2:])),
@@ -96,13 +107,16 @@ APART = (
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
     *({"synchronous", other} for other in (*LINKS[3:], *GUESSES[:5])),
+    *({"connected", link} for link in LINKS[1:]),
+    *({"connected", other} for other in ("byzantine", "omission", "synchronous", "partial")),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
 
 
 LARGE = {
-    *GUESSES, *ORACLES[2:], "partition", "cut", "one_way_cut", "pause", "byzantine", "family",
+    *GUESSES, *ORACLES[2:], "keyed_timer", "partition", "cut", "one_way_cut", "pause", "power",
+    "byzantine", "family", "reset", "connected",
 }  # fmt: skip
 """Features that make many states, which are to have few others beside them."""
 
@@ -119,10 +133,21 @@ def closed(features: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+CONFLICTS = {
+    feature: frozenset().union(*(apart for apart in APART if feature in apart)) - {feature}
+    for feature in FEATURES
+}
+"""What a feature can't stand beside."""
+
+
 def together(features: Iterable[str]) -> bool:
     """Whether they can stand in one spec."""
-    found = closed(features)
-    return all(len(found & apart) < 2 for apart in APART)
+    return fits(closed(features))
+
+
+def fits(found: frozenset[str]) -> bool:
+    """Whether ``found``, which has all that it needs, can stand in one spec."""
+    return all(found.isdisjoint(CONFLICTS[f]) for f in found)
 
 
 def pairs() -> list[frozenset[str]]:
@@ -142,19 +167,23 @@ def covering_sets(seed: int, most: int) -> list[frozenset[str]]:
 
 def covering(draw: random.Random, most: int) -> list[frozenset[str]]:
     """Sets of at most about ``most`` features that have all pairs among them, greedily."""
-    left, found = set(pairs()), list[frozenset[str]]()
-    while left:
-        chosen = closed(draw.choice(sorted(left, key=sorted)))
+    found = list[frozenset[str]]()
+    remaining = sorted(sorted(pair) for pair in pairs())
+    left = {f: {g for pair in remaining for g in pair if f in pair and f != g} for f in FEATURES}
+    while remaining := [(f, g) for f, g in remaining if g in left[f]]:
+        chosen = closed(draw.choice(remaining))
         while len(chosen) < most - 3 * bool(LARGE & chosen):
-            options = [f for f in FEATURES if f not in chosen and together({*chosen, f})]
+            beside = chosen.union(*(CONFLICTS[f] for f in chosen))
+            wider = {f: closed({*chosen, f}) for f in FEATURES if f not in beside}
+            options = [f for f, features in wider.items() if fits(features)]
             draw.shuffle(options)
             if not options:
                 break
-            best = max(options, key=lambda f: len(covered(closed({*chosen, f})) & left))
-            wider = closed({*chosen, best})
-            if len(wider) > most or not covered(wider) & left - covered(chosen):
+            best = wider[max(options, key=lambda f: sum(len(left[g] & wider[f]) for g in wider[f]))]
+            if len(best) > most or not any(left[g] & best for g in best - chosen):
                 break
-            chosen = wider
+            chosen = best
         found.append(chosen)
-        left -= covered(chosen)
+        for f in chosen:
+            left[f] -= chosen
     return found

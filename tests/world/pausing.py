@@ -86,6 +86,16 @@ class Pauses:
             self.stops.append(self.passed)
             raise Paused
 
+    def crashed(self, *, behind: bool) -> None:
+        """A process crashes at the point that has been passed last, or ``behind`` the effect
+        there: it goes no further when this is done again."""
+        self.stops.append(-self.passed if behind else self.passed)
+
+    def may_have_crashed(self, p: str) -> None:
+        """A point right behind an effect, at which ``p`` may have crashed."""
+        if self.replays and p != self.owner and -self.passed in self.stops:
+            raise Paused
+
     def room(self, more: list[str]) -> bool:
         """Whether all of ``more`` may pause once more."""
         model, state = self.way.model, self.way.state

@@ -11,6 +11,7 @@ from tests.world.spec import Bind, Block, Expr, Pattern, Skip, block
 
 REQUEST, RECEIVE, INDICATION = "request", "receive", "indication"
 CONDITION, INIT, RECOVER, TIMEOUT = "condition", "init", "recover", "timeout"
+DISCONNECTED = "disconnected"
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class Handler:
 
     ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
     those of the arguments (before them the index, of a family of layers); ``sender`` that of
-    ``from``.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
-    any value of their type that makes it true.  ``role``: whose it is, where not everybody's;
-    ``called``: its name.
+    ``from``, or of who is gone.  A condition has its formula in ``guard``; ``binds`` are names of
+    it that stand for any value of their type that makes it true.  ``role``: whose it is, where not
+    everybody's; ``called``: its name.
     """
 
     event: str
@@ -54,6 +55,11 @@ class Handler:
             case "condition":
                 assert self.guard is not None
                 what, when = f"condition {self.guard.text}", f" as {self.name}" * bool(self.name)
+            case "timeout" if self.patterns:
+                what = f"timeout {self.name}[{inside}]"
+            case "disconnected":
+                assert self.sender is not None
+                what = f"disconnected {self.sender.text}"
             case other:
                 what = f"{other} {self.name}".strip()
         called = f" as {self.called}" if self.called else ""
@@ -242,14 +248,15 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check. ``partition``, ``pause`` -1: any number of times; ``cuts``: who
-    sends, who receives (both empty: either) and how often, as of ``partition``; ``rules``: the
-    links from one role to another, where they are not like the others; ``early``: timeouts that
-    come too early, at most; ``clients``: what each asks for, or those of which one is drawn at
-    first; ``limit``: what is so in all states from which anything follows; ``of_roles``: kinds
-    of faults, each with a role and its bound; the other roles do not have those that are
-    ``alone``; ``recovering``: the roles that come back, if not all; ``budget``: how often the
-    condition called ``acts`` is taken at most, by all, or (``each``) by each process."""
+    """The clauses of a check. ``crash``: how often one is killed; ``partition``, ``pause`` -1: any
+    number of times; ``cuts``: who sends, who receives (both empty: either) and how often, as of
+    ``partition``; ``rules``: the links from one role to another, where they are not like the
+    others; ``early``: timeouts that come too early, at most; ``clients``: what each asks for, or
+    those of which one is drawn at first; ``limit``: what is so in all states from which anything
+    follows; ``of_roles``: kinds of faults, each with a role and its bound; the other roles do not
+    have those that are ``alone``; ``recovering``: the roles that come back, if not all;
+    ``budget``: how often the condition called ``acts`` is taken at most, by all, or (``each``) by
+    each process; ``taken``: the same of alternatives of these names."""
 
     n: int = 2
     crash: int = 0
@@ -258,7 +265,11 @@ class World:
     omission: int = 0
     partition: int = 0
     pause: int = 0
+    power: int = 0
+    wipe: int = 0
+    sync: int = 0
     cuts: tuple[tuple[str, str, int], ...] = ()
+    reset: int = 0
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -277,9 +288,11 @@ class World:
     recovering: tuple[str, ...] = ()
     budget: int | None = None
     each: bool = False
+    taken: tuple[tuple[str, int, bool], ...] = ()
 
     def lines(self, request: str) -> list[str]:
-        bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
+        bounds = [("crash", self.crash), ("power", self.power), ("wipe", self.wipe)]
+        bounds += [("sync", self.sync), ("byzantine", self.byzantine), ("omission", self.omission)]
         faults = [f"{f} <= {bound}" for f, bound in bounds if bound and f not in self.alone]
         faults += [f"{fault} <= {bound} of {role}" for fault, role, bound in self.of_roles]
         if self.recover:
@@ -291,6 +304,7 @@ class World:
         for a, b, most in self.cuts:
             way = f" of {a} -> {b}" if a else ""
             faults.append("cut" + (f" <= {most}" if most >= 0 else "") + way)
+        faults += [f"reset <= {self.reset}"] if self.reset else []
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
         lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []
@@ -306,6 +320,8 @@ class World:
         lines += ["  crash points between_handlers"] if self.between_handlers else []
         if self.budget is not None:
             lines.append(f"  at most {self.budget} acts{' per process' * self.each}")
+        for name, most, each in self.taken:
+            lines.append(f"  at most {most} {name}{' per process' * each}")
         if self.limit is not None:
             lines.append(f"  bound {self.limit.text.partition(': always ')[2]}")
         told = [f"{p} {request} {', '.join(map(_wish, values))}" for p, values in self.clients]

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from tests.world import disks
 from tests.world import spec as s
 from tests.world.activities import is_under_way, put_off
 from tests.world.pausing import Paused, Pauses, Which
-from tests.world.protocol import INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
+from tests.world.protocol import DISCONNECTED, INDICATION, RECEIVE, REQUEST, TIMEOUT, Handler
 from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
 
@@ -105,6 +106,7 @@ class Way:
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
         self.left: State | None = None
+        self.written: list[disks.Write] = []
 
     def pick(self, options: Iterable[Any]) -> Any:
         """One of ``options``, the script says which."""
@@ -141,25 +143,35 @@ class Way:
 
     def may_crash(self, p: str) -> bool:
         """Whether the world has a crash of ``p`` left."""
-        lead = self.model.lead(p)
+        return bool(self.stops_of(p))
+
+    def stops_of(self, p: str) -> list[str]:
+        """How ``p`` may stop: it is killed, its power fails, or its disk is lost as well."""
         if p in self.state["down"] or self.state["favoured"] in self.model.units[p]:
-            return False
+            return []
         if self.model.oracle.foresees and p not in self.state["doomed"]:
-            return False
-        so_far = self.state["crashes"]
-        return len(so_far) < self.model.world.crash and self.model.has_room(
-            "crash", (*so_far, lead)
-        )
+            return []
+        world, lead = self.model.world, self.model.lead(p)
+        bounds = {"crash": world.crash, "power": world.power, "wipe": world.wipe}
+        so_far = {how: self.state[COUNTS[how]] for how in disks.STOPS}
+        return [
+            how
+            for how in disks.STOPS
+            if len(so_far[how]) < bounds[how] and self.model.has_room(how, (*so_far[how], lead))
+        ]
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
         """Does something that can be seen; a crash may fall right before or right after it."""
         self.before_an_effect()
         self.pauses.may_stop(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=False)
             raise Cut
         does()
         self.effects += 1
+        self.pauses.may_have_crashed(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
+            self.pauses.crashed(behind=True)
             self.cut_behind()
 
     # What ghosts record belongs to the effect before it: a crash right behind an effect leaves the
@@ -186,29 +198,40 @@ class Way:
         self.kept_together += 1
         self.block(at, body)
         self.kept_together -= 1
+        if not self.kept_together:
+            written, self.written = self.written, []
+            disks.writes(self, written)
+            for key in dict.fromkeys(key for key, _ in written):
+                if self.model.is_synced(key[1], key[2]):
+                    disks.sync(self, [key])
         if self.left is not None and may_have_effects(self.model, at.path, body):
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
             raise Cut
+        self.pauses.may_have_crashed(p)
         if self.effects > effects and self.may_cut(p):
             cut = self.pick_fault(("no", "before", "after"))
+            if cut != "no":
+                self.pauses.crashed(behind=True)
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
                 raise Cut
             if cut == "after":
                 self.cut_behind()
 
-    def crash(self, p: str) -> None:
+    def crash(self, p: str, how: str = "") -> None:
         """``p`` is down, with who dies with it: counted once, their messages to one another
         gone."""
-        self.state["crashes"] = tuple(sorted((*self.state["crashes"], self.model.lead(p))))
-        for each in self.model.units[p]:
-            self.down(each)
-        self.model.links.forget_between(self.state, self.model.units[p])
+        how, all_ = how or self.pick_fault(self.stops_of(p)), self.model.units[p]
+        self.state[COUNTS[how]] = tuple(sorted((*self.state[COUNTS[how]], self.model.lead(p))))
+        self.state["down"] |= {*all_}
+        for each in all_:
+            self.down(each, how)
+        self.model.links.forget_between(self.state, all_)
 
-    def down(self, p: str) -> None:
+    def down(self, p: str, how: str) -> None:
         """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
-        self.state["down"] |= {p}
+        disks.stops(self, p, how)
         self.state["rest", p], self.state["activities", p] = (), frozenset()
         self.pauses.forget(p)
         self.state["received", p] = frozenset()
@@ -216,6 +239,7 @@ class Way:
             self.state[key] = None
         if not self.model.world.recover:
             self.model.links.forget(self.state, p)
+        self.model.links.ends(self, p)
 
     def run(self, p: str, does: Callable[[], Rests]) -> None:
         """Lets ``p`` do something, whole or cut; what follows a ``yield`` is kept for later."""
@@ -259,7 +283,7 @@ class Way:
                 if is_under_way(self.state, p, at.handler, ()):
                     continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
-            if event == RECEIVE:
+            if event in (RECEIVE, DISCONNECTED):
                 patterns = (*patterns, handler.sender)
             if not all(_matches(at, w, v) for w, v in zip(patterns, values, strict=True)):
                 continue
@@ -348,21 +372,23 @@ class Way:
                 at.names[name] = self.pick(list(dict.fromkeys(v.value(at) for v in possible)))
             case s.Choose(name, domain):
                 at.names[name] = self.pick(in_order(domain.value(at)))
-            case s.Either(alternatives):
-                open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]
-                self.block(at, self.pick(open_))
+            case s.Either():
+                self.block(at, self.alternative(at, statement))
             case s.Require(condition):
                 if not condition.value(at):
                     raise NoWay
             case s.Perform(act, idempotent):
                 done = ("idempotent" if idempotent else "plain", act.value(at))
                 self.effect(at.me, lambda: self.happened("performed", "", done))
-            case s.Timer(name, starts, units):
+            case s.Timer(name, starts, units, key):
+                which = () if key is None else (key.value(at),)
                 self.pauses.may_stop(at.me)
-                self.state["timer", at.path, name, at.me] = units if starts else None
+                self.state["timer", at.path, name, *which, at.me] = units if starts else None
             case s.Ghost(body):
                 for each in body:
                     self.statement(at, each)
+            case s.Sync(names, other):
+                self.sync(at, names, other or ())
             case s.Atomic(body):
                 self.uninterrupted(at.me, body, at)
             case s.Let(name, value):
@@ -379,6 +405,28 @@ class Way:
             case _:
                 assert isinstance(statement, s.Skip), statement
 
+    def alternative(self, at: Place, either: s.Either) -> s.Block:
+        """The body of one that is there; that it is taken is seen by all, as what they share is."""
+        budgets = {name: (most, each) for name, most, each in self.model.world.taken}
+
+        def key(name: str) -> tuple[str, str, str]:
+            return ("taken", name, at.me if budgets[name][1] else "")
+
+        def is_there(name: str, guard: s.Expr | None) -> bool:
+            if name in budgets and self.state.get(key(name), 0) >= budgets[name][0]:
+                return False
+            return guard is None or bool(guard.value(at))
+
+        there = [(name, body) for name, guard, body in either.named if is_there(name, guard)]
+        name, body = self.pick(there)
+
+        def takes() -> None:
+            self.state[key(name)] = self.state.get(key(name), 0) + 1
+
+        if name in budgets:
+            self.effect(at.me, takes)
+        return body
+
     def loop(self, at: Place, name: str, domain: Any, body: s.Block) -> None:
         """Numbers from the smallest to the largest, a sequence in its order, a set in any."""
         ordered = isinstance(domain, tuple) or all(type(x) is int for x in domain)
@@ -391,15 +439,43 @@ class Way:
     def assign(self, at: Place, statement: s.Assign) -> None:
         key = self.model.key(at.path, statement.variable, at.me)
         place = [part if isinstance(part, str) else part.value(at) for part in statement.place]
-        value = changed(self.state[key], place, statement.value.value(at), statement.sign)
+        new = statement.value.value(at)
+        value = changed(self.state[key], place, new, statement.sign)
+        at_key = bool(place) and not isinstance(statement.place[0], str)
+        first = place[:1] if at_key and isinstance(place[0], str) else []
+
+        def written(old: Any) -> Any:
+            """What is on disk is replaced, or of a map what it has for one key."""
+            return changed(old, first, dict(value)[first[0]], ":=") if first else value
 
         def does() -> None:
             self.state[key] = value
+            if self.model.variable(at.path, statement.variable).kind not in disks.STABLE:
+                return
+            if self.kept_together:
+                self.written.append((key, written))
+            else:
+                disks.writes(self, [(key, written)])
 
         if self.model.is_effect(at.path, statement.variable):
             self.effect(at.me, does)
         else:
             does()
+        if self.model.is_synced(at.path, statement.variable) and not self.kept_together:
+            self.sync(at, (statement.variable,), ())
+
+    def sync(self, at: Place, names: tuple[str, ...], other: s.Block) -> None:
+        """What is stable is on disk; where that fails, ``other`` is done instead."""
+        model = self.model
+        mine = model.layers[at.path].variables(model.role[at.me])
+        names = names or tuple(v.name for v in mine if v.kind in disks.STABLE)
+        if not model.world.power or not names:
+            return
+        done = [True]
+        keys = [model.key(at.path, name, at.me) for name in names]
+        self.effect(at.me, lambda: done.append(disks.sync(self, keys)))
+        if not done[-1]:
+            self.block(at, other)
 
     def send(self, at: Place, content: Any, receivers: frozenset[str]) -> None:
         """To all ``receivers``; if a crash falls here, to any part of them."""
@@ -420,11 +496,15 @@ class Way:
             raise Cut
 
 
+COUNTS = {"crash": "crashes", "power": "power failures", "wipe": "wipes"}
+
+
 def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
     """Whether something in ``body`` may be an effect; of what a layer is asked to do, anything."""
     return any(
-        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform)
+        isinstance(each, s.Send | s.Ask | s.Tell | s.Perform | s.Sync)
         or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
+        or (isinstance(each, s.Either) and {*each.names} & {n for n, *_ in model.world.taken})
         for each in inside(body)
     )
 

@@ -437,15 +437,22 @@ class Choose:
 
 @dataclass(frozen=True)
 class Either:
-    """Alternatives with their guards."""
+    """Alternatives with their guards; ``names``: of each, if any is named."""
 
     alternatives: tuple[tuple[Expr | None, Block], ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> list[tuple[str, Expr | None, Block]]:
+        names = self.names or ("",) * len(self.alternatives)
+        return [(n, *rest) for n, rest in zip(names, self.alternatives, strict=True)]
 
     @property
     def text(self) -> str:
         told = [
-            f"{'' if guard is None else f'when {guard.text} '}{block(body)}"
-            for guard, body in self.alternatives
+            f"{f'as {name} ' if name else ''}{'' if guard is None else f'when {guard.text} '}"
+            f"{block(body)}"
+            for name, guard, body in self.named
         ]
         return f"either {' or '.join(told)}"
 
@@ -497,17 +504,19 @@ class Perform:
 
 @dataclass(frozen=True)
 class Timer:
-    """``start name after units`` where ``starts``, ``cancel name`` otherwise."""
+    """``start name[key] after units`` where ``starts``, ``cancel name[key]`` otherwise."""
 
     name: str
     starts: bool = True
     units: int = 1
+    key: Expr | None = None
 
     @property
     def text(self) -> str:
+        name = self.name if self.key is None else f"{self.name}[{self.key.text}]"
         if not self.starts:
-            return f"cancel {self.name}"
-        return f"start {self.name}" + ("" if self.units == 1 else f" after {self.units}")
+            return f"cancel {name}"
+        return f"start {name}" + ("" if self.units == 1 else f" after {self.units}")
 
 
 @dataclass(frozen=True)
@@ -517,6 +526,20 @@ class Atomic:
     @property
     def text(self) -> str:
         return f"atomic {block(self.body)}"
+
+
+@dataclass(frozen=True)
+class Sync:
+    """``sync v, w else { … }``; without names of all that is stable; ``other``: what is done where
+    it fails."""
+
+    names: tuple[str, ...] = ()
+    other: Block | None = None
+
+    @property
+    def text(self) -> str:
+        told = f"sync {', '.join(self.names)}".rstrip()
+        return told if self.other is None else f"{told} else {block(self.other)}"
 
 
 @dataclass(frozen=True)
@@ -606,7 +629,7 @@ class Run:
 Statement = (
     Assign | Send | Ask | Tell | If | For | While | Choose | Weigh | Either | Require | Flip
     | Perform
-    | Timer | Atomic | Yield | Await | Skip | Ghost | Let | Var | SetVar | Run
+    | Timer | Atomic | Sync | Yield | Await | Skip | Ghost | Let | Var | SetVar | Run
 )  # fmt: skip
 Block = tuple[Statement, ...]
 

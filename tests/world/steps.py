@@ -6,12 +6,34 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from tests.world import disks
 from tests.world.activities import is_under_way, steps_of_activities
+from tests.world.disks import STABLE
 from tests.world.pausing import is_busy, is_paused, steps_of_paused
-from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
+from tests.world.protocol import (
+    CONDITION,
+    DISCONNECTED,
+    INIT,
+    RECEIVE,
+    RECOVER,
+    REQUEST,
+    TIMEOUT,
+    Handler,
+)
 from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
-from tests.world.system import TOP, Cut, Envelope, Layer, Model, Path, State, is_shut, unit_of
+from tests.world.system import (
+    GONE,
+    TOP,
+    Cut,
+    Envelope,
+    Layer,
+    Model,
+    Path,
+    State,
+    is_shut,
+    unit_of,
+)
 
 # ---- the beginning ----------------------------------------------------------------------------
 
@@ -29,10 +51,11 @@ def begin(model: Model) -> Callable[[Way], None]:
         ]
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
-        state["crashes"] = ()
+        state["crashes"] = state["power failures"] = state["wipes"] = ()
         state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["cut"], state["cuts"] = frozenset(), tuple(most for _, _, most in model.world.cuts)
+        state["resets"] = model.world.reset
         state["held"] = frozenset()
         state["performed", ""] = ()
         for p, unit in model.units.items():
@@ -49,15 +72,14 @@ def begin(model: Model) -> Callable[[Way], None]:
         model.detector.begin(way)
         model.oracle.begin(way)
         for layer in model.layers.values():
-            for handler in layer.protocol.handlers:
-                if handler.event == TIMEOUT:
-                    for p in model.processes:
-                        state["timer", layer.path, handler.name, p] = None
+            for name, which in timers(model, layer):
+                for p in model.processes:
+                    state["timer", layer.path, name, *which, p] = None
         if model.world.timing == "clocks":
             for p in model.processes:
                 state["clock", p] = 0
         for p in model.processes:
-            start(way, p, {"state", "stable state", "shared state", "ghost state", GHOST_OF_ALL})
+            start(way, p, {"state", *STABLE, "shared state", "ghost state", GHOST_OF_ALL})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
         acts = any(h.event == INIT for h in handlers)
         for p in way.pick(list(permutations(model.processes))) if acts else ():
@@ -70,8 +92,12 @@ def begin(model: Model) -> Callable[[Way], None]:
 GHOST_OF_ALL = "ghost shared state"
 
 
-def start(way: Way, p: str, kinds: set[str]) -> None:
-    """Gives variables of ``p`` the values that they start with."""
+def start(
+    way: Way, p: str, kinds: set[str], pick: Callable[[Sequence[Any]], Any] | None = None
+) -> None:
+    """Gives variables of ``p`` the values that they start with; ``pick``: chooses what is chosen,
+    where that is part of a fault."""
+    pick = pick or way.pick
     for path, layer in way.model.layers.items():
         for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
@@ -81,13 +107,15 @@ def start(way: Way, p: str, kinds: set[str]) -> None:
             at = Place(way, p, path, {})
             way.state[key] = variable.initial.value(at)
             if variable.chosen is not None:
-                way.state[key] = way.pick(sorted(variable.chosen.value(at)))
+                way.state[key] = pick(sorted(variable.chosen.value(at)))
+            if variable.kind in STABLE:
+                disks.starts(way.state, key)
 
 
-def from_the_bottom(way: Way, p: str, event: str) -> Rests:
+def from_the_bottom(way: Way, p: str, event: str, values: tuple[Any, ...] = ()) -> Rests:
     rests: Rests = ()
     for path in way.model.layers:
-        rests += way.call(p, path, event, "", ())
+        rests += way.call(p, path, event, "", values)
     return rests
 
 
@@ -124,6 +152,7 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _crashes(model, state)
     yield from _splits(model, state)
     yield from _cuts(model, state)
+    yield from _resets(model, state)
     if model.world.timing == "partial" and not state["lock step"]:
         yield Step("the system becomes synchronous", _settles, ("settles",))
     if state["lock step"]:
@@ -207,28 +236,42 @@ def _condition(
     return does
 
 
+def timers(model: Model, layer: Layer) -> list[tuple[str, tuple[str, ...]]]:
+    """The timers that are waited for, each with one of its keys where it has any."""
+    handlers = [h for h in layer.protocol.handlers if h.event == TIMEOUT]
+    found = [
+        (h.name, which)
+        for h in handlers
+        for which in ([(p,) for p in model.processes] if h.patterns else [()])
+    ]
+    return sorted(set(found))
+
+
 def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
-    for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
-        promise = own(model, state, ("timer", path, name, p), p)
+    for name, which in timers(model, layer):
+        promise = own(model, state, ("timer", path, name, *which, p), p)
         if model.world.timing == "partial" and not state["lock step"]:
             promise = None
-        yield Step(f"{p}'s timer {name} expires", _timeout(p, path, name), promise)
+        called = " ".join((name, *which))
+        yield Step(f"{p}'s timer {called} expires", _timeout(p, path, name, which), promise)
 
 
-def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
+def _timeout(p: str, path: Path, name: str, which: tuple[str, ...]) -> Callable[[Way], None]:
+    key = ("timer", path, name, *which, p)
+
     def does(way: Way) -> None:
-        left, lock_step = way.state["timer", path, name, p], way.state["lock step"]
+        left, lock_step = way.state[key], way.state["lock step"]
         measured = lock_step or way.model.world.timing == "clocks"
         if (name and left is None) or (measured and left != 0):
             raise NoWay
-        way.state["timer", path, name, p] = None
+        way.state[key] = None
         if not name and not list(way.takers(p, path, TIMEOUT, "", ())):
             raise NoWay
         if not lock_step and way.state["early"] is not None:
             if not way.state["early"]:
                 raise NoWay
             way.state["early"] -= 1
-        way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
+        way.run(p, lambda: way.call(p, path, TIMEOUT, name, which))
 
     return does
 
@@ -292,9 +335,10 @@ def _next_round(way: Way) -> None:
         del state[key]
     state["held"] = frozenset()
     for path, layer in model.layers.items():
-        for name in {h.name for h in layer.protocol.handlers if h.event == TIMEOUT}:
+        for name, which in timers(model, layer):
             for p in model.processes:
-                key, running = ("timer", path, name, p), p not in state["down"] | state["byzantine"]
+                key = ("timer", path, name, *which, p)
+                running = p not in state["down"] | state["byzantine"]
                 if not name:
                     state[key] = 0 if running else None
                 elif running and state[key] is not None:
@@ -317,8 +361,9 @@ def _receptions(model: Model, state: State) -> Iterator[Step]:
         if link.fifo and position:
             continue
         promise = None
+        ends = (receiver,) if link.connected else (sender, receiver)
         if link.promises:
-            promise = owed(state, ("message", envelope, sender, receiver), sender, receiver)
+            promise = owed(state, ("message", envelope, sender, receiver), *ends)
         does, strong = _receives(sender, receiver, position, envelope), link.strong or pauses
         yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, strong)
 
@@ -330,7 +375,10 @@ def _receives(
         link = way.model.links.between(sender, receiver)
         if not link.keeps and not (link.duplicates and way.pick((True, False))):
             way.model.links.take(way.state, sender, receiver, position)
-        take_in(way, sender, receiver, envelope)
+        if envelope == GONE:
+            way.run(receiver, lambda: from_the_bottom(way, receiver, DISCONNECTED, (sender,)))
+        else:
+            take_in(way, sender, receiver, envelope)
 
     return does
 
@@ -352,7 +400,8 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
         link = links.between(sender, receiver)
         ends = {sender} if link.stubborn else {sender, receiver}
         need_not_arrive = link.keeps and not link.promises
-        if link.loses or (world.recover and ends & state["down"] and not need_not_arrive):
+        quiet = need_not_arrive or link.connected
+        if link.loses or (world.recover and ends & state["down"] and not quiet):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             if sender != receiver and receiver in unit_of(state, sender):
@@ -402,9 +451,14 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
             roles = model.world.recovering or model.roles
             if model.world.recover and model.role[p] in roles:
                 yield Step(f"{p} recovers", _recovers(p))
-        elif Way(model, state).may_crash(p):
+            continue
+        for how in Way(model, state).stops_of(p):
             promise = ("doom", p) if p in state["doomed"] else None
-            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p), promise)  # type: ignore[misc]
+            yield Step(f"{p} stops: {how}", _stops(p, how), promise)
+
+
+def _stops(p: str, how: str) -> Callable[[Way], None]:
+    return lambda way: way.crash(p, how)
 
 
 def _recovers(p: str) -> Callable[[Way], None]:
@@ -463,3 +517,19 @@ def _cuts(model: Model, state: State) -> Iterator[Step]:
                     way.state["cuts"] = tuple(left)
 
                 yield Step(f"the link {told} is cut", cuts)
+
+
+def _resets(model: Model, state: State) -> Iterator[Step]:
+    """The connection of two who are up breaks, both ways; each is told when it gets there."""
+    for pair in combinations(model.processes, 2) if state["resets"] else ():
+        there, back = pair, pair[::-1]
+        connected = [way for way in (there, back) if model.links.between(*way).connected]
+        if not connected or state["down"] & set(pair) or pair[1] in model.units[pair[0]]:
+            continue
+
+        def resets(way: Way, ways: list[tuple[str, ...]] = connected) -> None:
+            way.state["resets"] -= 1
+            for sender, receiver in ways:
+                model.links.breaks(way, sender, receiver)
+
+        yield Step(f"the connection of {pair[0]} and {pair[1]} is reset", resets)

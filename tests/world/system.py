@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
+from tests.world.disks import STABLE
 from tests.world.protocol import Handler, Protocol, Spec, Uses, Variable, World
 from tests.world.sorts import Sort, order
 
@@ -126,7 +127,11 @@ class Model:
 
     def is_effect(self, path: Path, name: str) -> bool:
         """Whether an assignment to this can be seen by others, or after a crash."""
-        return self.variable(path, name).kind in ("stable state", "shared state")
+        return self.variable(path, name).kind in (*STABLE, "shared state")
+
+    def is_synced(self, path: Path, name: str) -> bool:
+        """Whether each assignment to this is synced."""
+        return self.variable(path, name).kind == "stable synced state"
 
     @cached_property
     def ghosts(self) -> frozenset[tuple[Path, str]]:
@@ -142,8 +147,9 @@ class Model:
         return key[0] == "var" and key[1:3] in self.ghosts
 
     def observed(self, state: State) -> State:
-        """``state`` without its ghosts."""
-        return {key: value for key, value in state.items() if not self.is_ghost(key)}
+        """``state`` without its ghosts, and without what a disk may have, which nobody sees."""
+        seen = state.items()
+        return {k: v for k, v in seen if not self.is_ghost(k) and k[0] != "disk"}
 
     def domain(self, sort: Sort, path: Path) -> tuple[Any, ...]:
         """All values of a type: to a layer below, the messages of the one above are ``Msg``."""
@@ -174,6 +180,8 @@ def _members(spec: Spec) -> dict[str, tuple[str, ...]]:
 
 
 Envelope = tuple[Path, tuple[Any, ...]]
+GONE: Envelope = ((), ("disconnected",))
+"""What stands behind the messages of a connection that is gone."""
 
 
 class Link:
@@ -181,7 +189,8 @@ class Link:
 
     def __init__(self, kinds: tuple[str, ...], bound: int | None) -> None:
         self.bound = bound
-        self.fifo = "fifo" in kinds
+        self.connected = "connected" in kinds
+        self.fifo = "fifo" in kinds or self.connected
         self.keeps = bool({"stubborn", "persistent"} & set(kinds))
         self.stubborn = "stubborn" in kinds
         self.duplicates = "duplicating" in kinds
@@ -283,6 +292,25 @@ class Links:
         """What is under way from one of ``unit`` to another is gone."""
         for p, q in permutations(unit, 2):
             state.pop(("net", p, q), None)
+
+    def breaks(self, way: Any, sender: str, receiver: str) -> None:
+        """Of what is under way from one to another the rest is lost from somewhere on, and then
+        stands there that it was."""
+        if self.between(sender, receiver).connected:
+            queue = way.state.get(("net", sender, receiver), ())
+            kept = way.pick_fault(range(len(queue) + 1))
+            way.state["net", sender, receiver] = (*queue[:kept], GONE)
+
+    def ends(self, way: Any, p: str) -> None:
+        """``p`` crashes: those who are up will know; what is under way to it is gone."""
+        up = [q for q in {*self.role} - {p} if q not in way.state["down"]]
+        for q in sorted(self.role):
+            if self.between(q, p).connected:
+                way.state.pop(("net", q, p), None)
+            if self.between(p, q).connected and q not in up:
+                way.state.pop(("net", p, q), None)
+        for q in sorted(up):
+            self.breaks(way, p, q)
 
     def count(self, state: State, p: str, sender: str, envelope: Envelope) -> None:
         if envelope[1][0] in self.counted:

@@ -11,8 +11,8 @@ import pytest
 
 from checker.records import replace
 from tests.world import spec as s
-from tests.world.compare import compared
-from tests.world.judge import explore, judge
+from tests.world.compare import agreed
+from tests.world.judge import explore
 from tests.world.protocol import (
     CONDITION,
     INIT,
@@ -58,13 +58,6 @@ def cut(way: tuple[str, str], most: int) -> tuple[tuple[str, str, int], ...]:
     return ((*way, most),)
 
 
-def agreed(spec: Spec, file: Path, modes: tuple[str, ...] = MODES) -> dict[str, bool]:
-    """Whether each property is violated, where all say the same of it."""
-    found = judge(explore(spec, 20_000))
-    assert compared(spec, file, modes, 20_000) == [], spec.text()
-    return {name: verdict.violated for name, verdict in found.items()}
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "world.bcast"
@@ -108,7 +101,7 @@ def test_one_way_is_not_the_other(file: Path) -> None:
         (("Proc", "server"), {"arrives": True, "returns": False}),
     ):
         world = World(n=0, cuts=cut(way, 1), clients=(("c1", ("a",)),))
-        assert agreed(Spec(spec, world, (arrives, returns)), file) == found, way
+        assert agreed(Spec(spec, world, (arrives, returns)), file, MODES) == found, way
 
 
 def test_clauses_add_up(file: Path) -> None:
@@ -126,7 +119,7 @@ def test_clauses_add_up(file: Path) -> None:
         ((*cut(TWO_WAYS, 1), *cut(THERE, 1)), True),
     ):
         world = World(n=0, cuts=cuts, clients=(("c1", ("a",)),))
-        assert agreed(Spec(spec, world, (heard,)), file) == {"heard": violated}, cuts
+        assert agreed(Spec(spec, world, (heard,)), file, MODES) == {"heard": violated}, cuts
 
 
 def test_what_is_only_counted_waits_for_its_way(file: Path) -> None:
@@ -137,7 +130,8 @@ def test_what_is_only_counted_waits_for_its_way(file: Path) -> None:
     heard = Question("heard", "leads", s.of("p", "got"), None, ("p",), among=(("p", "server"),))
     for way, violated in ((THERE, True), (BACK, False), (TWO_WAYS, True)):
         world = World(n=0, cuts=cut(way, 1), clients=(("c1", ("a",)),))
-        assert agreed(Spec(top(says, done), world, (heard,)), file) == {"heard": violated}, way
+        found = agreed(Spec(top(says, done), world, (heard,)), file, MODES)
+        assert found == {"heard": violated}, way
 
 
 # ---- time -------------------------------------------------------------------------------------
@@ -168,7 +162,7 @@ def test_a_round_loses_what_waits_and_a_cut_heals(timing: str, kind: str, file: 
         ({"partition": 1}, True),
     ):
         spec_of = Spec(spec, replace(calm, **more), (whole,))
-        assert agreed(spec_of, file) == {"whole": violated}, more
+        assert agreed(spec_of, file, MODES) == {"whole": violated}, more
 
 
 def test_what_waits_is_received_once_it_is_open(file: Path) -> None:
@@ -180,7 +174,7 @@ def test_what_waits_is_received_once_it_is_open(file: Path) -> None:
     both = gets("A", (GOT,), "server"), gets("B", (s.Assign("back", s.TRUE),), "server")
     _, whole = in_rounds()
     world = World(n=0, links=("fifo",), cuts=cut(THERE, ANY), clients=(("c1", ("a",)),))
-    assert agreed(Spec(top(asked, *both), world, (whole,)), file) == {"whole": False}
+    assert agreed(Spec(top(asked, *both), world, (whole,)), file, MODES) == {"whole": False}
 
 
 # ---- what is owed -----------------------------------------------------------------------------
@@ -212,7 +206,7 @@ def test_flapping_is_no_excuse(file: Path) -> None:
             n=0, links=links, bound=1 if links == ("lossy",) else None,
             cuts=cut(THERE, ANY), clients=(("c1", ("a",)),),
         )  # fmt: skip
-        assert agreed(Spec(spec, world, (HEARD,)), file) == {"heard": violated}, links
+        assert agreed(Spec(spec, world, (HEARD,)), file, MODES) == {"heard": violated}, links
 
 
 @pytest.mark.parametrize("way", [TWO_WAYS, THERE])
@@ -228,7 +222,7 @@ def test_fair_loss_keeps_its_promise_across_cuts(way: tuple[str, str], file: Pat
     kinds = ("fair_loss",), ("fair_loss", "fifo"), ("lossy",)
     for links, heard in zip(kinds, (False, False, True), strict=True):
         world = World(n=0, links=links, bound=1, cuts=cut(way, ANY), clients=(("c1", ("a",)),))
-        found = agreed(Spec(spec, world, (HEARD, arrives)), file)
+        found = agreed(Spec(spec, world, (HEARD, arrives)), file, MODES)
         assert found == {"heard": heard, "arrives": True}, links
 
 
@@ -257,7 +251,7 @@ def test_who_comes_back_and_is_not_heard_stays_without_what_was_lost(file: Path)
         (replace(calm, cuts=cut(BACK, 1)), False),
         (replace(failing, cuts=cut(BACK, 1)), True),
     ):
-        assert agreed(Spec(spec, world, (arrives,)), file) == {"arrives": violated}, world
+        assert agreed(Spec(spec, world, (arrives,)), file, MODES) == {"arrives": violated}, world
 
 
 def waiting_for_one() -> tuple[Protocol, Question]:
@@ -279,7 +273,7 @@ def test_a_liar_that_is_silent_and_a_cut_are_one_too_many(file: Path) -> None:
         ({"byzantine": 1, "cuts": cut(THERE, 2)}, False),
     ):
         world = replace(calm, **more)
-        assert agreed(Spec(spec, world, (decides,)), file) == {"decides": violated}, more
+        assert agreed(Spec(spec, world, (decides,)), file, MODES) == {"decides": violated}, more
 
 
 def test_no_lie_crosses_a_cut() -> None:

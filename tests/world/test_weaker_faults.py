@@ -49,9 +49,10 @@ def crashing(position: int, seed: int, *more: str, observed: bool = False) -> Sp
     features = closed({*SETS[position % len(SETS)], "crash", *more})
     if not together(features | {"recover"}):
         return None
-    spec = spec_of(features - {"recovers"}, seed)
+    features -= {"recovers", "power", "wipe", "failing_sync"}  # which need that they come back
+    spec = spec_of(features, seed)
     if observed and not spec.protocol.roles:
-        spec = observing(bare(features - {"recovers"}, seed), seed)
+        spec = observing(bare(features, seed), seed)
     handlers = tuple(h for h in spec.protocol.handlers if h.event != RECOVER)
     protocol = replace(spec.protocol, handlers=handlers)
     return replace(spec, protocol=protocol, world=replace(spec.world, recover=False, recovering=()))

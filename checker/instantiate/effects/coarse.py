@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from checker.instantiate.faults.disks import FAIL, SYNC
+from checker.instantiate.protocol.handler_budgets import BUDGET
 from checker.instantiate.world import World, mark
 from checker.model import build, ir
 from checker.model.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
@@ -49,8 +51,14 @@ def effect_mark(
     told: tuple[MarkKind, str, tuple[str, ...]]
     if effect.kind is EffectKind.SEND:
         told = (MarkKind.SEND, "send", ("from", "to", "message"))
+    elif effect.kind is EffectKind.STORE and op.startswith(BUDGET):
+        return ()
     elif effect.kind is EffectKind.STORE:
-        told = (MarkKind.STORE, world.variables[op].title, ("self", "value"))
+        told, values = (MarkKind.STORE, world.variables[op].title, ("self", "value")), values[:2]
+    elif effect.name.startswith((SYNC, FAIL)):
+        titles = ", ".join(world.variables[name].title for name in op.split(", "))
+        does = MarkKind.SYNC if effect.name.startswith(SYNC) else MarkKind.FAIL_SYNC
+        told, values = (does, titles, ("self",)), values[:1]
     elif effect.name in ("perform", "perform idempotent"):
         told = (MarkKind.PERFORM, effect.name, ("self", "act"))
     elif kind == "indicate":

@@ -2,9 +2,10 @@
 
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
 until the queue is empty.  A crash empties it.  Handlers that assign shared state, send requests to
-an oracle or send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to
-it happens in one step, and so do assignments with no effect between them.  Ghost code happens in
-the step of the effect before it, of a multicast in that of its first copy.  What stands before the
+an oracle or send over bounded or connected links stay one step.  What follows an ``atomic`` mark
+and is glued to it happens in one step, and so do assignments with no effect between them.  Ghost
+code happens in the step of the effect before it, of a multicast in that of its first copy.  What
+stands before the
 first effect happens in the step of the handler: no crash separates it from the fact that the
 handler has begun, which a ghost or a budget tells.  What properties observe of all that is in
 :mod:`.between_handlers`.

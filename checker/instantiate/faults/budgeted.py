@@ -296,6 +296,53 @@ def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
     return (ir.If(condition, tuple(statements)),)
 
 
+Passed = tuple[MarkInfo, Event]
+"""A mark that a step passes, with the values that it has there."""
+
+
+def forbid(system: TransitionSystem, action: str, passed: tuple[Passed, ...]) -> TransitionSystem:
+    """Returns ``system`` without the steps of ``action`` that pass the marks ``passed``, one or two
+    in this order; for invariants, since fairness may demand these steps."""
+    *first, last = passed
+    flag = ir.Local(BOOL, build.fresh("_passed"))
+
+    def without(block: Block) -> Block:
+        result: list[ir.Stmt] = []
+        for stmt in block:
+            match stmt:
+                case ir.Mark(number, args):
+                    result.append(stmt)
+                    info = system.marks[number]
+                    if first and (here := _passes(info, args, *first)) != FALSE:
+                        note = ir.Assign(ir.Target(BOOL, flag.name, False), TRUE)
+                        result.append(ir.If(here, (note,)))
+                    if (here := _passes(info, args, last)) != FALSE:
+                        both = conj(flag, here) if first else here
+                        result.append(ir.Assume(negation(both)))
+                case ir.If(_, then, otherwise):
+                    branches = without(then), without(otherwise)
+                    result.append(replace(stmt, then=branches[0], otherwise=branches[1]))
+                case ir.For(body=body) | ir.While(body=body):
+                    result.append(replace(stmt, body=without(body)))
+                case _:
+                    result.append(stmt)
+        return tuple(result)
+
+    before = (ir.Declare(flag.name, BOOL, FALSE),) if first else ()
+    actions = (
+        replace(a, body=(*before, *without(a.body))) if a.name == action else a
+        for a in system.actions
+    )
+    return replace(system, actions=tuple(actions))
+
+
+def _passes(info: MarkInfo, args: tuple[Expr, ...], passed: Passed) -> Expr:
+    mark, event = passed
+    if (info.kind, info.text) != (mark.kind, mark.text):
+        return FALSE
+    return same(args, event.args)
+
+
 # ---- costs of marks ---------------------------------------------------------------------------
 
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from checker.instantiate.faults import joint_stops, stable_storage
-from checker.instantiate.faults.crashes import crash_statements, room
+from checker.instantiate.faults.crashes import crash_statements, room, stops
 from checker.instantiate.oracles.oracles import SPEAKS
 from checker.instantiate.protocol import coverage_marks
 from checker.instantiate.world import ATOMIC, REQUEST, Draft, World, is_effect
@@ -81,7 +81,11 @@ def partial_sends_matter(world: World) -> bool:
 def first_effect_matters(world: World) -> bool:
     """Tells whether a crash at a handler's first effect differs from one before the handler: also
     where it counts that the handler has begun."""
-    return partial_sends_matter(world) or world.recovers or bool(world.check.budgets)
+    return (
+        partial_sends_matter(world)
+        or world.recovers
+        or any(not budget.alternative for budget in world.check.budgets)
+    )
 
 
 def _points(world: World, body: Block) -> list[ir.Emit]:
@@ -181,7 +185,7 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
     twin = replace(
         action,
         name=f"{action.name}{CRASHING}",
-        guard=build.conj(room(world, draft.process), action.guard),
+        guard=build.conj(room(world, draft.process, stops(world)), action.guard),
         body=(*before, *_crashing(world, draft.process, body, first_effect_matters(world))),
         promised=FALSE,
     )
@@ -191,16 +195,16 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
 def without_resets(action: Action) -> tuple[Block, Block]:
     """Returns the statements by which a process that recovers gets its initial values, of which a
     stop inside ``upon recover`` undoes none, and all others; of other actions there are none."""
-    first = 0
-    while action.kind is ActionKind.RECOVER and not list(emits(action.body[first : first + 1])):
-        first += 1
+    if action.kind is not ActionKind.RECOVER:
+        return (), action.body
+    first = next(i for i, stmt in enumerate(action.body) if emits((stmt,)))
     return action.body[:first], action.body[first:]
 
 
 def _start(world: World, process: ir.Expr, body: Block) -> Block:
     """Returns the initial actions of ``process``, or a prefix of them up to its crash."""
     dies = ir.Local(BOOL, fresh("_dies"))
-    where = build.disj(build.negation(dies), room(world, process))
+    where = build.disj(build.negation(dies), room(world, process, stops(world)))
     crashing = _crashing(world, process, body, True)
     return (
         ir.Choose(dies.name, ir.Universe(BOOL), where),
@@ -231,7 +235,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         *cut.silence_oracles(replace_emits(body, cut.at)),
         ir.Assume(cut.done),
         *cut.left.after(),
-        *crash_statements(world, process),
+        *crash_statements(world, process, stops(world)),
     )
 
 

@@ -10,7 +10,10 @@ What a crash inside a handler leaves of its assignments is in :mod:`.stable_stor
 
 from __future__ import annotations
 
-from checker.instantiate.faults import joint_stops, role_bounds, stable_storage
+from functools import partial
+
+from checker.instantiate.faults import joint_stops, power, role_bounds, stable_storage
+from checker.instantiate.network import connections
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.protocol import coverage_marks, returns
 from checker.instantiate.protocol.dispatch import run_unconditional
@@ -21,7 +24,6 @@ from checker.instantiate.world import (
     ACTIVITY,
     CLIENT,
     CRASHED,
-    CRASHES,
     PENDING,
     REQUEST,
     UNDER_WAY,
@@ -32,7 +34,7 @@ from checker.instantiate.world import (
 )
 from checker.language.syntax import typed
 from checker.model import build, ir
-from checker.model.build import conj, equal, fresh
+from checker.model.build import conj, disj, equal, fresh
 from checker.model.ir import (
     TRUE,
     Action,
@@ -46,6 +48,8 @@ from checker.model.ir import (
 )
 from checker.model.types import BagT, IntT, MapT, SeqT, default
 
+Stops = list[tuple[str, int]]
+"""Kinds of stops, each with its bound."""
 OPINIONS = ("@suspected", "@trusted")
 """The variables that hold whom a process suspects and trusts."""
 
@@ -53,8 +57,9 @@ OPINIONS = ("@suspected", "@trusted")
 def declare(world: World) -> None:
     """Declares the count of crashes, and the effects of assignments that a crash can lose."""
     if world.recovers:
-        count = IntT(0, world.crash_bound)
-        world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
+        for kind, bound in stops(world):
+            count, title = role_bounds.COUNTS[kind], role_bounds.STOPS[kind]
+            world.add(count, IntT(0, bound), 0, VariableKind.WORLD, title)
         role_bounds.declare_crash_counts(world)
     stable_storage.declare(world)
 
@@ -62,29 +67,55 @@ def declare(world: World) -> None:
 # ---- crashes ----------------------------------------------------------------------------------
 
 
-def room(world: World, victim: Expr) -> Expr:
-    """Returns whether one more crash is possible, and one of ``victim``."""
-    bound = build.integer(world.crash_bound)
-    so_far = world.read(CRASHES) if world.recovers else joint_stops.number_down(world)
-    left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
-    within = role_bounds.may_crash(world, world.lead(victim))
-    return conj(left, joint_stops.may_fail(world, victim), within)
+def room(world: World, victim: Expr, kinds: Stops) -> Expr:
+    """Returns whether one more crash of one of these ``kinds`` is possible, and one of
+    ``victim``."""
+    may_fail = joint_stops.may_fail(world, victim)
+    if not world.recovers:
+        left = build.below(joint_stops.number_down(world), build.integer(world.crash_bound))
+        left = conj(left, crash_prophecy.room(world, victim))
+        within = role_bounds.may_stop(world, "crash", world.lead(victim))
+        return conj(left, may_fail, within)
+    of_kinds = [_room_of(world, kind, bound, victim) for kind, bound in kinds]
+    if len(of_kinds) == 1:
+        ((left, of_role),) = of_kinds
+        return conj(left, may_fail, of_role)
+    return conj(disj(*(conj(*parts) for parts in of_kinds)), may_fail)
+
+
+def stops(world: World) -> Stops:
+    """Returns the kinds of stops that there may be, each with its bound."""
+    check = world.check
+    power, wipe = world.bound(check.power), world.bound(check.wipe)
+    found = [("crash", world.kill_bound), ("power", power), ("wipe", wipe)]
+    return [(kind, bound) for kind, bound in found if bound > 0]
+
+
+def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, Expr]:
+    """Returns whether there may be one more stop of a kind, and whether one of ``victim``, or of
+    its lead."""
+    so_far = world.read(role_bounds.COUNTS[kind])
+    within = role_bounds.may_stop(world, kind, world.lead(victim))
+    return build.below(so_far, build.integer(bound)), within
 
 
 def crashes(world: World) -> None:
-    """Drafts the crash of a process; see :mod:`checker.instantiate.faults.crash_points`."""
+    """Drafts the stops of a process, one for each kind; those inside handlers are in
+    :mod:`checker.instantiate.faults.crash_points`."""
     if world.crash_bound == 0:
         return
-    victim = ir.Local(world.proc, fresh("victim"))
-    points = joint_stops.each(world, victim, lambda each: _points(world, each))
-    body = (*points, *crash_statements(world, victim))
-    where = conj(room(world, victim), world.alive(victim), world.honest(victim))
-    where = conj(joint_stops.is_lead(world, victim), where)
-    if world.check.crash_points == "between_handlers":
-        where = conj(where, joint_stops.of_each(world, victim, world.idle))
-    params = (Param(victim.name, ir.Universe(world.proc), where),)
-    action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
-    world.drafts.append(Draft(action, None))
+    for kind, bound in stops(world):
+        victim = ir.Local(world.proc, fresh("victim"))
+        points = joint_stops.each(world, victim, lambda each: _points(world, each))
+        body = (*points, *crash_statements(world, victim, [(kind, bound)]))
+        may = room(world, victim, [(kind, bound)])
+        where = conj(may, world.alive(victim), world.honest(victim))
+        where = conj(joint_stops.is_lead(world, victim), where)
+        if world.check.crash_points == "between_handlers":
+            where = conj(where, joint_stops.of_each(world, victim, world.idle))
+        params = (Param(victim.name, ir.Universe(world.proc), where),)
+        action = Action(kind, ActionKind.CRASH, params, TRUE, body, ir.FALSE)
+        world.drafts.append(Draft(action, None))
 
 
 def _points(world: World, victim: Expr) -> Block:
@@ -102,37 +133,81 @@ def _points(world: World, victim: Expr) -> Block:
     return (ir.If(build.negation(world.has_none_pending(victim)), marks),)
 
 
-def crash_statements(world: World, victim: Expr) -> Block:
-    """Returns the statements by which ``victim`` stops, with all that stop together with it:
-    volatile variables are reset, and messages to it are removed where it can't recover.
+def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
+    """Returns the statements by which ``victim`` stops in one of these ways, with all that stop
+    together with it: volatile variables are reset, and messages to it are removed where it can't
+    recover.
 
     What a property reads of a process keeps its value at the crash.
     """
     crashed = world.crashed()
-    down = joint_stops.with_all(world, crashed, victim)
-    gone: list[ir.Stmt] = [
-        *joint_stops.marks(world, MarkKind.CRASH, "crash", victim),
-        ir.Assign(ir.Target(crashed.type, CRASHED, True), down),
-    ]
-    if world.recovers:
-        gone.append(build.one_more(world.read(CRASHES)))
-        gone.extend(role_bounds.count_crash(world, world.lead(victim)))
-    gone.extend(joint_stops.each(world, victim, lambda each: _what_is_gone(world, each)))
+    crashed = world.crashed()
+    all_down = joint_stops.with_all(world, crashed, victim)
+    down = ir.Assign(ir.Target(crashed.type, CRASHED, True), all_down)
+    gone: list[ir.Stmt] = []
+    if not world.recovers:
+        gone = [*_marks_of(world, "crash", victim), down]
+        gone.extend(joint_stops.each(world, victim, lambda each: _left(world, each, "crash")))
+    else:
+        gone.extend(_stop_of_any_kind(world, victim, down, kinds))
+    gone.extend(joint_stops.each(world, victim, lambda each: _forget_all(world, each)))
     return (*gone, *joint_stops.forget_messages(world, victim))
 
 
-def _what_is_gone(world: World, victim: Expr) -> Block:
-    """Returns the statements that take from ``victim``, which is down, what a crash takes."""
+def _left(world: World, victim: Expr, kind: str) -> Block:
+    """Returns the statements that leave ``victim``, which is down, what a stop of this ``kind``
+    does: less may be on its disk than a crash leaves."""
+    before = (*_unmade(world, victim), *returns.forget(world, victim))
+    left = (*before, *stable_storage.restore_after_crash(world, victim))
+    if kind == "power":
+        return (*left, *power.fail(world, victim))
+    if kind == "wipe":
+        return (*left, *power.wipe(world, victim))
+    return left
+
+
+def _forget_all(world: World, victim: Expr) -> Block:
+    """Returns the statements that take from ``victim``, which is down, what every stop takes."""
     gone: list[ir.Stmt] = []
-    gone.extend(_unmade(world, victim))
-    gone.extend(returns.forget(world, victim))
-    gone.extend(stable_storage.restore_after_crash(world, victim))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
+    gone.extend(connections.broken_by_crash(world, victim))
     if not world.fine and not world.recovers:
         gone.extend(_purge(world, victim))
     return tuple(gone)
+
+
+def _marks_of(world: World, kind: str, victim: Expr) -> Block:
+    return joint_stops.marks(world, _MARKS[kind], kind, victim)
+
+
+_MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIPE}
+
+
+def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, kinds: Stops) -> Block:
+    """Returns the statements of a stop of a kind of which one is left, by which ``victim`` is
+    ``down``."""
+    ways: list[Block] = []
+    for kind, _ in kinds:
+        count = build.one_more(world.read(role_bounds.COUNTS[kind]))
+        way = [*_marks_of(world, kind, victim), down, count]
+        way.extend(role_bounds.count_stop(world, kind, world.lead(victim)))
+        left = partial(_left, world, kind=kind)
+        way.extend(joint_stops.each(world, victim, left))
+        ways.append(tuple(way))
+    if len(ways) == 1:
+        return ways[0]
+    which = ir.Local(IntT(0, len(kinds) - 1), fresh("_stop"))
+    is_it = [equal(which, ir.Const(which.type, index)) for index in range(len(kinds))]
+    rooms = [
+        conj(chosen, *_room_of(world, kind, bound, victim))
+        for chosen, (kind, bound) in zip(is_it, kinds, strict=True)
+    ]
+    branches = ways[-1]
+    for chosen, way_ in reversed(list(zip(is_it, ways[:-1], strict=False))):
+        branches = (ir.If(chosen, way_, branches),)
+    return (ir.Choose(which.name, ir.Universe(which.type), disj(*rooms)), *branches)
 
 
 def _unmade(world: World, victim: Expr) -> Block:
@@ -184,7 +259,7 @@ def _purge(world: World, victim: Expr) -> Block:
     """Removes messages to a process that is down forever: they are never delivered."""
     gone: list[ir.Stmt] = []
     for link in world.links:
-        if link.capacity is None:
+        if link.capacity is None and not link.kind.connects:
             gone.extend(_purge_messages(world, link.variable, victim))
     return tuple(gone)
 

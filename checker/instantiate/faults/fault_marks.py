@@ -22,16 +22,23 @@ from checker.model.types import AtomT, SetT, Value
 HELD_UP = "held up"
 """The text of the mark of a message that is lost because a round ends while its way is shut: the
 fault is that the way is shut."""
+DROPPED = "dropped"
+"""The text of the mark of a message that is lost because its connection breaks, which is the
+fault."""
 
 
 class FaultKind(StrEnum):
     """The kinds of faults in an execution."""
 
     CRASH = "crash"  # args: process; it is down, or foreseen to be
+    POWER = "power"  # args: process
+    WIPE = "wipe"  # args: process
+    SYNC = "sync"  # args: process; one of its syncs fails
     LOSS = "loss"  # args: sender, receiver, message, and the omitting process, if any
     PAUSE = "pause"  # args: process
     SPLIT = "split"  # args: the side of the network that is cut off
     CUT = "cut"  # args: the two ends of a link as a set, or who sends and who receives
+    RESET = "reset"  # args: the two ends of a connection as a set
     BYZANTINE = "byzantine"  # args: process; fixed initially
 
 
@@ -42,26 +49,28 @@ class Fault(Struct, frozen=True):
     args: tuple[Value, ...]
 
 
+_KINDS = {
+    MarkKind.CRASH: FaultKind.CRASH,
+    MarkKind.FORESEE: FaultKind.CRASH,
+    MarkKind.POWER: FaultKind.POWER,
+    MarkKind.WIPE: FaultKind.WIPE,
+    MarkKind.FAIL_SYNC: FaultKind.SYNC,
+    MarkKind.LOSE: FaultKind.LOSS,
+    MarkKind.PAUSE: FaultKind.PAUSE,
+    MarkKind.PARTITION: FaultKind.SPLIT,
+    MarkKind.CUT: FaultKind.CUT,
+    MarkKind.RESET: FaultKind.RESET,
+}
+
+_STOPS = (MarkKind.CRASH, MarkKind.POWER, MarkKind.WIPE, MarkKind.PAUSE)
+
+
 def fault_kind(info: MarkInfo) -> FaultKind | None:
     """Returns the fault that a mark denotes, if any: that a process stops with its lead is none of
     its own."""
-    if info.kind in (MarkKind.CRASH, MarkKind.PAUSE) and len(info.names) > 1:
-        return None
-    match info.kind:
-        case MarkKind.CRASH:
-            return FaultKind.CRASH
-        case MarkKind.LOSE:
-            return None if info.text == HELD_UP else FaultKind.LOSS
-        case MarkKind.PAUSE:
-            return FaultKind.PAUSE
-        case MarkKind.PARTITION:
-            return FaultKind.SPLIT
-        case MarkKind.CUT:
-            return FaultKind.CUT
-        case MarkKind.FORESEE:
-            return FaultKind.CRASH
-        case _:
-            return None
+    part_of_another = info.kind is MarkKind.LOSE and info.text in (HELD_UP, DROPPED)
+    follows = info.kind in _STOPS and len(info.names) > 1
+    return None if part_of_another or follows else _KINDS.get(info.kind)
 
 
 def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Expr:

@@ -218,9 +218,8 @@ def _uses(world: World, link: Link) -> list[tuple[int, int]]:
 
 def inner_ways(world: World) -> list[tuple[int, int]]:
     """Returns the pairs of different processes that stop together."""
-    leads = world.sizes.leads
-    every = range(len(leads))
-    return [(p, q) for p in every for q in every if p != q and leads[p] == leads[q]]
+    every = range(len(world.sizes.leads))
+    return [(p, q) for p in every for q in every if p != q and world.sizes.stop_together(p, q)]
 
 
 def recover_together(world: World, self: Expr, make: Callable[[Expr], Block]) -> Block:

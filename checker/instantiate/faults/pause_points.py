@@ -8,7 +8,8 @@ reads.  So handlers that use shared state or ask an oracle stay whole; where pro
 asked for, so do those that toss coins, which the adversary would see too early.
 
 Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
-assigned behind them is seen: a message that leaves late is like one that arrives late.  Before the
+assigned behind them is seen: a message that leaves late is like one that arrives late, unless
+connections break in between.  Before the
 other nothing has happened that anybody sees: the process may as well begin late, unless what lets
 it begin may be gone then (:func:`_beginning_matters`).
 """
@@ -21,7 +22,7 @@ from msgspec import Struct
 
 from checker.instantiate import fairness
 from checker.instantiate.effects import fine
-from checker.instantiate.faults import joint_stops, pauses, stable_storage
+from checker.instantiate.faults import disks, joint_stops, pauses, stable_storage
 from checker.instantiate.faults.crash_points import (
     Left,
     first_effect_matters,
@@ -192,7 +193,7 @@ def _may_stop(world: World, handler: object, body: Block) -> bool:
                 tossed = weight is not None and world.check.chance
                 if tossed or name.startswith(SPEAKS):
                     return False
-            case ir.Emit(effect=name) if name.startswith(ASKING):
+            case ir.Emit(effect=name) if name.startswith((ASKING, disks.FAIL)):
                 return False
             case _:
                 pass
@@ -218,8 +219,10 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
 
 def _beginning_matters(world: World) -> bool:
     """Tells whether a pause right at the beginning of a handler differs from one before it: where
-    a crash there would, and where the network may keep away the message that lets it begin."""
-    return first_effect_matters(world) or world.may_split or bool(world.check.cuts)
+    a crash there would, and where the network may keep away the message that lets it begin, or lose
+    it."""
+    kept_away = world.may_split or bool(world.check.cuts) or world.may_disconnect
+    return first_effect_matters(world) or kept_away
 
 
 def _start(world: World, index: int, body: Block) -> Block:
@@ -260,7 +263,7 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
 def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
     """Returns statements that set ``matters`` to whether an observer could tell the pause from one
     at another point."""
-    if partial_sends_matter(world):
+    if partial_sends_matter(world) or world.may_disconnect:
         some = negation(joint_stops.of_each(world, process, world.has_none_pending))
         return (ir.Declare(matters.name, BOOL, some),)
     return (

@@ -6,12 +6,17 @@ limits all together.  Where there are clauses about roles only, nobody else is f
 
 from __future__ import annotations
 
-from checker.instantiate.world import CRASHES, World
+from checker.instantiate.world import CRASHES, POWER_FAILURES, WIPES, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj, member, negation
 from checker.model.ir import TRUE, Block, Expr, Op, VariableKind
 from checker.model.types import BOOL, IntT, SetT
+
+STOPS = {"crash": "crashes", "power": "power failures", "wipe": "lost disks"}
+"""The kinds of stops, with their names."""
+COUNTS = {"crash": CRASHES, "power": POWER_FAILURES, "wipe": WIPES}
+"""The variables that count them, where processes recover."""
 
 
 def may_fail(world: World, kind: str, faulty: Expr, process: Expr) -> Expr:
@@ -37,27 +42,29 @@ def all_within(world: World, kind: str, faulty: Expr) -> Expr:
 
 
 def declare_crash_counts(world: World) -> None:
-    """Declares the number of crashes of each role that has a bound, where processes recover."""
-    for clause in clauses(world, "crash") if world.recovers else ():
-        count = IntT(0, _bound(world, clause))
-        world.add(_count(clause), count, 0, VariableKind.WORLD, f"crashes of {clause.role}")
+    """Declares the number of stops of each kind and role that has a bound, where processes
+    recover."""
+    for kind, title in STOPS.items():
+        for clause in clauses(world, kind) if world.recovers else ():
+            count, title_ = IntT(0, _bound(world, clause)), f"{title} of {clause.role}"
+            world.add(_count(clause), count, 0, VariableKind.WORLD, title_)
 
 
-def may_crash(world: World, victim: Expr) -> Expr:
-    """Returns whether a crash of ``victim`` is within the bounds of its role."""
+def may_stop(world: World, kind: str, victim: Expr) -> Expr:
+    """Returns whether a stop of ``victim`` of this kind is within the bounds of its role."""
     if not world.recovers:
-        return may_fail(world, "crash", world.crashed(), victim)
+        return may_fail(world, kind, world.crashed(), victim)
     limits = []
-    for clause in clauses(world, "crash"):
+    for clause in clauses(world, kind):
         room = build.below(world.read(_count(clause)), build.integer(_bound(world, clause)))
         limits.append(disj(negation(member(victim, _role(world, clause))), room))
-    return conj(is_affected(world, "crash", victim), *limits)
+    return conj(is_affected(world, kind, victim), *limits)
 
 
-def count_crash(world: World, victim: Expr) -> Block:
-    """Returns the statements that count a crash of ``victim``, where processes recover."""
+def count_stop(world: World, kind: str, victim: Expr) -> Block:
+    """Returns the statements that count a stop of ``victim``, where processes recover."""
     found: list[ir.Stmt] = []
-    for clause in clauses(world, "crash") if world.recovers else ():
+    for clause in clauses(world, kind) if world.recovers else ():
         note = build.one_more(world.read(_count(clause)))
         found.append(ir.If(member(victim, _role(world, clause)), (note,)))
     return tuple(found)
@@ -105,4 +112,4 @@ def _bound(world: World, clause: typed.RoleFault) -> int:
 
 
 def _count(clause: typed.RoleFault) -> str:
-    return f"{CRASHES} {clause.role}"
+    return f"{COUNTS[clause.kind]} {clause.role}"

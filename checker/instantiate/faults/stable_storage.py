@@ -9,19 +9,22 @@ what is left; elsewhere :mod:`checker.instantiate.faults.crash_points` keeps it 
 
 from __future__ import annotations
 
+from checker.instantiate.faults import disks
+from checker.instantiate.protocol import handler_budgets
 from checker.instantiate.protocol.stack import prefix_of
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import ATOMIC, World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.ir import Block, EffectDef, EffectKind, Expr, SourceLocation, VariableKind
-from checker.model.types import AtomT, MapT, SetT, default
+from checker.model.types import AtomT, MapT, SetT, Type, default
 
 LEFT = "@left."
 """Prefix of the auxiliary variables that hold what a crash would leave, where effects are steps."""
 
-STORE, ASSIGN = "store.", "assign."
-"""Prefixes of the effects' names; the variable's name follows."""
+STORE, STORE_ENTRY, ASSIGN = "store.", "store entry.", "assign."
+"""Prefixes of the effects' names; the variable's name follows.  Where the power may fail, an
+assignment to one entry of a map is an effect of another kind than one to all of it."""
 
 
 def declare(world: World) -> None:
@@ -31,9 +34,13 @@ def declare(world: World) -> None:
     """
     if world.crash_bound == 0 and not world.may_pause:
         return
+    disks.declare(world)
     if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
         params = (("_self", world.proc),)
         world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
+    for budget in world.check.budgets:
+        if budget.alternative:
+            _declare_stored(world, handler_budgets.variable(budget))
     for instance in world.instances:
         for decl in instance.protocol.shared:
             if decl.ghost:
@@ -44,6 +51,7 @@ def declare(world: World) -> None:
                 name = f"{prefix_of(instance, role)}{state.name}"
                 if state.stable and (world.recovers or name in world.read_by_properties):
                     _declare_stored(world, name)
+    disks.declare_effects(world)
     for variable in list(world.variables.values()):
         read = variable.name in world.read_by_properties - world.stored
         if read and variable.kind is VariableKind.LOCAL:
@@ -53,7 +61,10 @@ def declare(world: World) -> None:
 
 def _declare_stored(world: World, name: str) -> None:
     world.stored.add(name)
-    _effect(world, f"{STORE}{name}", EffectKind.STORE, world.variables[name])
+    variable = world.variables[name]
+    _effect(world, f"{STORE}{name}", EffectKind.STORE, variable)
+    if has_entries(world, name):
+        _effect(world, f"{STORE_ENTRY}{name}", EffectKind.STORE, variable)
 
 
 def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) -> None:
@@ -67,21 +78,45 @@ def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) 
         assert isinstance(whole, MapT)
         left = f"{LEFT}{variable.name}"
         what = "stored" if kind is EffectKind.STORE else "last"
-        world.add(left, whole, default(whole), VariableKind.WORLD, f"{what} {variable.name}")
+        if left not in world.variables:
+            title = f"{what} {variable.name}"
+            world.add(left, whole, default(whole), VariableKind.WORLD, title)
         path = (ir.Key(ir.Local(world.proc, "_self"), whole.key),)
         body = (ir.Assign(ir.Target(type_, left, True, path), value),)
-    params = (("_self", world.proc), (value.name, type_))
+    self = ir.Local(world.proc, "_self")
+    params: tuple[tuple[str, Type], ...] = (("_self", world.proc), (value.name, type_))
+    if effect.startswith(STORE_ENTRY):
+        assert isinstance(type_, MapT)
+        key = ir.Local(type_.key, "_key")
+        params = (*params, (key.name, key.type))
+        body = (*body, *disks.write(world, variable.name, self, value, key))
+    else:
+        body = (*body, *disks.write(world, variable.name, self, value))
     world.effects[effect] = EffectDef(effect, kind, params, body)
 
 
+def has_entries(world: World, name: str) -> bool:
+    """Tells whether it matters which entry of a variable is assigned."""
+    if not any(name in disk.names for disk in world.disks):
+        return False
+    type_ = world.variables[name].type
+    return isinstance(type_, MapT) and isinstance(type_.value, MapT)
+
+
 def emit_assignment(
-    world: World, name: str, self: Expr | None, place: SourceLocation | None = None
+    world: World,
+    name: str,
+    self: Expr | None,
+    place: SourceLocation | None = None,
+    key: Expr | None = None,
 ) -> Block:
-    """Returns the effect that follows an assignment by process ``self`` to a variable: nothing
-    where neither a crash nor a pause can tell."""
+    """Returns the effect that follows an assignment by process ``self`` to a variable, or to its
+    entry ``key``: nothing where neither a crash nor a pause can tell."""
     if name not in world.stored | world.seen:
         return ()
     assert self is not None
+    if key is not None and has_entries(world, name):
+        return (ir.Emit(f"{STORE_ENTRY}{name}", (self, mine(world, name, self), key), place),)
     prefix = STORE if name in world.stored else ASSIGN
     return (ir.Emit(f"{prefix}{name}", (self, mine(world, name, self)), place),)
 
@@ -102,9 +137,18 @@ def target(world: World, name: str, self: Expr) -> ir.Target:
     return ir.Target(variable.type.value, name, True, (ir.Key(self, variable.type.key),))
 
 
+def put(world: World, name: str, process: Expr, value: Expr) -> Block:
+    """Returns what gives a variable of ``process`` a value, as one that a crash leaves."""
+    now = target(world, name, process)
+    found = (ir.Assign(now, value),)
+    if f"{LEFT}{name}" not in world.variables:
+        return found
+    return (*found, ir.Assign(ir.Target(now.type, f"{LEFT}{name}", True, now.path), value))
+
+
 def variable_of(effect: str) -> str | None:
     """Returns the variable that an effect assigns; ``None`` for other effects."""
-    for prefix in (STORE, ASSIGN):
+    for prefix in (STORE, STORE_ENTRY, ASSIGN):
         if effect.startswith(prefix):
             return effect.removeprefix(prefix)
     return None

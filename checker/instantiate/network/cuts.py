@@ -69,13 +69,8 @@ def declare(world: World) -> None:
 def _ways(world: World, cut: typed.Cut) -> set[tuple[int, int]]:
     senders, receivers = _ends(world.sizes, cut)
     return {
-        (p, q) for p in senders for q in receivers if p != q and not _stop_together(world, p, q)
+        (p, q) for p in senders for q in receivers if p != q and not world.sizes.stop_together(p, q)
     }
-
-
-def _stop_together(world: World, one: int, other: int) -> bool:
-    leads = world.sizes.leads
-    return bool(leads) and leads[one] == leads[other]
 
 
 def _ends(sizes: Sizes, cut: typed.Cut) -> Ends:
@@ -129,7 +124,7 @@ def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -
     every = tuple(
         frozenset(link)
         for link in combinations(range(len(world.sizes.processes)), 2)
-        if not _stop_together(world, *link)
+        if not world.sizes.stop_together(*link)
     )
     links = ir.Const(BagT(pairs, len(every)), tuple(sorted(every, key=sort_key)))
     pair, end = ir.Local(pairs, fresh("link")), ir.Local(world.proc, fresh("_end"))

@@ -13,6 +13,7 @@ loses          any deliverable message may be lost
 has_capacity   at most k messages from one process to another; more is a runtime error,
                except where links lose: there one more copy of a message (if ordered: one more
                message) than k is lost (but see :mod:`.overflow`)
+connects       notices stand between messages (see :mod:`.connections`)
 authenticates  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
 delivery       which fairness constraint a reception is (:mod:`checker.instantiate.fairness`)
 =============  ====================================================================
@@ -26,10 +27,11 @@ from __future__ import annotations
 
 from checker.instantiate import fairness
 from checker.instantiate.faults import joint_stops
-from checker.instantiate.network import losses, overflow
+from checker.instantiate.network import connections, losses, overflow
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.network.overflow import Flight
 from checker.instantiate.protocol import dispatch, receptions
+from checker.instantiate.protocol.stack import bottom_up
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
 from checker.language.link_kinds import combine
@@ -86,9 +88,9 @@ def senders(world: World) -> list[Instance]:
 def declare(world: World) -> None:
     """Declares the messages in flight and the effect ``send``; nothing where nothing is sent."""
     found = senders(world)
-    if not found:
+    if not found and not connections.has_connections(world):
         return
-    if len(found) == 1:
+    if not _is_wrapped(world, found):
         assert found[0].messages is not None
         world.network = found[0].messages
     else:
@@ -96,6 +98,8 @@ def declare(world: World) -> None:
         for instance in found:
             assert instance.messages is not None
             cases.append(Case(instance.path or "top", (("message", instance.messages),)))
+        if connections.has_connections(world):
+            cases.append(connections.NOTICE)
         world.network = VariantT("network", tuple(cases))
     world.links.extend(_links(world))
     for link in world.links:
@@ -104,6 +108,11 @@ def declare(world: World) -> None:
         world.add(link.variable, type_, default(type_), VariableKind.LINK, title)
         overflow.declare(world, link)
     _send_effect(world)
+
+
+def _is_wrapped(world: World, found: list[Instance]) -> bool:
+    """Returns whether what is in flight says whose message it is, or may be a notice."""
+    return len(found) != 1 or connections.has_connections(world)
 
 
 def _links(world: World) -> list[Link]:
@@ -148,7 +157,7 @@ def between(world: World, link: Link, sender: Expr, receiver: Expr) -> Expr:
 def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
     """Wraps ``message`` of ``instance`` as it is in flight."""
     found = senders(world)
-    if len(found) == 1:
+    if not _is_wrapped(world, found):
         return message
     assert world.network is not None
     index = next(i for i, s in enumerate(found) if s.path == instance.path)
@@ -178,13 +187,13 @@ def _send_effect(world: World) -> None:
     body: Block = ()
     for link in world.links:
         way = _onto(world, link, sender, to, message)
-        way = _when(between(world, link, sender, to), way)
+        way = build.only_if(between(world, link, sender, to), way)
         if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
             # A message to a process that is down forever need not be in the state.
-            way = _when(world.alive(to), way)
+            way = build.only_if(world.alive(to), way)
         body += way
     body = _at_once(world, sender, to, message, body)
-    body = _when(world.honest(to), body)
+    body = build.only_if(world.honest(to), body)
     loop = ir.For("_to", ir.Members(receivers, world.proc), body)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))
@@ -208,10 +217,6 @@ def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block)
         noted = receptions.record(world, instance, to, sender, inner)
         others = (ir.If(conj(mine, one_of), noted, others),)
     return others
-
-
-def _when(condition: Expr, body: Block) -> Block:
-    return body if condition == TRUE else (ir.If(condition, body),)
 
 
 def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Block:
@@ -271,6 +276,8 @@ def deliveries(world: World) -> None:
         if overflow.remembers(link):
             name = losses.action_name("receive without room", link)
             _receive(world, link, overflow.flight(world, link, flight), name)
+        if link.kind.connects:
+            _receive_notice(world, link, flight)
         losses.add(world, link, flight)
 
 
@@ -305,9 +312,8 @@ def _flight(world: World, link: Link) -> Flight:
 
 def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
     source, to, message = flight.source, flight.to, flight.message
-    last = flight.params[-1]
-    may = conj(last.where, world.may_step(to), negation(world.is_shut(source, to)))
-    params = (*flight.params[:-1], Param(last.name, last.domain, may))
+    notice = connections.is_notice(world, message) if link.kind.connects else FALSE
+    params = _receivable(world, flight, negation(notice))
     held = ir.Local(message.type, fresh("_m"))
     taken: Block = () if link.kind.keeps else flight.removal
     if link.kind.duplicates and taken:
@@ -322,23 +328,48 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
         mark(world, MarkKind.RECEIVE, "receive", ("to", "from", "message"), to, source, held),
         *arrival(world, to, source, held),
     )
-    constraint = fairness.receive(world, link, source, to, message)
-    promised: Expr = FALSE
-    if constraint is not None:
-        promised = disj(
-            conj(world.correct(source), world.reliable(to)),
-            conj(world.together(source, to), world.alive(source)),
-        )
+    _add_reception(world, link, flight, name, params, body)
+
+
+def _receivable(world: World, flight: Flight, which: Expr) -> tuple[Param, ...]:
+    """Returns the parameters of the reception of a message of ``which`` that is so."""
+    last, shut = flight.params[-1], world.is_shut(flight.source, flight.to)
+    may = conj(last.where, which, world.may_step(flight.to), negation(shut))
+    return (*flight.params[:-1], Param(last.name, last.domain, may))
+
+
+def _add_reception(
+    world: World, link: Link, flight: Flight, name: str, params: tuple[Param, ...], body: Block
+) -> None:
+    source, to = flight.source, flight.to
+    constraint = fairness.receive(world, link, source, to, flight.message)
+    ends = world.reliable(to)
+    if not link.kind.connects:
+        within = conj(world.together(source, to), world.alive(source))
+        ends = disj(conj(world.correct(source), ends), within)
+    promised = FALSE if constraint is None else ends
     kind = ActionKind.RECEIVE
     action = Action(name, kind, params, TRUE, body, promised, fairness=constraint)
     world.drafts.append(Draft(action, to))
+
+
+def _receive_notice(world: World, link: Link, flight: Flight) -> None:
+    """Drafts that a process is told that a connection is gone."""
+    source, to = flight.source, flight.to
+    params = _receivable(world, flight, connections.is_notice(world, flight.message))
+    told = mark(world, MarkKind.DISCONNECT, "", ("self", "peer"), to, source)
+    handled = tuple(
+        s for i in bottom_up(world) for s in dispatch.disconnected(world, i, to, source)
+    )
+    body = (*flight.removal, told, *handled)
+    _add_reception(world, link, flight, losses.action_name(connections.GONE, link), params, body)
 
 
 def arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
     """Returns what ``to`` does on the arrival of ``message`` from the apparent sender
     ``source``."""
     found = senders(world)
-    if len(found) == 1:
+    if not _is_wrapped(world, found):
         return dispatch.receive(world, found[0], to, source, message)
     result: list[ir.Stmt] = []
     for index, instance in enumerate(found):

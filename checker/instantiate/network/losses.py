@@ -6,6 +6,7 @@
   there only the sender counts.  On a link that keeps messages and promises nothing (persistent) a
   loss would be the same as that the message is never received: an execution without its losses is
   an execution that differs in nothing that a step or a property reads.
+* What a broken connection loses is in :mod:`.connections`.
 * A process that omits to send or to receive a message is faulty from then on.
 
 No fairness assumption applies to any of these.
@@ -37,7 +38,7 @@ def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` are lost."""
     if link.kind.loses:
         _draft(world, action_name("lose", link), _losable(world, link, flight))
-    elif world.recovers and not need_not_arrive(link):
+    elif world.recovers and not need_not_arrive(link) and not link.kind.connects:
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
         _add_omission(world, link, flight)

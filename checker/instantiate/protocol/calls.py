@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.graphs import reached
+from checker.instantiate.faults import disks
+from checker.instantiate.protocol.alternatives import is_counted
 from checker.instantiate.protocol.stack import family
 from checker.instantiate.protocol.statements import CallKey
 from checker.instantiate.protocol.walk import nodes
@@ -161,14 +163,17 @@ def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
     """Tells whether ``handler`` stays one step under fine steps: it, or a handler that it calls,
     assigns shared state, whose intermediate values other processes would read; or sends a request
     to an oracle, which may answer immediately; or sends over bounded links, where other processes
-    could make room between two copies."""
-    bounded = any(link.capacity is not None for link in world.links)
+    could make room between two copies, or over connections, which could break there; or syncs what
+    may fail to be synced, as others count."""
+    together = any(link.capacity is not None or link.kind.connects for link in world.links)
     called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
     everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]
     return any(
         (isinstance(node, typed.Assign) and _is_shared(node.target))
-        or (isinstance(node, typed.Send) and bounded)
+        or is_counted(world, node)
+        or (isinstance(node, typed.Send) and together)
         or (isinstance(node, typed.Call) and _asks_oracle(world, instance, node))
+        or disks.may_fail(world, instance, node)
         for instance, one in everything
         for node in nodes(one.body)
     )

@@ -156,6 +156,22 @@ def run_unconditional(
     return tuple(found)
 
 
+def disconnected(world: World, at: Instance, self: Expr, peer: Expr) -> Block:
+    """Tells ``at`` that the connection to ``peer`` is gone: executes any handler that matches."""
+    env = Env(world, at, self)
+    root = Root(world, self, follows=True)
+    ways = []
+    for role in at.protocol.roles:
+        for handler in role.handlers:
+            if isinstance(handler.event, typed.OnDisconnected):
+                match, names = match_pattern(handler.event.process, peer, env)
+                if match == FALSE:
+                    continue
+                condition, _ = guard_of(role, handler, env, names, match)
+                ways.append((condition, run_handler(handler, env, names, root)))
+    return choose_handler(ways)
+
+
 def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr) -> Block:
     """Receives a message of ``at``: records it, then executes any handler that matches."""
     env = Env(world, at, self)

@@ -105,7 +105,9 @@ def _with_blocks(node: Any, change: Callable[[typed.Block], typed.Block]) -> Any
     match node:
         case typed.If(_, then, otherwise, _):
             return replace(node, then=change(then), otherwise=change(otherwise))
-        case typed.Either(alternatives, _):
+        case typed.Sync(otherwise=otherwise):
+            return replace(node, otherwise=change(otherwise))
+        case typed.Either(alternatives):
             return replace(node, alternatives=tuple((g, change(b)) for g, b in alternatives))
         case (
             typed.Handler(body=body)

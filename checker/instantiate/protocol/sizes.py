@@ -36,6 +36,10 @@ class Sizes(Struct, frozen=True):
     processes: tuple[str, ...]
     leads: tuple[int, ...] = ()
 
+    def stop_together(self, one: int, other: int) -> bool:
+        """Tells whether two different processes stop together."""
+        return bool(self.leads) and self.leads[one] == self.leads[other]
+
     def role(self, name: str | None) -> RoleSize:
         """Returns the role called ``name``; ``None`` or an unknown name: all processes."""
         for role in self.roles:
@@ -367,7 +371,7 @@ def _leads(
 ) -> tuple[int, ...]:
     """Returns for each process the one with which it stops; nothing where all stop on their own.
 
-    Raises :class:`SpecError` (C038) where two roles that stop together are not of one size.
+    Raises :class:`SpecError` (C039) where two roles that stop together are not of one size.
     """
     found, of = list(range(processes)), {role.name: role for role in roles}
     for role in protocol.roles:
@@ -377,7 +381,7 @@ def _leads(
         if mine.size != leads.size:
             sizes = f"`{role.name}` has {mine.size}, `{role.lead}` has {leads.size}"
             message = f"the i-th member of a role dies with the i-th of another, but {sizes}"
-            raise refuse("C038", message, role.span, "give both roles the same size")
+            raise refuse("C039", message, role.span, "give both roles the same size")
         for index in range(mine.size):
             found[mine.first + index] = leads.first + index
     return tuple(found) if found != list(range(processes)) else ()
@@ -424,6 +428,9 @@ def _sane(
         _sane_in_role(check, clause, values, roles)
     for word, expr in (
         ("crash", check.crash),
+        ("power", check.power),
+        ("wipe", check.wipe),
+        ("sync", check.sync),
         ("partition", check.partitions),
         ("pause", check.pauses),
     ):
@@ -444,7 +451,8 @@ def _sane_in_role(
         return
     bound = evaluate_size(clause.bound, values)
     size = next(role.size for role in roles if role.name == clause.role)
-    counts_crashes = clause.kind == "pause" or (check.recover and clause.kind == "crash")
+    stops = clause.kind in ("crash", "power", "wipe")
+    counts_crashes = clause.kind == "pause" or (check.recover and stops)
     if bound < 0 or (bound > size and not counts_crashes):
         message = f"{clause.kind} <= {bound} is impossible with {size} of role `{clause.role}`"
         most = "0 or more" if counts_crashes else f"between 0 and {size}"

@@ -9,9 +9,8 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from checker.diagnostics import Span
-from checker.instantiate.faults import stable_storage
-from checker.instantiate.protocol import coverage_marks, draws, ghosts, walk
+from checker.instantiate.faults import disks, stable_storage
+from checker.instantiate.protocol import alternatives, coverage_marks, draws, ghosts, walk
 from checker.instantiate.protocol.expressions import (
     Env,
     bind_domain,
@@ -45,13 +44,15 @@ class Root(Struct, frozen=True):
     """One event at the process ``self`` and all that is executed in its transition.
 
     ``running``: the handlers that have begun and not ended, outermost first.  ``follows``: whether
-    anything in this transition follows what is being lowered.
+    anything in this transition follows what is being lowered; ``together``: it is in an ``atomic``
+    block.
     """
 
     world: World
     self: Expr
     running: tuple[HandlerKey, ...] = ()
     follows: bool = False
+    together: bool = False
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
@@ -75,11 +76,8 @@ def lower_on(block: typed.Block, env: Env, root: Root) -> tuple[Block, Env]:
 def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
     world = env.world
     match stmt:
-        case typed.Assign(target, value, span):
-            place = _target(target, env)
-            stored = lower(value, env, place.type)
-            assign = ir.Assign(place, stored, world.place(span))
-            return (assign, *_note_assignment(place, env, span)), env
+        case typed.Assign():
+            return _assign(stmt, env, root), env
         case typed.Send():
             return (*coverage_marks.message_mark(env, stmt.message), _send(stmt, env)), env
         case typed.Call():
@@ -100,8 +98,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (_while(stmt, env, root),), env
         case typed.Choose():
             return draws.choose(stmt, env)
-        case typed.Either(alternatives, _):
-            return _either(alternatives, env, root, stmt.span), env
+        case typed.Either():
+            return _either(stmt, env, root), env
         case typed.Require(condition, _):
             return (ir.Assume(lower(condition, env)),), env
         case typed.LetIn(pattern, value, _):
@@ -117,6 +115,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (_perform(stmt, env),), env
         case typed.Atomic():
             return _together(stmt, env, root), env
+        case typed.Sync():
+            return _sync(stmt, env, root), env
         case typed.Ghost():
             return (_ghost(stmt, env, root),), env
         case typed.Timer():
@@ -129,6 +129,35 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             raise refuse("C202", message, span, "move it out of branches, loops and `atomic`")
         case _:
             assert_never(stmt)
+
+
+def _assign(stmt: typed.Assign, env: Env, root: Root) -> Block:
+    world, place, span = env.world, _target(stmt.target, env), stmt.span
+    value = lower(stmt.value, env, place.type)
+    held: Block = ()
+    key: Expr | None = None
+    if len(place.path) > 1 and stable_storage.has_entries(world, place.name):
+        first, step, *inner = place.path
+        assert isinstance(step, ir.Key) and step.key_type is not None
+        local = ir.Local(step.key_type, fresh("_key"))
+        held, key = (ir.Declare(local.name, local.type, step.key),), local
+        place = replace(place, path=(first, replace(step, key=local), *inner))
+    assign = ir.Assign(place, value, world.place(span))
+    note = stable_storage.emit_assignment(world, place.name, env.self, world.place(span), key)
+    if root.together or not disks.is_synced(world, place.name):
+        return (*held, assign, *note)
+    assert env.self is not None
+    return (*held, assign, *note, *disks.sync(world, (place.name,), env.self, (), span))
+
+
+def _sync(stmt: typed.Sync, env: Env, root: Root) -> Block:
+    if root.together:
+        message = "what an `atomic` block stores is complete at its end only"
+        raise refuse("C202", message, stmt.span, "write `sync` behind the block")
+    assert env.self is not None
+    names = tuple(state_name(state, env.instance) for state in stmt.states)
+    otherwise = lower_block(stmt.otherwise, env, root)
+    return disks.sync(env.world, names, env.self, otherwise, stmt.span)
 
 
 def _for(stmt: typed.For, env: Env, root: Root) -> ir.Stmt:
@@ -235,7 +264,15 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
     """Lowers the block of an atomic ``stmt``: all of its effects happen or none; a crash falls
     before them."""
     world, self = env.world, env.self
-    body = lower_block(stmt.body, env, root)
+    body = lower_block(stmt.body, env, replace(root, together=True))
+    if world.disks:
+        assert self is not None
+        found = (stable_storage.variable_of(emit.effect) for emit in emits(body))
+        written = [name for name in dict.fromkeys(found) if name in world.stored]
+        body = disks.together(world, self, body, written)
+        for name in written:
+            if disks.is_synced(world, name):
+                body = (*body, *disks.sync(world, (name,), self, (), stmt.span))
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
     if ATOMIC not in world.effects or not any(_is_cut_off(world, emit) for emit in emits(body)):
         return body
@@ -247,12 +284,6 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
 def _is_cut_off(world: World, emit: ir.Emit) -> bool:
     """Tells whether a crash or a pause could separate ``emit`` from what is before it."""
     return is_effect(world, emit) or world.effects[emit.effect].kind is ir.EffectKind.TIMER
-
-
-def _note_assignment(target: Target, env: Env, span: Span) -> Block:
-    """Returns the effect beside an assignment, where crashes make a difference: see
-    :mod:`.stable_storage`."""
-    return stable_storage.emit_assignment(env.world, target.name, env.self, env.world.place(span))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
@@ -267,19 +298,19 @@ def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
     return ir.While(some, body, ROUNDS, env.world.place(stmt.span))
 
 
-def _either(
-    alternatives: tuple[tuple[typed.Expr | None, typed.Block], ...],
-    env: Env,
-    root: Root,
-    span: Span,
-) -> Block:
-    guards = [TRUE if g is None else lower(g, env) for g, _ in alternatives]
+def _either(stmt: typed.Either, env: Env, root: Root) -> Block:
+    named = list(zip(stmt.names, stmt.alternatives, strict=True))
+    guards = [
+        conj(alternatives.is_left(env, name), TRUE if g is None else lower(g, env))
+        for name, (g, _) in named
+    ]
     bodies = [
         (
-            *coverage_marks.branch(env.world, f"alternative {number}", span),
+            *coverage_marks.branch(env.world, f"alternative {number}", stmt.span),
+            *alternatives.taking(env, name, env.world.place(stmt.span)),
             *lower_block(body, env, root),
         )
-        for number, (_, body) in enumerate(alternatives, start=1)
+        for number, (name, (_, body)) in enumerate(named, start=1)
     ]
     return pick(tuple(zip(guards, bodies, strict=True)), "_either")
 

@@ -55,6 +55,7 @@ from checker.model.ir import (
     VariableKind,
 )
 from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
+from checker.records import replace
 
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
 
@@ -67,11 +68,17 @@ TICKS = "clock"
 
 class TimerOf(Struct, frozen=True):
     """A timer of an instance with the handlers that wait for it; ``name`` is ``None`` for the
-    anonymous one."""
+    anonymous one.
+
+    ``keys``: the type of its keys, where it has any; it is one timer for each key, and ``key``
+    says which.
+    """
 
     instance: Instance
     name: str | None
     handlers: tuple[tuple[typed.Role, typed.Handler], ...]
+    keys: Type | None = None
+    key: Expr | None = None
 
     @property
     def title(self) -> str:
@@ -80,6 +87,33 @@ class TimerOf(Struct, frozen=True):
     @property
     def variable(self) -> str:
         return f"{self.instance.path}{TIMER}{self.name or ''}"
+
+    @property
+    def about(self) -> tuple[Expr, ...]:
+        """What marks and fairness constraints say beside the process: the key, if any."""
+        return () if self.key is None else (self.key,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("self",) if self.key is None else ("self", "key")
+
+    def at(self, key: Expr) -> TimerOf:
+        """Returns the timer of ``key``."""
+        return replace(self, key=key)
+
+    def each(self) -> tuple[TimerOf, ir.Local | None]:
+        """Returns the timer of a fresh key, and that; itself and ``None`` where it has no keys."""
+        if self.keys is None:
+            return self, None
+        key = ir.Local(self.keys, fresh("key"))
+        return self.at(key), key
+
+    def bound(self, handler: typed.Handler) -> dict[str, Expr]:
+        """Returns the name that ``handler`` gives to the key, with its value."""
+        assert isinstance(handler.event, typed.OnTimeout)
+        if handler.event.key is None or self.key is None:
+            return {}
+        return {handler.event.key[0]: self.key}
 
 
 def timers(world: World) -> list[TimerOf]:
@@ -91,8 +125,17 @@ def timers(world: World) -> list[TimerOf]:
                 if isinstance(handler.event, typed.OnTimeout):
                     key = (instance.path, handler.event.timer)
                     so_far = found[key].handlers if key in found else ()
-                    found[key] = TimerOf(instance, key[1], (*so_far, (role, handler)))
+                    keys = _keys(world, instance, handler)
+                    found[key] = TimerOf(instance, key[1], (*so_far, (role, handler)), keys)
     return list(found.values())
+
+
+def _keys(world: World, instance: Instance, handler: typed.Handler) -> Type | None:
+    assert isinstance(handler.event, typed.OnTimeout)
+    if handler.event.key is None:
+        return None
+    label = f"{instance.path}timer {handler.event.timer}"
+    return world.type_of(handler.event.key[1], instance, label, handler.span)
 
 
 def kind(world: World) -> str:
@@ -143,7 +186,7 @@ def _declare(world: World, timer: TimerOf) -> None:
     else:
         inner = OptionT(_durations(world, timer))
         title = f"{timer.instance.path}timer {timer.name}"
-    type_ = MapT(world.proc, inner)
+    type_ = MapT(world.proc, inner if timer.keys is None else MapT(timer.keys, inner))
     world.add(timer.variable, type_, default(type_), VariableKind.LOCAL, title)
 
 
@@ -168,11 +211,21 @@ def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]
     whole = world.read(timer.variable)
     assert isinstance(whole.type, MapT)
     mine = entry(whole, process)
-    return mine, ir.Target(mine.type, timer.variable, True, (ir.Key(process, whole.type.key),))
+    path: tuple[ir.Key, ...] = (ir.Key(process, whole.type.key),)
+    if timer.key is not None:
+        assert timer.keys is not None
+        mine, path = entry(mine, timer.key), (*path, ir.Key(timer.key, timer.keys))
+    return mine, ir.Target(mine.type, timer.variable, True, path)
 
 
 def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
-    """Returns whether the timer has expired at ``process`` (not for asynchronous timers)."""
+    """Returns whether the timer has expired at ``process`` (not for asynchronous timers); of one
+    with keys, whether that is so of any."""
+    if timer.keys is not None and timer.key is None:
+        one, key = timer.each()
+        assert key is not None
+        over = _over(world, one, process)
+        return ir.Quant(ir.Quantifier.EXISTS, key.name, ir.Universe(key.type), over, BOOL)
     mine, _ = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
         return mine
@@ -218,6 +271,12 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
     )
     if timer is None:
         return ()
+    held: Block = ()
+    if stmt.key is not None:
+        assert timer.keys is not None
+        key = ir.Local(timer.keys, fresh("_key"))
+        held = (ir.Declare(key.name, key.type, lower(stmt.key, env, key.type)),)
+        timer = timer.at(key)
     mine, target = _mine(world, timer, self)
     value: Expr
     if not isinstance(mine.type, OptionT):
@@ -229,9 +288,14 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
         value = ir.Const(mine.type, None)
     place = world.place(stmt.span)
     if world.may_pause:
-        return (ir.Emit(_effect(stmt.kind, timer), (self, build.coerce(value, mine.type)), place),)
-    shown = mark(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", ("self",), self)
-    return (shown, ir.Assign(target, value, place))
+        args = (self, build.coerce(value, mine.type), *timer.about)
+        return (*held, ir.Emit(_effect(stmt.kind, timer), args, place))
+    shown = _shown(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", timer, self)
+    return (*held, shown, ir.Assign(target, value, place))
+
+
+def _shown(world: World, kind_: MarkKind, text: str, timer: TimerOf, self: Expr) -> ir.Mark:
+    return mark(world, kind_, text, timer.names, self, *timer.about)
 
 
 def _effect(does: str, timer: TimerOf) -> str:
@@ -244,11 +308,13 @@ def declare_effects(world: World) -> None:
         if timer.name is None:
             continue
         self = ir.Local(world.proc, "_self")
-        mine, target = _mine(world, timer, self)
+        one = timer if timer.keys is None else timer.at(ir.Local(timer.keys, "_key"))
+        mine, target = _mine(world, one, self)
         value = ir.Local(mine.type, "_value")
         for does in ("start", "cancel"):
-            shown = mark(world, MarkKind.TIMER, f"{does} {timer.title}", ("self",), self)
-            params = ((self.name, world.proc), (value.name, mine.type))
+            shown = _shown(world, MarkKind.TIMER, f"{does} {timer.title}", one, self)
+            keys = () if timer.keys is None else (("_key", timer.keys),)
+            params = ((self.name, world.proc), (value.name, mine.type), *keys)
             body = (shown, ir.Assign(target, value))
             name = _effect(does, timer)
             world.effects[name] = ir.EffectDef(name, ir.EffectKind.TIMER, params, body)
@@ -281,7 +347,7 @@ def _ways(world: World, timer: TimerOf, self: Expr, *, fair: bool | None = None)
     subject to fairness."""
     env = Env(world, timer.instance, self)
     asked = [(r, h) for r, h in timer.handlers if fair in (None, h.is_fair)]
-    return disj(*(guard_of(r, h, env, {}, TRUE)[0] for r, h in asked))
+    return disj(*(guard_of(r, h, env, timer.bound(h), TRUE)[0] for r, h in asked))
 
 
 def waiting(world: World, timer: TimerOf) -> frozenset[int]:
@@ -300,31 +366,39 @@ def _domain(world: World, members: frozenset[int]) -> ir.Domain:
 def _timeout(world: World, timer: TimerOf) -> None:
     """Drafts the action by which ``timer`` expires, or by which its expiry is handled."""
     self = ir.Local(world.proc, fresh("self"))
+    timer, key = timer.each()
     env = Env(world, timer.instance, self)
     root = Root(world, self)
     ways = []
     for role, handler in timer.handlers:
-        condition, _ = guard_of(role, handler, env, {}, TRUE)
-        ways.append((condition, run_handler(handler, env, {}, root)))
+        names = timer.bound(handler)
+        condition, _ = guard_of(role, handler, env, names, TRUE)
+        ways.append((condition, run_handler(handler, env, names, root)))
     if any(not handler.is_fair for _, handler in timer.handlers):
         must = _ways(world, timer, self, fair=True)
         ways.append((conj(_ways(world, timer, self, fair=False), negation(must)), ()))
     ready, promised, before = _when(world, timer, self)
-    shown = mark(world, MarkKind.TIMEOUT, timer.title, ("self",), self)
+    shown = _shown(world, MarkKind.TIMEOUT, timer.title, timer, self)
     body = (shown, *before, *choose_handler(ways))
-    where = conj(world.may_step(self), ready)
-    params = (Param(self.name, _domain(world, waiting(world, timer)), where),)
+    may = world.may_step(self)
+    where = conj(may, ready) if key is None else may
+    params: tuple[Param, ...] = (Param(self.name, _domain(world, waiting(world, timer)), where),)
+    if key is not None:
+        params = (*params, Param(key.name, ir.Universe(key.type), ready))
     called = f"the timer `{timer.title}`" if timer.title else "the timer"
+    if key is not None:
+        called = f"the timer `{timer.title}[{{1}}]`"
     fairness = Fairness(
         f"timeout {timer.title}".rstrip(),
-        (self,),
+        (self, *timer.about),
         text=f"{called} of {{0}}, while it runs and {{0}} is correct, eventually expires",
     )
     name = f"timeout {timer.title}".rstrip()
     place = world.place(timer.handlers[0][1].span)
     promised = conj(promised, world.correct(self))
     (_, handler), *others = timer.handlers
-    said = () if others else spelled_conditions((handler.when,), env)
+    inner = env.bind_all(timer.bound(handler))
+    said = () if others else spelled_conditions((handler.when,), inner)
     action = Action(name, ActionKind.TIMEOUT, params, TRUE, body, promised, place, fairness, said)
     world.drafts.append(Draft(action, self))
 
@@ -357,7 +431,11 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
 
 
 def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
-    """Returns the timer of ``process`` after one unit of time."""
+    """Returns the timer of ``process`` after one unit of time, of one with keys each of them."""
+    if timer.keys is not None and timer.key is None:
+        one, key = timer.each()
+        assert key is not None
+        return (ir.For(key.name, ir.Universe(key.type), _one_less(world, one, process)),)
     mine, target = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
         return (ir.Assign(target, _ways(world, timer, process)),)
@@ -378,7 +456,7 @@ def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None
     clocks = kind(world) == "clocks"
     if typed.CLOCKS in world.variables:
         guard = conj(guard, _before_the_end(world, process, everywhere=True))
-        each = (*each, _shown(world, process))
+        each = (*each, _ticked(world, process))
     body = (
         mark(world, MarkKind.TICKS if clocks else MarkKind.ROUND, "", ()),
         *gone,
@@ -418,7 +496,7 @@ def _before_the_end(world: World, process: ir.Local, *, everywhere: bool = False
     return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), less, BOOL)
 
 
-def _shown(world: World, process: Expr) -> ir.Stmt:
+def _ticked(world: World, process: Expr) -> ir.Stmt:
     """Returns the statement by which the clock of ``process`` shows one tick more."""
     shown = entry(world.read(typed.CLOCKS), process)
     assert isinstance(shown.type, IntT)
@@ -470,7 +548,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
         goes_on = _ahead(self, other, clocks, domain, none_slowest)
     else:
         where = conj(where, _before_the_end(world, self))
-        goes_on = (_shown(world, self),)
+        goes_on = (_ticked(world, self),)
     body = (
         mark(world, MarkKind.TICK, "", ("process",), self),
         *pausing,

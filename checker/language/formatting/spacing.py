@@ -9,7 +9,7 @@ _CALLS = frozenset(
     " operator_decl parameters procedure record_display returned role role_change".split()
 )
 """The rules in which a parenthesis follows a name without a blank."""
-_INDEXED = frozenset(("index_of", "uses", "on_indication"))
+_INDEXED = frozenset(("index_of", "uses", "on_indication", "start_timer", "cancel_timer"))
 _TYPES = frozenset(("collection_type", "map_type", "object"))
 """The rules with angle brackets."""
 _SPACED_COLON = frozenset(
@@ -51,7 +51,7 @@ def _before(left: Lexeme, right: Lexeme) -> bool:
         case "(":
             return right.rule in _CALLS and (left.kind in _NAMES or left.text == "]")
         case "[":
-            return right.rule in _INDEXED and right.is_first is False
+            return right.rule == "timer_key" or (right.rule in _INDEXED and not right.is_first)
         case ":":
             return right.rule not in _SPACED_COLON
         case "<" | ">":

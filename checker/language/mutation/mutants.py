@@ -20,9 +20,15 @@ from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items
 from checker.records import fields, is_record
 
+_STABLE = re.compile(r"stable(\s+synced)?")
+"""The words of a declaration of what is stable."""
+
 EFFECTS = (ast.Send, ast.Call, ast.Perform)
 MOVABLE = (*EFFECTS, ast.Assign)
-OTHERS = (ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic, ast.Await)
+OTHERS = (
+    *(ast.Assign, ast.If, ast.Loop, ast.Either, ast.Require, ast.Timer, ast.Atomic),
+    *(ast.Sync, ast.Await),
+)
 """The statements besides these that bind no name."""
 
 WEAKER = {">": ">=", "<": "<="}
@@ -104,7 +110,9 @@ def _changes(source: Source, protocol: ast_items.Protocol) -> Iterator[Change]:
         match item:
             case ast_items.State(stable=True, span=span):
                 start, _ = source.bounds(span)
-                edit = Edit(start, start + len("stable"), "")
+                words = _STABLE.match(source.at(span))
+                assert words is not None
+                edit = Edit(start, start + words.end(), "")
                 yield "volatile", span.line, f"not stable: {source.quoted(span)}", [edit]
             case ast_items.Handler():
                 label = f"no handler `{item.label}`"
@@ -267,7 +275,7 @@ def _blocks(body: ast.Block) -> Iterator[ast.Block]:
         match node:
             case ast.If(then=then, otherwise=otherwise):
                 yield from (then, otherwise)
-            case ast.Loop(body=body) | ast.Atomic(body=body):
+            case ast.Loop(body=body) | ast.Atomic(body=body) | ast.Sync(otherwise=body):
                 yield body
             case ast.Either(alternatives):
                 yield from (block for _, block in alternatives)

@@ -177,9 +177,18 @@ class Builder:
         return str(name), self._build(value)
 
     def _make_timer(self, tree: Any) -> ast.Timer:
-        name, *duration = map(self._build, tree.children)
+        name, key, *duration = map(self._build, tree.children)
         kind = tree.data.removesuffix("_timer")
-        return ast.Timer(kind, name, duration[0] if duration else None, self._span(tree))
+        return ast.Timer(kind, name, key, duration[0] if duration else None, self._span(tree))
+
+    def _make_either(self, tree: Any) -> ast.Either:
+        built = [tuple(map(self._build, each.children)) for each in tree.children]
+        alternatives = tuple((when, body) for _, when, body in built)
+        return ast.Either(alternatives, self._span(tree), tuple(name for name, *_ in built))
+
+    def _make_sync(self, tree: Any) -> ast.Sync:
+        *names, otherwise = map(self._build, tree.children)
+        return ast.Sync(names[0] if names else (), otherwise or (), self._span(tree))
 
     # ---- by hand: declarations and checks -----------------------------------------------------
 
@@ -196,10 +205,11 @@ class Builder:
         )
 
     def _make_state(self, tree: Any) -> ast_items.State:
-        name, type_, initial = map(self._build, tree.children)
+        *synced, name, type_, initial = map(self._build, tree.children)
         words = tree.data.split("_")
         shared, stable, ghost = (word in words for word in ("shared", "stable", "ghost"))
-        return ast_items.State(name, type_, initial, shared, stable, self._span(tree), ghost)
+        span = self._span(tree)
+        return ast_items.State(name, type_, initial, shared, stable, span, ghost, any(synced))
 
     def _make_handler(self, tree: Any) -> ast_items.Handler:
         may, event, at, when, named, body = tree.children
@@ -252,9 +262,12 @@ class Builder:
         return ast_clauses.View(terms, texts, self._span(tree))
 
     def _make_expect(self, tree: Any) -> ast_items.Expect:
-        what, value = tree.children
+        what, value, words = tree.children
         word = self._integer(value) if value.type == "INT" else " ".join(value.split())
-        return ast_items.Expect(self._build(what), word, self._span(value), self._span(tree))
+        without = None if words is None else ast.Name(words[1:-1], self._span(words))
+        return ast_items.Expect(
+            self._build(what), word, self._span(value), without, self._span(tree)
+        )
 
     # ---- by hand: questions about chance ------------------------------------------------------
 
@@ -341,11 +354,14 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(_DISPLAYS, Builder._make_display),
     "entry": Builder._make_entry,
     **dict.fromkeys(("start_timer", "cancel_timer"), Builder._make_timer),
+    **dict.fromkeys(("sync", "sync_all"), Builder._make_sync),
     **dict.fromkeys(("property", "invariant"), Builder._make_property),
     **dict.fromkeys(("state", "shared", "stable", "ghost", "ghost_shared"), Builder._make_state),
     "handler": Builder._make_handler,
     "without_handler": Builder._make_without_handler,
     "handler_name": Builder._make_last,
+    "either": Builder._make_either,
+    "alternative_name": Builder._make_last,
     "clocks_end": Builder._make_last,
     "noise": Builder._make_noise,
     "state_bound": Builder._make_state_bound,

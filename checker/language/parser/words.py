@@ -77,6 +77,8 @@ _STATEMENTS = frozenset(
         "YIELD",
         "_AWAIT",
         "_AWAIT_ALONE",
+        "_SYNC",
+        "_SYNC_ALL",
         "ATOMIC",
         "_START",
         "_RETURN",
@@ -160,6 +162,7 @@ _WORDS = {
     "NOISE": "`noise`",
     "DRIFT": "`drift`",
     "IDEMPOTENT": "`idempotent`",
+    "SYNCED": "`synced`",
     "ALL_OF": "`all` and a role",
     "GENERIC": "`set`",
     "SEQUENCE": "`seq`",
@@ -200,11 +203,11 @@ _WORDS = {
 }
 _KEYWORDS = (
     "allow always atomic await bound cancel check choose clients condition const define detector "
-    "dies either else enum eventually exists expect faults forall from ghost given idempotent "
-    "implements import indication init interface invariant links may message object operation "
-    "perform procedure property protocol prove receive record recover request require requires "
-    "return returns role scenario send shared skip "
-    "stable start state timeout timing type union upon uses var view when while yield"
+    "dies disconnected either else enum eventually exists expect faults forall from ghost given "
+    "idempotent implements import indication init interface invariant links may message object "
+    "operation perform procedure property protocol prove receive record recover request require "
+    "requires return returns role scenario send shared skip "
+    "stable start state sync synced timeout timing type union upon uses var view when while yield"
 ).split()
 _EVENT_WORDS = ("on", "when", "def", "fun", "function")
 MISSPELT = "where it says"

@@ -300,8 +300,11 @@ class Choose(Struct, frozen=True):
 
 
 class Either(Struct, frozen=True):
+    """``names``: of each of the ``alternatives``, where it has one."""
+
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
+    names: tuple[Name | None, ...]
 
 
 class Require(Struct, frozen=True):
@@ -335,16 +338,25 @@ class Perform(Struct, frozen=True):
 
 
 class Timer(Struct, frozen=True):
-    """``kind``: ``start`` or ``cancel``."""
+    """``kind``: ``start`` or ``cancel``; ``key``: which one, of a timer with keys."""
 
     kind: str
     name: Name
+    key: Expr | None
     duration: Expr | None
     span: Span
 
 
 class Atomic(Struct, frozen=True):
     body: Block
+    span: Span
+
+
+class Sync(Struct, frozen=True):
+    """``sync v, w else { … }``; ``names``: empty where it is about all stable state."""
+
+    names: tuple[Name, ...]
+    otherwise: Block
     span: Span
 
 
@@ -385,6 +397,7 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Yield
     | Await
     | Return
@@ -399,7 +412,9 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return then, otherwise
         case Loop(body=body) | Atomic(body=body):
             return (body,)
-        case Either(alternatives, _):
+        case Sync(otherwise=otherwise):
+            return (otherwise,)
+        case Either(alternatives):
             return tuple(body for _, body in alternatives)
         case _:
             return ()

@@ -119,6 +119,7 @@ class State(Struct, frozen=True):
     stable: bool
     span: Span
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):
@@ -154,15 +155,37 @@ class OnInit(Struct, frozen=True):
     """The same when typed, as is :class:`OnRecover`."""
 
 
+class TimerKey(Struct, frozen=True):
+    """``[name : type]``, behind the name of a timer; ``type`` ``None``: a process."""
+
+    name: ast.Name
+    type: ast.Type | None
+    span: Span
+
+
 class OnTimeout(Struct, frozen=True):
     timer: ast.Name | None
+    key: TimerKey | None
 
 
 class OnRecover(Struct, frozen=True):
     pass
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
+class OnDisconnected(Struct, frozen=True):
+    process: ast.Expr
+
+
+Event = (
+    OnRequest
+    | OnReceive
+    | OnIndication
+    | OnCondition
+    | OnInit
+    | OnTimeout
+    | OnRecover
+    | OnDisconnected
+)
 
 
 class Handler(Struct, frozen=True):
@@ -358,9 +381,12 @@ class Prove(Struct, frozen=True):
 
 
 class Expect(Struct, frozen=True):
+    """``without``: words that no step of the counterexample may fit."""
+
     what: ast.Name
     value: str | int
     value_span: Span
+    without: ast.Name | None
     span: Span
 
 

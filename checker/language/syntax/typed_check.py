@@ -34,11 +34,15 @@ class Client(Struct, frozen=True):
 
 
 class Expectation(Struct, frozen=True):
-    """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number."""
+    """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number.
+
+    ``without``: words that no step of the counterexample fits, which is expected, too.
+    """
 
     what: str
     value: str | int
     span: Span
+    without: Happening | None = None
 
 
 class Unasked(Struct, frozen=True):
@@ -91,12 +95,13 @@ class RoleFault(Struct, frozen=True):
 
 class HandlerBudget(Struct, frozen=True):
     """``at most bound handler``: how often handlers of this name run, of all processes together, or
-    of each."""
+    of each; ``alternative``: how often alternatives of this name are taken."""
 
     handler: str
     bound: Expr
     per_process: bool
     span: Span
+    alternative: bool = False
 
 
 class Timing(Struct, frozen=True):
@@ -224,7 +229,10 @@ class Check(Struct, frozen=True):
     ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
     ``partitions``: how often (``None``: any number of times); ``pausing``: whether processes may
     pause, and ``pauses``: how often (``None``: any number of times), ``pause_span``: where that is
-    said; ``cuts``: the links that may be cut; ``links``: the kinds as written, the perfect one
+    said; ``kill``, ``power`` and ``wipe``: the parts of ``crash`` in which nothing else happens,
+    the power fails, or the disk is lost; ``sync``: how often a ``sync`` fails; ``cuts``: the links
+    that may be cut; ``resets``: how often connections break that no crash breaks (``None``: never);
+    ``links``: the kinds as written, the perfect one
     where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to check, each resolved
     (the protocol's own, its interface's, or by name from a shipped interface, or generated, as
     ``exactly_once over effects``); ``crash_points``: ``inside``, ``everywhere`` (also those that no
@@ -262,7 +270,12 @@ class Check(Struct, frozen=True):
     pauses: Expr | None = None
     pausing: bool = False
     pause_span: Span | None = None
+    kill: Expr | None = None
+    power: Expr | None = None
+    wipe: Expr | None = None
+    sync: Expr | None = None
     cuts: tuple[Cut, ...] = ()
+    resets: Expr | None = None
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None
@@ -282,6 +295,11 @@ class Check(Struct, frozen=True):
     budgets: tuple[HandlerBudget, ...] = ()
     view: View | None = None
     chance: tuple[ChanceQuestion, ...] = ()
+
+    @property
+    def link_kinds(self) -> tuple[LinkKind, ...]:
+        """Returns all kinds of links that it names."""
+        return (*self.links, *(kind for rule in self.link_rules for kind in rule.kinds))
 
     @property
     def observed(self) -> tuple[PropertyDef, ...]:

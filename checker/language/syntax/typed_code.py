@@ -8,7 +8,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.origin import Origin
 from checker.language.syntax.ast import Yield
 from checker.language.syntax.ast_items import OnInit, OnRecover
-from checker.language.syntax.typed_expr import Expr
+from checker.language.syntax.typed_expr import Expr, StateRef
 from checker.language.syntax.typed_types import Pattern, Type
 
 # ---- statements -------------------------------------------------------------------------------
@@ -94,10 +94,11 @@ class Choose(Struct, frozen=True):
 
 
 class Either(Struct, frozen=True):
-    """Alternatives: a guard (or ``None``) and a body each."""
+    """Alternatives: a guard (or ``None``) and a body each; ``names``: of each, empty for none."""
 
     alternatives: tuple[tuple[Expr | None, Block], ...]
     span: Span
+    names: tuple[str, ...]
 
 
 class Require(Struct, frozen=True):
@@ -138,13 +139,16 @@ class Perform(Struct, frozen=True):
 
 
 class Timer(Struct, frozen=True):
-    """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
+    """``start name[key] after duration`` or ``cancel name[key]``; ``kind`` is ``start`` or
+    ``cancel``.
 
-    ``duration`` ``None``: one unit.  Starting a running timer restarts it.
+    ``key`` ``None``: the timer has none.  ``duration`` ``None``: one unit.  Starting a running
+    timer restarts it.
     """
 
     kind: str
     name: str
+    key: Expr | None
     duration: Expr | None
     span: Span
 
@@ -153,6 +157,15 @@ class Atomic(Struct, frozen=True):
     """``atomic { … }``: all of its effects happen or none, also when the process crashes."""
 
     body: Block
+    span: Span
+
+
+class Sync(Struct, frozen=True):
+    """``sync v else { … }``: what is on disk of the process's stable variables ``states`` is from
+    now on what they are; ``otherwise`` runs where that fails."""
+
+    states: tuple[StateRef, ...]
+    otherwise: Block
     span: Span
 
 
@@ -188,6 +201,7 @@ Stmt = (
     | Perform
     | Timer
     | Atomic
+    | Sync
     | Ghost
     | Yield
     | Await
@@ -263,12 +277,31 @@ class OnCondition(Struct, frozen=True):
 
 class OnTimeout(Struct, frozen=True):
     """``timer`` ``None``: the anonymous timer, which every process has and which always runs: it
-    expires at the end of each round, of each unit of time, or (asynchronous) at any time."""
+    expires at the end of each round, of each unit of time, or (asynchronous) at any time.
+
+    ``key``: the name that the handler gives to the key, and its type, where the timer has keys.
+    """
 
     timer: str | None
+    key: tuple[str, Type] | None
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
+class OnDisconnected(Struct, frozen=True):
+    """The process is told that a connection is gone; ``process``: that to whom it was."""
+
+    process: Pattern
+
+
+Event = (
+    OnRequest
+    | OnReceive
+    | OnIndication
+    | OnCondition
+    | OnInit
+    | OnTimeout
+    | OnRecover
+    | OnDisconnected
+)
 
 
 class Handler(Struct, frozen=True):
@@ -290,7 +323,8 @@ class Handler(Struct, frozen=True):
 
 class StateDecl(Struct, frozen=True):
     """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
-    ``stable``: it survives a crash; ``ghost``: nothing that happens depends on it."""
+    ``stable``: it survives a crash; ``synced``: each assignment is synced at once; ``ghost``:
+    nothing that happens depends on it."""
 
     name: str
     type: Type
@@ -298,6 +332,7 @@ class StateDecl(Struct, frozen=True):
     span: Span
     stable: bool = False
     ghost: bool = False
+    synced: bool = False
 
 
 class InitChoice(Struct, frozen=True):

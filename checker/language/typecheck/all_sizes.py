@@ -84,8 +84,9 @@ def require_general(
             home.report.add(
                 "C021", message, item.span, hint="write a separate check that sets the sizes"
             )
-        elif isinstance(item, ast_items.Expect) and item.what.text in counts:
-            message = f"`{item.what.text}` belongs to one size, and this check covers all sizes"
+        elif isinstance(item, ast_items.Expect) and (item.what.text in counts or item.without):
+            what = "without" if item.without else item.what.text
+            message = f"`{what}` belongs to one size, and this check covers all sizes"
             home.report.add(
                 "C021", message, item.span, hint="write a separate check that sets the sizes"
             )

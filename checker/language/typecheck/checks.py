@@ -23,8 +23,16 @@ from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 from checker.language.typecheck.unrecovered import without_effect
+from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
-from checker.language.typecheck.world import detector_of, faults_of, links_of, rules_of, timing_of
+from checker.language.typecheck.world import (
+    detector_of,
+    faults_of,
+    links_of,
+    require_connections,
+    rules_of,
+    timing_of,
+)
 from checker.records import replace
 
 VERDICTS = ("holds", "holds within", "violated", "vacuous", "unknown")
@@ -72,7 +80,12 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         pauses=faults.pause,
         pausing=faults.pause_span is not None,
         pause_span=faults.pause_span,
+        kill=faults.kill,
+        power=faults.power,
+        wipe=faults.wipe,
+        sync=faults.sync,
         cuts=faults.cuts,
+        resets=faults.reset,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,
@@ -87,8 +100,10 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         view=view_of(_of(decl, ast_clauses.View), library.home(protocol.name)),
         chance=_chance(decl, protocol, own, library),
     )
+    require_connections(made, faults.reset_span, report)
     hidden = hiding(prove)
-    warnings = (*of_clients(made, report), *of_view(made), *without_effect(made, own), *hidden)
+    stored = (*without_effect(made, own), *never_synced(made))
+    warnings = (*of_clients(made, report), *of_view(made), *stored, *hidden)
     return replace(made, warnings=made.warnings + warnings)
 
 
@@ -196,8 +211,24 @@ def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[type
         elif value not in VERDICTS:
             hint = suggestion(value, VERDICTS)
             report.add("C008", f"unknown verdict `{value}`", item.value_span, hint=hint)
-        made[what] = typed.Expectation(what, value, item.span)
+        made[what] = typed.Expectation(what, value, item.span, _without(item, report))
     return tuple(made.values())
+
+
+def _without(item: ast_items.Expect, report: Reporter) -> typed.Happening | None:
+    """Returns the words that no step of the expected counterexample fits, where there are any."""
+    words = item.without
+    if words is None:
+        return None
+    if item.value != "violated":
+        message = f"`without` says what a violation does not need, and `{item.value}` is expected"
+        report.add("C037", message, words.span, f"`expect {item.what.text} violated without …`")
+        return None
+    if not words.text.strip(" .…"):
+        message = "these words fit every step"
+        report.add("C037", message, words.span, 'the beginning of a step, such as `"p1 crashes"`')
+        return None
+    return typed.Happening(words.text, words.span)
 
 
 def _properties(

@@ -188,7 +188,9 @@ def statements_of(block: typed.Block) -> Iterator[typed.Stmt]:
                 | typed.Ghost(body=body)
             ):
                 yield from statements_of(body)
-            case typed.Either(alternatives, _):
+            case typed.Sync(otherwise=otherwise):
+                yield from statements_of(otherwise)
+            case typed.Either(alternatives):
                 for _, body in alternatives:
                     yield from statements_of(body)
             case _:

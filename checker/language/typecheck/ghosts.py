@@ -44,7 +44,7 @@ def _separated(stmt: typed.Stmt, report: Reporter) -> typed.Stmt:
         case typed.For(body=body) | typed.While(body=body):
             refuse_reads((stmt.pattern, stmt.domain, stmt.where), report)
             return replace(stmt, body=separate(body, report))
-        case typed.Either(alternatives, _):
+        case typed.Either(alternatives):
             refuse_reads(tuple(guard for guard, _ in alternatives), report)
             ways = tuple((guard, separate(body, report)) for guard, body in alternatives)
             return replace(stmt, alternatives=ways)
@@ -53,6 +53,8 @@ def _separated(stmt: typed.Stmt, report: Reporter) -> typed.Stmt:
             return replace(stmt, body=separate(body, report))
         case typed.Atomic(body, _):
             return replace(stmt, body=separate(body, report))
+        case typed.Sync(otherwise=otherwise):
+            return replace(stmt, otherwise=separate(otherwise, report))
         case _:
             refuse_reads(stmt, report)
             return stmt

@@ -5,7 +5,8 @@ from __future__ import annotations
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check, safe
 from checker.language.typecheck.ghosts import refuse_reads, separate
-from checker.language.typecheck.patterns import Names, handler_patterns, pattern_of
+from checker.language.typecheck.patterns import Names, binder_pattern, handler_patterns, pattern_of
+from checker.language.typecheck.procedures import key_type
 from checker.language.typecheck.scope import Hole, Home, Known, Reporter, Scope, suggestion
 from checker.language.typecheck.statements import (
     below_fields,
@@ -59,8 +60,20 @@ def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
             return _on_condition(condition, scope, names)
         case (ast_items.OnInit() | ast_items.OnRecover()) as event:
             return event
-        case ast_items.OnTimeout(timer):
-            return typed.OnTimeout(None if timer is None else timer.text)
+        case ast_items.OnTimeout(timer, key):
+            return _on_timeout(timer, key, scope, names)
+        case ast_items.OnDisconnected(process):
+            return typed.OnDisconnected(pattern_of(process, PROC, scope, names))
+
+
+def _on_timeout(
+    timer: ast.Name | None, key: ast_items.TimerKey | None, scope: Scope, names: Names
+) -> typed.Event:
+    if timer is None or key is None:
+        return typed.OnTimeout(None if timer is None else timer.text, None)
+    type_ = key_type(key, scope.home)
+    names.update(binder_pattern(key.name, type_, scope)[1])
+    return typed.OnTimeout(timer.text, (key.name.text, type_))
 
 
 def _on_request(

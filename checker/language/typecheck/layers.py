@@ -11,7 +11,6 @@ from checker.language.library import DETECTORS, Library
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.interfaces import has_same_operators
 from checker.language.typecheck.scope import Reporter, suggestion
-from checker.language.typecheck.state import states_in
 from checker.language.typecheck.untaken import untaken_messages
 from checker.records import replace
 
@@ -170,8 +169,6 @@ def stack_of(
     formulas = tuple(p.formula for p in asked)
     for each in seen.values():
         _timers(each, world, report)
-        _clocks(f"`{each.name}` reads", each.roles, world, report)
-    _clocks("a property reads", formulas, world, report)
     whole = not report.found  # a handler with an error is not there
     own = [p for p in seen.values() if whole and not p.shipped]
     return tuple(w for p in own for w in untaken_messages(p, formulas))
@@ -211,14 +208,4 @@ def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
     if world.timing is None and any(isinstance(e, typed.OnTimeout) for e in events):
         message = f"`{protocol.name}` has timeouts, and the check sets no timing"
         hint = "write `timing asynchronous`: a timeout may come at any time"
-        report.add("C013", message, world.span, hint=hint)
-
-
-def _clocks(who: str, code: object, world: World, report: Reporter) -> None:
-    """Reports ``now`` in ``code`` where the check does not say what clocks show."""
-    if world.timing is not None and world.timing.until is not None:
-        return
-    if any(state.role == typed.CLOCKS for state in states_in(code)):
-        message = f"{who} `now`, and the check does not say until when clocks go on"
-        hint = "write `timing clocks drift 1 until 10`: clocks start at 0 and end at 10"
         report.add("C013", message, world.span, hint=hint)

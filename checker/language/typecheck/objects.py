@@ -23,7 +23,7 @@ from checker.records import fields, is_record, replace
 KINDS = ("linearizable", "sequentially_consistent", "regular", "safe")
 """What can be asked: each of these words ``as`` an object."""
 
-_FOREIGN = (ast.Send, ast.Perform, ast.Timer, ast.Atomic, ast.Yield, ast.Await)
+_FOREIGN = (ast.Send, ast.Perform, ast.Timer, ast.Atomic, ast.Sync, ast.Yield, ast.Await)
 """Statements of processes, which an object does not have."""
 
 Types = Mapping[str, typed.Type]
@@ -284,7 +284,7 @@ def _unfinished(body: ast.Block, at: Span) -> Span | None:
             return None
         case ast.If(_, then, otherwise, span):
             return _unfinished(then, span) or _unfinished(otherwise, span)
-        case ast.Either(alternatives, span):
+        case ast.Either(alternatives, span, _):
             found = (_unfinished(branch, span) for _, branch in alternatives)
             return next((where for where in found if where is not None), None)
         case last:

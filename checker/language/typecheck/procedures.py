@@ -19,7 +19,7 @@ from checker.language.typecheck.scope import (
     Scope,
     another_name,
 )
-from checker.language.typecheck.types import resolve
+from checker.language.typecheck.types import PROC, resolve, resolve_key
 from checker.records import replace
 
 
@@ -119,10 +119,33 @@ def declare_procedures(
 # ---- timers -----------------------------------------------------------------------------------
 
 
-def timers_of(role: ast_items.Role) -> set[str]:
-    """Returns the timers that ``role`` waits for."""
-    events = (i.event for i in role.items if isinstance(i, ast_items.Handler))
-    return {e.timer.text for e in events if isinstance(e, ast_items.OnTimeout) and e.timer}
+def timers_of(role: ast_items.Role, home: Home) -> dict[str, Type | None]:
+    """Returns the timers that ``role`` waits for, each with the type of its keys, where it has
+    any; two handlers of one timer agree on it."""
+    found: dict[str, Type | None] = {}
+    silent = replace(home, report=Reporter())
+    for item in role.items:
+        if not (
+            isinstance(item, ast_items.Handler) and isinstance(item.event, ast_items.OnTimeout)
+        ):
+            continue
+        timer, key = item.event.timer, item.event.key
+        if timer is None:
+            continue
+        try:
+            type_ = None if key is None else key_type(key, silent)
+        except Hole:
+            continue
+        if found.setdefault(timer.text, type_) != type_:
+            message = f"the handlers of the timer `{timer.text}` have different keys"
+            hint = "write the same key, and its type, in each `upon timeout`"
+            home.report.add("N034", message, timer.span, hint=hint)
+    return found
+
+
+def key_type(key: ast_items.TimerKey, home: Home) -> Type:
+    """Returns the type of the keys of a timer: processes, unless another one is written."""
+    return PROC if key.type is None else resolve_key(key.type, home, "timer")
 
 
 def never_started(role: ast_items.Role, home: Home) -> None:

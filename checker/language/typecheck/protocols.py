@@ -128,7 +128,7 @@ def _declare_states(
         for item in _of(role.items, ast_items.Handler):
             if item.name is not None:
                 inner.add(item.name, "a handler")
-        home.timers[role.name.text] = timers_of(role)
+        home.timers[role.name.text] = timers_of(role, home)
 
 
 def _require_interface(
@@ -271,6 +271,7 @@ def _state_types(
     found: dict[str, typed.Type] = {}
     home.states[role] = found
     home.ghosts.update((role, s.name.text) for s in states if s.ghost)
+    home.stable.update((role, s.name.text) for s in states if s.stable)
     what = "a shared state variable" if role is None else "a state variable"
     kept = [s for s in states if declared.add(s.name, what)]
     found.update({s.name.text: UNKNOWN for s in states})
@@ -360,6 +361,8 @@ def _states(
                 pass
         name = state.name
         made.append(
-            typed.StateDecl(name.text, type_, initial, name.span, state.stable, state.ghost)
+            typed.StateDecl(
+                name.text, type_, initial, name.span, state.stable, state.ghost, state.synced
+            )
         )
     return tuple(made)

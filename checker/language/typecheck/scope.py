@@ -122,6 +122,8 @@ class Home(Struct):
     states: dict[str | None, dict[str, typed.Type]] = field(default_factory=dict)
     ghosts: set[tuple[str | None, str]] = field(default_factory=set)
     """The role and name of each ghost."""
+    stable: set[tuple[str | None, str]] = field(default_factory=set)
+    """The role and name of each stable variable."""
     messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
     roles: tuple[str, ...] = ("",)
     leads: dict[str, str] = field(default_factory=dict)
@@ -130,8 +132,8 @@ class Home(Struct):
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
-    timers: dict[str, set[str]] = field(default_factory=dict)
-    """By role: the timers that it has an ``upon timeout`` for."""
+    timers: dict[str, dict[str, typed.Type | None]] = field(default_factory=dict)
+    """By role: the timers that it has an ``upon timeout`` for, with the type of their keys."""
     constants: dict[str, typed.Expr] = field(default_factory=dict)
     definitions: dict[str | None, dict[str, Definition]] = field(default_factory=dict)
     procedures: dict[str | None, dict[str, ast_items.Procedure]] = field(default_factory=dict)

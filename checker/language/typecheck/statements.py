@@ -71,8 +71,9 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_loop(stmt, scope),), scope
         case ast.Choose() | ast_draws.Draw() | ast_draws.WeighedDraw():
             return choose(stmt, scope)
-        case ast.Either(alternatives, span):
-            return (typed.Either(_alternatives(alternatives, scope), span),), scope
+        case ast.Either(alternatives, span, called):
+            ways = _alternatives(alternatives, scope)
+            return (typed.Either(ways, span, _names(called, scope)),), scope
         case ast.Require(condition, span):
             return (typed.Require(check(condition, scope, BOOL), span),), scope
         case ast.Let(pattern, value, span):
@@ -89,6 +90,8 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (_timer(stmt, scope),), scope
         case ast.Atomic(body, span):
             return (typed.Atomic(block(body, scope), span),), scope
+        case ast.Sync():
+            return (_sync(stmt, scope),), scope
         case ast.Yield():
             return (stmt,), scope
         case ast.Await(condition, span):
@@ -145,6 +148,17 @@ def _alternatives(
         guard = None if when is None else safe(when, scope, BOOL)
         made.append((guard, block(body, scope)))
     return tuple(made)
+
+
+def _names(names: tuple[ast.Name | None, ...], scope: Scope) -> tuple[str, ...]:
+    """Returns the names of the alternatives of one ``either``, which differ."""
+    found: list[str] = []
+    for name in names:
+        if name is not None and name.text in found:
+            message = f"two alternatives of this `either` are called `{name.text}`"
+            scope.report.add("N004", message, name.span)
+        found.append("" if name is None else name.text)
+    return tuple(found)
 
 
 def _loop(stmt: ast.Loop, scope: Scope) -> Stmt:
@@ -243,16 +257,45 @@ def _type_name(type_: Type) -> str:
 
 
 def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
-    """Types ``start t after e`` and ``cancel t``."""
-    known = scope.home.timers.get(scope.role or "", set())
+    """Types ``start t[k] after e`` and ``cancel t[k]``."""
+    known = scope.home.timers.get(scope.role or "", {})
     name = stmt.name.text
     if name not in known:
         hint = suggestion(name, known) or f"write `upon timeout {name} {{ … }}`"
         scope.report.add(
             "N027", f"no handler waits for the timer `{name}`", stmt.name.span, hint=hint
         )
+    type_ = known.get(name)
+    if name in known and (type_ is None) != (stmt.key is None):
+        does = f"{stmt.kind} {name}"
+        if type_ is None:
+            message, hint = f"the timer `{name}` has no keys", f"write `{does}`"
+        else:
+            message = f"the timer `{name}` has keys: which one?"
+            hint = f"write `{does}[…]`, with a value of type {show(type_)}"
+        scope.report.fail("N034", message, stmt.name.span, hint=hint)
+    key = None if stmt.key is None or type_ is None else check(stmt.key, scope, type_)
     duration = None if stmt.duration is None else check(stmt.duration, scope, INT)
-    return typed.Timer(stmt.kind, name, duration, stmt.span)
+    return typed.Timer(stmt.kind, name, key, duration, stmt.span)
+
+
+def _sync(stmt: ast.Sync, scope: Scope) -> Stmt:
+    """Types ``sync v else { … }``; without a name all stable variables of the process in this
+    protocol."""
+    role, home = scope.role, scope.home
+    known = [n for n in home.states.get(role, {}) if (role, n) in home.stable]
+    for name in stmt.names:
+        if name.text not in known:
+            hint = suggestion(name.text, known) or f"declare it: `stable state {name.text} = …`"
+            message = f"no stable state of the process is called `{name.text}`"
+            home.report.add("N002", message, name.span, hint=hint)
+    written = stmt.names or tuple(ast.Name(text, stmt.span) for text in known)
+    states = tuple(
+        typed.StateRef(home.states[role][name.text], name.text, role, None, name.span)
+        for name in {name.text: name for name in written}.values()
+        if name.text in known
+    )
+    return typed.Sync(states, block(stmt.otherwise, scope), stmt.span)
 
 
 # ---- messages and calls -----------------------------------------------------------------------

@@ -127,7 +127,7 @@ def resolve(type_: ast.Type, home: Home, alias: str = "") -> typed.Type:
         case ast.CollectionType(kind, item, cap):
             return _collection(kind, resolve(item, home), cap, home)
         case ast.MapType(key, value):
-            return Map(_key(key, home), resolve(value, home))
+            return Map(resolve_key(key, home), resolve(value, home))
         case _:
             assert_never(type_)
 
@@ -170,11 +170,11 @@ def _collection(kind: str, item: typed.Type, cap: ast.Expr | None, home: Home) -
             return Bag(item, bound)
 
 
-def _key(key: ast.Type, home: Home) -> typed.Type:
-    """Resolves the key of a map: a type whose values can be enumerated."""
+def resolve_key(key: ast.Type, home: Home, of: str = "map") -> typed.Type:
+    """Resolves the key of a map or a timer: a type whose values can be enumerated."""
     resolved = resolve(key, home)
     if not _listable(resolved):
-        message = f"{show(resolved)} can't be the key type of a map"
+        message = f"{show(resolved)} can't be the key type of a {of}"
         hint = "keys are bool, enum, Proc, Msg, ranges with both ends, and tuples of these"
         home.report.add("N007", message, key.span, hint=hint)
     return resolved

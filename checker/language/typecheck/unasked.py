@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
+from checker.language.typecheck.world import STOPS
 from checker.records import replace
 
 
@@ -50,7 +51,7 @@ def is_honest(check: typed.Check) -> bool:
         check.detector is not None and check.detector.eventually
     )
     faulty = _bound(check.byzantine) or bool(check.role_faults) or _may_crash(check)
-    may = check.splits or check.cuts or check.pausing
+    may = check.splits or check.cuts or check.pausing or _bound(check.resets)
     return not (check.every or noisy or faulty or _may_lose(check) or may)
 
 
@@ -60,13 +61,15 @@ def _bound(bound: typed.Expr | None) -> bool:
 
 
 def _may_crash(check: typed.Check) -> bool:
-    return _bound(check.crash) or any(clause.kind == "crash" for clause in check.role_faults)
+    return _bound(check.crash) or any(clause.kind in STOPS for clause in check.role_faults)
 
 
 def _may_lose(check: typed.Check) -> bool:
-    kinds = (*check.links, *(kind for rule in check.link_rules for kind in rule.kinds))
+    kinds = check.link_kinds
     loses = any(kind.loses or kind.delivery is Delivery.NO_PROMISE for kind in kinds)
-    return loses or _bound(check.omission) or check.splits or bool(check.cuts)
+    return (
+        loses or _bound(check.omission) or check.splits or bool(check.cuts) or _bound(check.resets)
+    )
 
 
 def _sends(check: typed.Check) -> bool:

@@ -323,7 +323,7 @@ def _kind(event: ast_items.Event) -> tuple[Any, ...]:
             return type(event), relocate(event.condition)
         case ast_items.OnTimeout():
             return type(event), event.timer and event.timer.text
-        case ast_items.OnInit() | ast_items.OnRecover():
+        case ast_items.OnInit() | ast_items.OnRecover() | ast_items.OnDisconnected():
             return (type(event),)
 
 

@@ -12,10 +12,13 @@ from checker.diagnostics.english import listing
 from checker.language.link_kinds import LINK_KINDS, PERFECT, LinkKind, contradiction
 from checker.language.syntax import ast, ast_items, typed
 from checker.language.typecheck.expressions import check
-from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
+from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
 
-FAULTS = ("crash", "recover", "omission", "byzantine", "partition", "pause", "cut")
+FAULTS = (
+    "crash", "power", "wipe", "recover", "sync", "omission", "byzantine", "partition", "pause",
+    "cut", "reset",
+)  # fmt: skip
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
 """The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
@@ -25,7 +28,9 @@ class Faults(Struct, frozen=True):
     """The bounds of a check's faults, whether crashed processes may recover, and whether the
     network may partition (``partition``: how often, ``None``: any number of times), and the
     links that may be cut.  Processes may
-    pause where there is a ``pause_span`` (``pause``: how often, as ``partition``)."""
+    pause where there is a ``pause_span`` (``pause``: how often, as ``partition``).  ``crash`` is
+    the bound of all that stops a process, ``power`` and ``wipe`` of those that also touch its disk;
+    ``sync``: how often a ``sync`` fails; ``reset``: how often connections may be reset."""
 
     crash: typed.Expr | None = None
     recover: bool = False
@@ -38,6 +43,12 @@ class Faults(Struct, frozen=True):
     of_roles: tuple[typed.RoleFault, ...] = ()
     recovering: tuple[str, ...] = ()
     cuts: tuple[typed.Cut, ...] = ()
+    kill: typed.Expr | None = None
+    power: typed.Expr | None = None
+    wipe: typed.Expr | None = None
+    sync: typed.Expr | None = None
+    reset: typed.Expr | None = None
+    reset_span: Span | None = None
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -70,11 +81,13 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         if alone:
             of_each = [bound for bound in alone if bound is not None]
             bounds[kind] = reduce(_sum, of_each) if len(of_each) == len(alone) else None
-    if recover is not None and "crash" not in bounds:
+    stops = [bound for kind in STOPS if (bound := bounds.get(kind)) is not None]
+    _need_more(items, bounds.keys(), recover is not None, home)
+    if recover is not None and not bounds.keys() & {*STOPS}:
         message = "no process crashes in this check, so none can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
     return Faults(
-        bounds.get("crash"),
+        reduce(_sum, stops) if stops else None,
         recover is not None,
         bounds.get("omission"),
         bounds.get("byzantine"),
@@ -85,12 +98,35 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         limits,
         recovering,
         cuts,
+        bounds.get("crash"),
+        bounds.get("power"),
+        bounds.get("wipe"),
+        bounds.get("sync"),
+        bounds.get("reset"),
+        next((item.span for item in items if item.kind.text == "reset"), None),
     )
+
+
+def _need_more(
+    items: list[ast_items.Fault], kinds: Collection[str], recovers: bool, home: Home
+) -> None:
+    """Reports (C024) faults of disks where nothing could tell them from others."""
+    for item in items:
+        kind = item.kind.text
+        if kind in ("power", "wipe") and not recovers:
+            message = f"`{kind}` makes no difference to a process that never comes back"
+            home.report.add("C024", message, item.span, hint=f"write `{kind} <= 1, recover`")
+        elif kind == "sync" and "power" not in kinds:
+            message = "a `sync` that fails loses something only if the power fails"
+            home.report.add("C024", message, item.span, hint="write `sync <= 1, power <= 1`")
 
 
 UNBOUNDED = ("partition", "pause", "cut")
 """The faults that may happen any number of times, so that they need no bound."""
-BY_ROLE = ("crash", "omission", "byzantine", "pause")
+STOPS = ("crash", "power", "wipe")
+"""The faults by which a process stops: it keeps its disk and what is still to be written, it keeps
+the disk alone, it keeps nothing."""
+BY_ROLE = ("crash", "omission", "byzantine", "pause", "power", "wipe")
 """The faults that processes have, so that a role can have a bound of its own."""
 
 
@@ -201,10 +237,10 @@ def _stops_by_itself(kind: str, role: ast.Name, home: Home) -> bool:
     """Tells whether faults of that ``kind`` are those of ``role`` rather than of the lead with
     which it dies; otherwise that is reported."""
     lead = home.leads.get(role.text)
-    if lead is None or kind not in ("crash", "recover", "pause"):
+    if lead is None or kind not in ("crash", "power", "wipe", "recover", "pause"):
         return True
     message = f"`{role.text}` dies with `{lead}`: a `{kind}` is one step of both"
-    home.report.add("C038", message, role.span, hint=f"name the lead: `of {lead}`")
+    home.report.add("C039", message, role.span, hint=f"name the lead: `of {lead}`")
     return False
 
 
@@ -228,6 +264,30 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 
 
 # ---- links ------------------------------------------------------------------------------------
+
+
+def require_connections(check: typed.Check, reset: Span | None, report: Reporter) -> None:
+    """Reports ``reset`` without connections, and what does not go with them: ``omission`` and
+    rounds (C003), Byzantine processes (C022)."""
+    if not any(kind.connects for kind in check.link_kinds):
+        if reset is not None:
+            message = "`reset` breaks connections, and no links of this check are connected"
+            hint = "write `links connected`, or leave out `reset`"
+            report.add("C038", message, reset, hint=hint)
+        return
+    omission, byzantine, timing = check.omission, check.byzantine, check.timing
+    if omission is not None:
+        message = "who omits messages can't do so on connected links"
+        hint = "a connection loses nothing while it lasts: use `faults reset <= 1`, or other links"
+        report.add("C003", message, omission.span, hint=hint)
+    if timing is not None and timing.kind in ("synchronous", "partial"):
+        message = "a round ends once every message is received, and a connection may break in it"
+        hint = "use `timing asynchronous` or `timing clocks drift 1`, or other links"
+        report.add("C003", message, timing.span, hint=hint)
+    if byzantine is not None:
+        message = "what a Byzantine process does to a connection is not defined"
+        hint = "use other links, such as `links fifo, authenticated`"
+        report.add("C022", message, byzantine.span, hint=hint)
 
 
 def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[LinkKind, ...], int | None]:

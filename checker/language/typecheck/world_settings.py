@@ -13,16 +13,22 @@ from checker.language.syntax.relocate import relocate
 from checker.language.typecheck.world import UNBOUNDED
 from checker.records import replace
 
-BOUNDS = ("crash", "omission", "byzantine", "partition", "pause", "cut")
+BOUNDS = (
+    "crash", "power", "wipe", "sync", "omission", "byzantine", "partition", "pause", "cut", "reset"
+)  # fmt: skip
 WORDS = {
     "links": "kinds of links, such as fifo, fair_loss+fifo or `bounded 2`",
     "crash": "a bound, such as 1, or none",
+    "power": "a bound, such as 1, or none",
+    "wipe": "a bound, such as 1, or none",
+    "sync": "a bound, such as 1, or none",
     "recover": "yes or no",
     "omission": "a bound, such as 1, or none",
     "byzantine": "a bound, such as 1, or none",
     "partition": "a bound, such as 1, or any, or none",
     "pause": "a bound, such as 1, or any, or none",
     "cut": "a bound, such as 1, or any, or none; or of one way, such as `1 of Proc -> Proc`",
+    "reset": "a bound, such as 1, or none",
     "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1`,"
     " `clocks drift 1 until 10` or none",
     "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",

@@ -15,6 +15,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.instantiate.protocol.walk import nodes
 from checker.language.link_kinds import Delivery, LinkKind
 from checker.language.syntax import typed
+from checker.language.typecheck.world import STOPS
 
 _READ_OFF = frozenset({"ordered", "keeps", "duplicates", "delivery", "authenticates"})
 """The traits with which links still deliver, sooner or later, exactly what was sent."""
@@ -121,12 +122,15 @@ def _zero(check: typed.Check) -> bool:
 
 
 def _faults(check: typed.Check) -> Iterator[Leaves]:
+    for message, bound in (("power failures", check.power), ("lost disks", check.wipe)):
+        if bound is not None:
+            yield Leaves("T003", message, bound.span, "use `faults crash <= f`")
     if check.recover:
         span = check.crash.span if check.crash is not None else check.span
         yield Leaves("T003", "processes that recover", span, "use `faults crash <= f`")
     for clause in check.role_faults:
-        message, hint = "a fault bound for one role", f"use `faults {clause.kind} <= f`"
-        yield Leaves("T003", message, clause.span, hint)
+        kind = "crash" if clause.kind in STOPS else clause.kind
+        yield Leaves("T003", "a fault bound for one role", clause.span, f"use `faults {kind} <= f`")
     if check.omission is not None:
         message = "processes that omit to send or to receive"
         yield Leaves("T003", message, check.omission.span, "use `crash` or `byzantine`")
@@ -135,6 +139,9 @@ def _faults(check: typed.Check) -> Iterator[Leaves]:
         yield Leaves("T003", "a network that may partition", span, "leave out `partition`")
     if check.pause_span is not None:
         yield Leaves("T003", "processes that pause", check.pause_span, "leave out `pause`")
+    if check.resets is not None:
+        message = "connections that are reset"
+        yield Leaves("T003", message, check.resets.span, "leave out `reset`")
     for cut in check.cuts:
         yield Leaves("T003", "links that may be cut", cut.span, "leave out `cut`")
 

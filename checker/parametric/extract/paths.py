@@ -113,7 +113,7 @@ class Walker(Struct, frozen=True):
                 return self._for(typed.Binder(pattern, over, where), body, path)
             case typed.Choose(pattern, over, where, _):
                 return self._choice(typed.Binder(pattern, over, where), path)
-            case typed.Either(alternatives, _):
+            case typed.Either(alternatives):
                 found: list[Path] = []
                 for guard, body in alternatives:
                     open_ = True if guard is None else evaluate(guard, scene)
@@ -131,6 +131,8 @@ class Walker(Struct, frozen=True):
             case typed.Inlined(_, args, body, _):
                 own = {name: evaluate(arg, scene) for name, arg in args}
                 return self._inner(body, path, replace(scene, names=own))
+            case typed.Sync():  # no power fails, so all that is stored is on disk
+                return [path]
             case typed.Ghost():
                 raise Leaves("T001", "a property reads a ghost", stmt.span)
             case typed.While() | typed.Var() | typed.Perform() | typed.Timer():

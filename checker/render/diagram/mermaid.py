@@ -16,7 +16,7 @@ from checker.render.diagram.words import ends_of, sentences_of
 from checker.results import events as ev
 from checker.results.causality import Arrow, CopyOutcome, causality
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import assignment, sentence
+from checker.words.events import assignment, sentence, stops
 
 SPECIAL = {
     "#": "#35;",
@@ -135,17 +135,25 @@ class _Diagram:
             case ev.Indicated(call) if call.outermost:
                 return text_of_indication(self._trace, step.number, event)
             case ev.Crashed():
-                return "crashes"
+                return stops(event)
             case ev.Recovered():
                 return "comes back up"
             case ev.Paused():
                 return "pauses"
             case ev.Resumed():
                 return "goes on"
+            case ev.Disconnected(peer):
+                return f"disconnected from {peer}"
             case ev.Performed(act):
                 return f"performs {act}"
             case ev.Stored():
                 return f"stores {assignment(event)}"
+            case ev.AlternativeTaken(alternative):
+                return alternative
+            case ev.Synced() | ev.SyncFailed():
+                return sentence(event).removeprefix(f"{event.process} ")
+            case ev.Left():
+                return f"is left with {assignment(event)}"
             case ev.TimedOut(timer):
                 return f"timeout {timer}".strip()
             case ev.Chosen() | ev.Drawn() if event.process:
@@ -175,3 +183,5 @@ def _cut(event: ev.Effect) -> str:
             return act
         case ev.Stored():
             return assignment(event)
+        case ev.Synced(variables):
+            return f"sync {variables}"

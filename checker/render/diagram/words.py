@@ -16,7 +16,7 @@ from checker.render.terminal.columns import shorten
 from checker.results import events as ev
 from checker.results.causality import NOBODY, Arrow, CopyOutcome
 from checker.results.trace import FAULTY, NO_HANDLER, Step, Trace
-from checker.words.events import assignment, opinion, sentence
+from checker.words.events import assignment, opinion, sentence, stops
 from checker.words.steps import headline, is_led_by
 
 CHARACTER = 6.8
@@ -32,6 +32,7 @@ TOLD = (
     ev.Sent
     | ev.Performed
     | ev.Stored
+    | ev.AlternativeTaken
     | ev.Chosen
     | ev.Drawn
     | ev.TimedOut
@@ -39,8 +40,6 @@ TOLD = (
     | ev.Recovered
 )
 """The kinds of events that the title of a step mentions."""
-
-CRASHES = Line("", "crashes", "crashes")
 
 
 class Seat(Struct, frozen=True):
@@ -70,21 +69,25 @@ def seats_of(
         events = [event for event in step.events if event.process == lane]
         events.sort(key=lambda event: not isinstance(event, ev.Chosen))
         kind: MarkKind = step.kind if lane == home else "also"
-        lines = [line for e in events for line in _line(step, e, most, identities)]
+        lines, left = list[Line](), list[Line]()
+        for event in events:
+            told = left if isinstance(event, ev.Left) else lines
+            told.extend(_line(step, event, most, identities))
         if step.untaken == lane:
             lines.append(Line("", shorten(NO_HANDLER, most), NO_HANDLER))
         if kind == "world":
             lines = [Line("", shorten(headline(step), most), headline(step))]
-        crash = any(isinstance(event, ev.Crashed) for event in events)
+        crash = next((stops(e) for e in events if isinstance(e, ev.Crashed)), "")
+        down = Line("", crash, crash)
         if kind == "crash":
-            crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
+            crash, lines = "", [down, *left, *_cut(step, lane, most, identities)]
         found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step, arrivals)))
         if crash:
             gone = _cut(step, lane, most, identities)
-            said = f"Step {step.number}: {lane} crashes inside this step"
+            said = f"Step {step.number}: {lane} {crash} inside this step"
             if gone:
                 said += "; it never " + ", never ".join(line.whole for line in gone)
-            found.append(Seat(step.number, lane, "crash", (CRASHES, *gone), said))
+            found.append(Seat(step.number, lane, "crash", (down, *left, *gone), said))
     return tuple(found)
 
 
@@ -134,8 +137,16 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             sign, text, identity = "perform", f"perform {act}", identities.of(act)
         case ev.Stored():
             sign, text = "store", assignment(event)
+        case ev.AlternativeTaken(alternative):
+            text = alternative
+        case ev.Synced(variables):
+            sign, text = "store", f"sync {variables}"
+        case ev.SyncFailed(variables):
+            text = f"fails to sync {variables}"
         case ev.Chosen():
             text = assignment(event)
+        case ev.Left():
+            text = f"left with {assignment(event)}"
         case ev.Drawn():
             sign, text = "coin", assignment(event)
         case ev.TimedOut(timer):
@@ -149,6 +160,8 @@ def _line(step: Step, event: ev.Event, most: int, identities: Identities) -> lis
             text = "pauses"
         case ev.Resumed():
             text = "goes on"
+        case ev.Disconnected(peer):
+            text = f"disconnected from {peer}"
         case ev.Handled(handler) if step.kind == "step" and event.process == step.process:
             if not is_led_by(step, event):
                 return []
@@ -179,6 +192,9 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
             case ev.Stored():
                 sign, short, identity = "store", assignment(event), -1
                 text = f"stores {short}"
+            case ev.Synced(variables):
+                sign, short, identity = "store", f"sync {variables}", -1
+                text = f"syncs {variables}"
             case _:
                 assert_never(event)
         found.append(Line(sign, shorten(short, most), text, identity, struck=True))

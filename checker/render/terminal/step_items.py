@@ -15,7 +15,7 @@ from checker.render.terminal import marks as m
 from checker.results import events as ev
 from checker.results.causality import Arrow, Causality, CopyOutcome
 from checker.results.trace import NO_HANDLER, Step, Trace
-from checker.words.events import asking, assignment, opinion
+from checker.words.events import asking, assignment, opinion, stops
 from checker.words.steps import headline
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
@@ -120,7 +120,9 @@ def choices_of_shared_state(step: Step) -> list[str]:
 
 def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
     in_order = sorted(step.events, key=lambda event: not isinstance(event, ev.Chosen))
-    found = [item for event in in_order for item in _item(trace, step, event, arrows)]
+    left = [event for event in in_order if isinstance(event, ev.Left)]
+    before = [event for event in in_order if event not in left]
+    found = [item for event in before for item in _item(trace, step, event, arrows)]
     handlers = [e for e in step.events if isinstance(e, ev.Handled)]
     if handlers and step.kind in ("step", "timeout"):
         first = handlers[0]
@@ -129,8 +131,9 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...]) -> list[LaneItem
             found.insert(0, LaneItem(first.process, m.RECEIVE, when, QUIET))
     crashes = [item for item in found if item.mark == m.CRASH]
     if step.cut and crashes:
-        crashes = [replace(item, text="crashes inside the handler") for item in crashes]
+        crashes = [replace(item, text=f"{item.text} inside the handler") for item in crashes]
     found = [item for item in found if item.mark != m.CRASH] + crashes
+    found += [item for event in left for item in _item(trace, step, event, arrows)]
     if step.untaken:
         found.append(LaneItem(step.untaken, "", NO_HANDLER, QUIET))
     return found + [item for event in step.cut for item in _not_done(trace, event)]
@@ -156,6 +159,14 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
             return [LaneItem(who, m.PERFORM, f"performs {act}", ACTED)]
         case ev.Stored():
             return [LaneItem(who, m.STORE, f"stores {assignment(event)}", TOLD)]
+        case ev.AlternativeTaken(alternative):
+            return [LaneItem(who, "", alternative, TOLD)]
+        case ev.Synced(variables):
+            return [LaneItem(who, m.STORE, f"syncs {variables}", TOLD)]
+        case ev.SyncFailed(variables):
+            return [LaneItem(who, m.NOT_STORED, f"fails to sync {variables}", FAULT)]
+        case ev.Left():
+            return [LaneItem(who, "", f"left with {assignment(event)}", TOLD)]
         case ev.Chosen():
             return [LaneItem(who, "", assignment(event), TOLD)]
         case ev.Drawn():
@@ -167,13 +178,15 @@ def _item(trace: Trace, step: Step, event: ev.Event, arrows: tuple[Arrow, ...]) 
         case ev.OracleIndicated(call):
             return [LaneItem(who, m.SUSPICION, opinion(event) or str(call), TOLD)]
         case ev.Crashed():
-            return [LaneItem(who, m.CRASH, "crashes", FAULT)]
+            return [LaneItem(who, m.CRASH, stops(event), FAULT)]
         case ev.Recovered():
             return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
         case ev.Paused():
             return [LaneItem(who, "", "pauses", FAULT)]
         case ev.Resumed():
             return [LaneItem(who, "", "goes on", ASKED)]
+        case ev.Disconnected(peer):
+            return [LaneItem(who, "", f"disconnected from {peer}", TOLD)]
         case ev.ClockTicked(clock):
             return [LaneItem(clock, m.TIMER, "its clock ticks", QUIET)]
         case ev.OracleAsked(asker):
@@ -229,4 +242,6 @@ def _not_done(trace: Trace, event: ev.Effect) -> list[LaneItem]:
             sign, said = m.NOT_PERFORMED, f"not done: performs {act}"
         case ev.Stored():
             sign, said = m.NOT_STORED, f"not done: stores {assignment(event)}"
+        case ev.Synced(variables):
+            sign, said = m.NOT_STORED, f"not done: syncs {variables}"
     return [LaneItem(event.process, sign, said, FAULT)]

@@ -13,7 +13,7 @@ from checker.render.terminal.canvas import pairs, stack
 from checker.render.terminal.lasso import repeated_steps
 from checker.results import events as ev
 from checker.results.trace import Change, Step, Trace
-from checker.words.events import assignment, sentence, timer_text
+from checker.words.events import assignment, sentence, stops, timer_text
 from checker.words.steps import headline, is_led_by
 
 LABEL = 9
@@ -105,7 +105,7 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
         case ev.Received(message) if step.kind not in ("receive", "forge"):
             yield Text("receives", style="cyan"), Text(f"{who}{message}")
         case ev.Crashed() if step.kind != "crash":
-            yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
+            yield Text(stops(event), style="bold red"), Text(f"{event.process}, here")
         case (
             ev.Forged()
             | ev.Lost()
@@ -122,9 +122,17 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             yield Text("performs", style="bold green"), Text(who + act)
         case ev.Stored():
             yield Text("stores", style="magenta"), Text(who + assignment(event))
+        case ev.AlternativeTaken(alternative):
+            yield Text("takes", style="magenta"), Text(who + alternative)
+        case ev.Synced(variables):
+            yield Text("syncs", style="magenta"), Text(who + variables)
+        case ev.SyncFailed(variables):
+            yield Text("fails", style="bold red"), Text(f"{who}to sync {variables}")
         case ev.Chosen():
             whose = f"{event.process}." if who else ""
             yield Text("starts", style="magenta"), Text(f"with {whose}{assignment(event)}")
+        case ev.Left():
+            yield Text("is left", style="magenta"), Text(f"with {assignment(event)}")
         case ev.Drawn():
             yield Text("draws", style="magenta"), Text(who + assignment(event))
         case ev.TimerChanged(does, timer):
@@ -135,6 +143,7 @@ def _event(step: Step, event: ev.Event, fine: bool) -> Iterable[tuple[Text, Text
             | ev.Recovered()
             | ev.Paused()
             | ev.Resumed()
+            | ev.Disconnected()
             | ev.World()
         ):
             yield Text("then", style="cyan"), Text(sentence(event))

@@ -39,6 +39,9 @@ LIBRARY = (
     ("exactly_once/one_process", "act_then_log", 7),
     ("oracles/two_phase", "three", 4),
     ("oracles/ewd840", "three", 5),
+    ("replication/disks", "cached", 5),
+    ("replication/disks", "transaction", 5),
+    ("replication/disks", "retried", 6),
 )
 """Small checks, and the depth to which they are compared."""
 
