@@ -14,6 +14,7 @@ from tests.world import spec as s
 from tests.world.compare import differences, said
 from tests.world.judge import explore, judge
 from tests.world.protocol import (
+    DISCONNECTED,
     INIT,
     RECEIVE,
     RECOVER,
@@ -90,6 +91,21 @@ HALF = (put("x"), UNSEEN, put("x", NO))
 AGAIN = {"crash": 1, "recover": True}
 COMMON = V("common", "bool", NO, "shared state")
 A, B = V("a", "bool", NO, "stable state", role=C), V("b", "bool", NO, "stable state", role=S)
+
+WROTE = once(put("b"), put("common"), role=S)
+"""The follower stores something, and everybody knows."""
+GONE = s.both(s.var("common"), s.no(s.var("b")))
+LACKS = on(RECOVER, S, s.If(GONE, (put("y"),)))
+CACHED = (B, COMMON)
+COMES_BACK = on(RECOVER, C, put("common"))
+"""Only the lead is said to come back, so everybody may know when it has."""
+KEEPS = V("kept", "bool", NO, "stable state")
+TOLD = Handler(DISCONNECTED, "", (), s.Bind("p"), body=(put("x"),), role=C)
+
+
+def back(kind: str, role: str = C, **more: object) -> dict[str, object]:
+    return {**of(kind, role), "recover": True, **more}
+
 
 CASES = {
     # stops
@@ -182,6 +198,86 @@ CASES = {
             on(RECEIVE, S, s.If(s.var("x"), (put("y"),)), name="ONE"),
         ),
         seen(s.of("s", "y")), world(**AGAIN, links=("persistent",)), False, True,
+    ),
+    # disks
+    "the power of the lead": Case(
+        (WROTE, LACKS), seen(s.of("s", "y")), world(**back("power")), True, False, more=CACHED
+    ),
+    "one power failure, two disks": Case(
+        (
+            once(put("a"), put("noted"), role=C), WROTE,
+            on(RECOVER, C, s.If(s.both(s.var("noted"), s.no(s.var("a"))), (put("x"),))), LACKS,
+        ),
+        seen(s.of("c", "x"), s.of("s", "y")), world(power=1, recover=True), True, False,
+        more=(A, *CACHED, V("noted", "bool", NO, "shared state")),
+    ),
+    "a sync keeps it": Case(
+        (once(put("b"), s.Sync(("b",)), put("common"), role=S), LACKS), seen(s.of("s", "y")),
+        world(**back("power")), False, False, more=CACHED,
+    ),
+    "a kill of the lead loses nothing": Case(
+        (WROTE, LACKS), seen(s.of("s", "y")),
+        world(crash=1, power=1, recover=True, of_roles=(("crash", C, 1), ("power", "other", 1)),
+              alone=frozenset({"crash", "power"})),
+        False, False, roles=THREE, more=CACHED,
+    ),
+    "a sync that fails": Case(
+        (once(put("b"), s.Sync(("b",), (s.Skip(),)), put("common"), role=S), LACKS),
+        seen(s.of("s", "y")), world(**back("power", sync=1)), True, False, more=CACHED,
+    ),
+    "one power failure, inside a handler of who follows": Case(
+        (once(*HALF, role=S),), seen(DOWN_C, s.of("s", "x")), world(**back("power")), True, False,
+        more=(B,),
+    ),
+    "the disk of the lead": Case(
+        (WROTE, LACKS), seen(s.of("s", "y")), world(**back("wipe")), True, False, more=CACHED
+    ),
+    # activities
+    "activities die with them": Case(
+        (
+            once(s.Await(s.var("common")), put("y"), name="kept", also=s.no(s.var("common")),
+                 role=S),
+            COMES_BACK,
+        ),
+        seen(s.of("s", "y")), world(**back("crash")), False, True, more=(KEEPS, COMMON),
+    ),
+    "none goes on while the lead is paused": Case(
+        (
+            once(put("x"), UNSEEN, put("x", NO), role=C),
+            once(s.Await(), put("y"), UNSEEN, put("y", NO), role=S),
+        ),
+        seen(s.of("c", "x"), s.of("s", "y")), world(pause=2), False, True,
+    ),
+    "a crash of the lead in a pause of an activity": Case(
+        (once(s.Await(), *HALF, role=S),), seen(DOWN_S, s.of("s", "x")),
+        world(**of("crash", C), pause=1), True, False,
+    ),
+    "timers with keys die with them": Case(
+        (
+            on(INIT, S, s.Timer("t", True, 1, s.ME)),
+            Handler(TIMEOUT, "t", (s.Bind("k"),), body=(s.If(s.var("common"), (put("y"),)),),
+                    role=S),
+            COMES_BACK,
+        ),
+        seen(s.of("s", "y")), world(**back("crash"), timing="asynchronous"), False, True,
+        more=(COMMON,),
+    ),
+    # connections
+    "no reset between them": Case(
+        (SENDS, TAKES), eventually("disk"), world(links=("connected",), reset=1), False, True,
+        more=(DISK,),
+    ),
+    "they are not told of one another": Case(
+        (TOLD,), seen(s.of("c", "x")), world(**AGAIN, links=("connected",)), False, True
+    ),
+    "others are told of both": Case(
+        tuple(
+            Handler(DISCONNECTED, "", (), s.Bind("p"), guard=s.within(s.name("p"), s.members(role)),
+                    body=(put(name),), role="other")
+            for role, name in ((C, "x"), (S, "y"))
+        ),
+        never("told", "o", what=s.both(s.of("o", "x"), s.of("o", "y")), among=(("o", "other"),)),
+        world(crash=1, links=("connected",)), True, False, roles=THREE,
     ),
     # the network
     "not cut": Case(
