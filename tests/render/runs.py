@@ -119,6 +119,22 @@ def disconnected() -> Trace:
     )  # fmt: skip
 
 
+def together() -> Trace:
+    """p2 dies with p1: they pause, crash inside a handler of p2, come back, and lose their
+    power."""
+    return trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p2", "p3"),
+             ev.Paused(process="p1"), ev.Paused("p1", process="p2")),
+        step(2, expire("p1", "resend"), ev.Resumed(process="p1"), ev.Resumed("p1", process="p2")),
+        step(3, receive("p2", "DATA(a)", "p1"), store("p2", "log", "1"),
+             crash("p1"), ev.Crashed("p1", process="p2"), cut=(send("p2", "ACK(a)", "p1"),)),
+        step(4, recover("p1"), ev.Recovered("p1", process="p2")),
+        step(5, ev.PowerFailed(process="p1"), ev.PowerFailed("p1", process="p2"),
+             ev.Left("log", "0", process="p2")),
+        crashed=("p1", "p2"),
+    )  # fmt: skip
+
+
 def round_and_round() -> Trace:
     """After one step, p1 and p2 play ping-pong forever."""
     return trace(

@@ -27,7 +27,14 @@ def _everything() -> Trace:
 @pytest.mark.parametrize(
     "made",
     [
-        *(runs.half_heard, runs.everything, runs.cut_off, runs.disks, runs.disconnected),
+        *(
+            runs.half_heard,
+            runs.everything,
+            runs.cut_off,
+            runs.disks,
+            runs.disconnected,
+            runs.together,
+        ),
         runs.round_and_round,
     ],
 )

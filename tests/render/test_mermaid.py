@@ -18,6 +18,7 @@ from tests.render.runs import (
     everything,
     half_heard,
     round_and_round,
+    together,
 )
 
 RUNS = {
@@ -26,6 +27,7 @@ RUNS = {
     "cut off": cut_off(),
     "disks": disks(),
     "disconnected": disconnected(),
+    "together": together(),
     "round and round": round_and_round(),
     "busy": busy(60),
 }

@@ -29,6 +29,7 @@ from tests.render.runs import (
     everything,
     half_heard,
     round_and_round,
+    together,
     unheard,
 )
 from tests.results.by_hand import (
@@ -58,6 +59,7 @@ RUNS = {
     "cut off": cut_off(),
     "disks": disks(),
     "disconnected": disconnected(),
+    "together": together(),
     "round and round": round_and_round(),
     "busy": busy(300),
     "busy with three": busy(80, 3, seed=7),

@@ -21,6 +21,7 @@ from tests.render.runs import (
     everything,
     half_heard,
     round_and_round,
+    together,
     unheard,
 )
 
@@ -32,6 +33,7 @@ RUNS = {
     "cut off": cut_off(),
     "disks": disks(),
     "disconnected": disconnected(),
+    "together": together(),
     "round and round": round_and_round(),
     "busy": busy(120),
 }
