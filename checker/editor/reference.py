@@ -40,7 +40,7 @@ def meanings() -> dict[str, str]:
             first = _FIRST.match(code)
             for word in (code, *([first.group()] if first else ())):
                 found.setdefault(word, said)
-            clause = re.match(r"(?:links|faults|timing|detector|upon) ([A-Za-z_]\w*)", code)
+            clause = re.match(r"(?:links|faults|timing|detector|upon|role \w+\(\w+\)) ([A-Za-z_]\w*)", code)
             if clause is not None:
                 found.setdefault(clause[1], said)
     return found

@@ -71,3 +71,57 @@ def test_a_run_with_a_crash_that_no_property_could_tell_is_replayed(
     del document["steps"][1:2]
     Path(trace).write_text(json.dumps(document), encoding="utf-8")
     assert main(["replay", trace]) != 0
+
+
+THREADS = """
+protocol Threads {
+  message FLUSH
+  role broker(1) {
+    state asked : 0..2 = 0
+    upon condition asked < 2 as asks { asked += 1  send FLUSH to flusher }
+  }
+  role flusher(1) DIES {
+    stable state flushed : 0..4 = 0
+    upon receive FLUSH as flushes { if flushed < 4 { flushed += 1 } }
+  }
+  property few : always forall l in flusher: l.flushed <= 4
+}
+check c of Threads { faults crash <= 1, recover  prove few }
+"""
+ASKS, FLUSHES = {"kind": "handler", "name": "asks"}, {"kind": "handler", "name": "flushes"}
+BACK = {"kind": "recover"}
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("broker", "flusher", "together", "apart"),
+    [
+        ([ASKS, CRASH, BACK, ASKS], [CRASH, BACK, FLUSHES], True, False),
+        ([ASKS, CRASH, BACK], [FLUSHES, CRASH, BACK], True, False),
+        ([ASKS, ASKS], [FLUSHES, CRASH, BACK, FLUSHES], False, True),  # the flusher alone
+        ([ASKS, CRASH, BACK, ASKS], [FLUSHES, FLUSHES], False, True),
+        ([ASKS, CRASH, BACK], [CRASH, BACK, FLUSHES], False, False),  # what died with them
+    ],
+)
+def test_who_stops_together(
+    broker: list[dict[str, Any]],
+    flusher: list[dict[str, Any]],
+    together: bool,
+    apart: bool,
+    engine: str,
+    tmp_path: Path,
+) -> None:
+    for dies, conforms in (("dies with broker", together), ("", apart)):
+        spec = tmp_path / "threads.bcast"
+        spec.write_text(THREADS.replace("DIES", dies), encoding="utf-8")
+        files = []
+        for process, own in (("b1", broker), ("f1", flusher)):
+            lines = [
+                {"process": process, "pos": n, **row}
+                for n, row in enumerate([*own, {"kind": "end"}], 1)
+            ]
+            file = tmp_path / process
+            file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            files.append(str(file))
+        found = conform(Asked(str(spec), "c", Options(engine=engine)), files)
+        assert (found.word is Word.HOLDS) is conforms, found.obstacles

@@ -167,6 +167,25 @@ def test_completion_by_context(editor: Editor, spec: str) -> None:
     assert {"send", "if", "deliver", "seen"} <= {*statements} and "links" not in statements
     assert "broadcasts" in labels(SPEC, "clients { p1 ")
     assert "faults" in labels(SPEC.replace("  n = 3\n", "  \n"), "of Flood {\n  ")
+    roles = "protocol P {\n  role server(2) { state up = true }\n  role store(2) "
+    assert "dies with" in labels(roles, "role store(2) ")
+    assert "server" in labels(f"{roles}dies with ", "dies with ")
+
+
+def test_hover_on_who_dies_with_whom(editor: Editor, spec: str) -> None:
+    text = """protocol P {
+  role server(2) { state up = true }
+  role store(2) dies with server { state got = false }
+}
+"""
+    editor.replace(spec, text)
+
+    def said(word: str, number: int = 0) -> str:
+        params = lsp.HoverParams(of(editor, spec), at(text, word, number))
+        return str(editor.ask("text_document_hover", params).contents.value)
+
+    assert "the i-th member stops with the i-th of `server`" in said("dies")
+    assert "role server(2)" in said("server", 1)
 
 
 def test_symbols_colours_and_format(editor: Editor, spec: str) -> None:

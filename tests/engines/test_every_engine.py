@@ -38,6 +38,16 @@ protocol Overflow {
   property within : always forall p in Proc: p.x <= 3
 }
 check beyond of Overflow { n = 1  prove within }
+protocol Pair {
+  message M
+  role server(1) { state up = true  upon init { send M to store } }
+  role store(1) dies with server {
+    stable state got = false
+    upon receive M { got := true }
+  }
+  property both : always forall s in server, d in store: crashed(s) == crashed(d)
+}
+check together of Pair { faults crash <= 1, recover  prove both }
 """
 
 
@@ -63,9 +73,11 @@ CASES = [
     Case("counts", Feature.STEADY, Word.HOLDS, states=16),
     Case("turns", Feature.FOLLOWED, Word.VIOLATED),
     Case("beyond", Feature.SAFETY, Word.ERROR),
+    Case("together", Feature.SAFETY, Word.HOLDS, states=6),
 ]
 """Two processes count from 0 to 3 in any order: 4 * 4 states.  The third increment of the last
-counter leaves the range."""
+counter leaves the range.  Where both of a pair stop at once, the message is under way or received
+before, or neither after; they are down or back: 2 + 2 * 2 states."""
 
 MAY_SAY = {Can.YES: set[Word](), Can.PARTLY: {Word.UNKNOWN, Word.BOUNDED}}
 """What an engine may answer in place of what is so."""

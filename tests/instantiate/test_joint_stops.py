@@ -10,7 +10,9 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.instantiate.faults.fault_marks import FaultKind, faults_of
 from checker.language.load import load_text
+from checker.parametric.extract.extract import extract
 from checker.reductions.symmetry.automorphisms import find_symmetry
+from checker.results import events as ev
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import run_check
 from checker.simulate.session import SteppingSession
@@ -112,6 +114,9 @@ def test_a_cycle_has_no_lead() -> None:
         ("faults crash <= 1 of store", "C039"),
         ("faults crash <= 1, recover of store", "C039"),
         ("faults pause of store", "C039"),
+        ("faults power <= 1 of store, recover", "C039"),
+        ("faults wipe <= 1 of store, recover", "C039"),
+        ("faults power <= 1 of server, wipe <= 1 of server, recover", ""),
         ("faults byzantine <= 1", "C022"),
         ("faults crash <= 3", "E003"),
         ("faults omission <= 3", ""),
@@ -132,6 +137,15 @@ def test_unequal_sizes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         report(text, tmp_path)
     assert [each.code for each in error.value.diagnostics] == ["C039"]
+
+
+def test_every_size_is_refused() -> None:
+    text = PAIRS.replace("(k: Nat = 2)", "").replace("(k)", "(1)")
+    text = text.replace("WORLD", "for all n, f  faults crash <= f")
+    with pytest.raises(SpecError) as error:
+        extract(load_text(text, "pairs.bcast").checks[0])
+    second = "`store` is a second role, in addition to `server`"
+    assert second in [each.message for each in error.value.diagnostics]
 
 
 def test_an_oracle_is_refused(tmp_path: Path) -> None:
@@ -185,7 +199,37 @@ def test_why_not_names_who_is_down() -> None:
     assert [reason.text for reason in reasons] == ["f1 has crashed in step 1"]
 
 
-def test_one_crash_is_one_fault() -> None:
-    made = session(CRASHES, "f1 crashes")
+DISKS = CRASHES.replace("crash <= 1", "power <= 1, recover")
+
+
+@pytest.mark.parametrize("who", ["b1", "f1"])
+def test_the_power_of_both_fails_at_once(who: str) -> None:
+    left = f"{who} loses its power, where f1 is left with disk = false"
+    made = session(DISKS, "f1 receives FLUSH from b1", left)
+    events = made.trace().steps[-1].events
+    assert [type(e) for e in events[:2]] == [ev.PowerFailed] * 2
+    assert ev.Left("disk", "false", process="f1") in events
+
+
+def test_a_failure_of_power_is_explained_with_all_that_it_stops(tmp_path: Path) -> None:
+    text = (THREADS + DISKS).replace("DIES", "dies with broker")
+    text = text.replace("correct(b) => eventually l.disk", "b.told ~> always l.disk")
+    file = tmp_path / "threads.bcast"
+    file.write_text(text, encoding="utf-8")
+    (verdict,) = run_check(str(file), "c", Options(explain=20.0)).verdicts
+    assert verdict.trace is not None and verdict.trace.explanation is not None
+    said = verdict.trace.explanation.sentences
+    assert any("b1 lost its power" in each and "and f1 with it" in each for each in said), said
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [("crash <= 1", "f1 crashes"), ("power <= 1, recover", "f1 loses its power")],
+    ids=["crash", "power"],
+)
+def test_one_stop_is_one_fault(stop: tuple[str, str]) -> None:
+    world, words = stop
+    made = session(CRASHES.replace("crash <= 1", world), words)
+    made_of = {"f1 crashes": FaultKind.CRASH, "f1 loses its power": FaultKind.POWER}
     (faults,) = faults_of(made.system, (made.steps_taken[-1].events,))
-    assert [fault.kind for fault in faults] == [FaultKind.CRASH]
+    assert [fault.kind for fault in faults] == [made_of[words]]

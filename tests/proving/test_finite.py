@@ -60,6 +60,7 @@ LIBRARY = (
     ("oracles", "networks", "twice_fifo"),
     ("replication", "disks", "barrier"),
     ("replication", "disks", "panicked"),
+    ("incidents", "offset_before_rows", "killed"),
 )
 
 

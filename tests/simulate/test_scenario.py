@@ -36,6 +36,8 @@ QUICK = (
     ("replication/disks.bcast", "disk_lost", False),
     ("incidents/vote_before_sync.bcast", "sent_first", False),
     ("incidents/vote_before_sync.bcast", "sent_first", True),
+    ("incidents/offset_before_rows.bcast", "commits_first", False),
+    ("incidents/offset_before_rows.bcast", "synced_later", True),
     ("time/activities.bcast", "taken_twice", False),
     ("time/activities.bcast", "read_behind_the_flush", True),
     ("time/activities.bcast", "stable_lock", False),

@@ -83,7 +83,7 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
             bounds[kind] = reduce(_sum, of_each) if len(of_each) == len(alone) else None
     stops = [bound for kind in STOPS if (bound := bounds.get(kind)) is not None]
     _need_more(items, bounds.keys(), recover is not None, home)
-    if recover is not None and not bounds.keys() & {*STOPS}:
+    if recover is not None and not {item.kind.text for item in items} & {*STOPS}:
         message = "no process crashes in this check, so none can recover"
         home.report.add("C012", message, recover.span, hint="write `crash <= 1, recover`")
     return Faults(
