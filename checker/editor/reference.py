@@ -10,6 +10,7 @@ from checker import resources
 _CODE = re.compile(r"`([^`]+)`")
 _SPLIT = re.compile(r"(?<!\\)\|")
 _FIRST = re.compile(r"[A-Za-z_]\w*")
+_CLAUSE = re.compile(r"(?:links|faults|timing|detector|upon|role \w+\(\w+\)) ([A-Za-z_]\w*)")
 
 
 @cache
@@ -40,7 +41,7 @@ def meanings() -> dict[str, str]:
             first = _FIRST.match(code)
             for word in (code, *([first.group()] if first else ())):
                 found.setdefault(word, said)
-            clause = re.match(r"(?:links|faults|timing|detector|upon|role \w+\(\w+\)) ([A-Za-z_]\w*)", code)
+            clause = _CLAUSE.match(code)
             if clause is not None:
                 found.setdefault(clause[1], said)
     return found

@@ -17,7 +17,6 @@ from checker.language.typecheck.clients import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem
-from checker.records import replace
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (
     AlternativeTaken,
@@ -25,17 +24,15 @@ from checker.results.events import (
     Event,
     Handled,
     OracleIndicated,
-    Paused,
     Recovered,
     Requested,
-    Resumed,
     kind_name,
 )
 from checker.results.mark_events import acting, trace_events
 from checker.results.narrate import inner, within
 from checker.results.rerun import Moment
 from checker.results.show_values import show
-from checker.words.events import doing, opinion, sentence
+from checker.words.events import doing, on_its_own, opinion, sentence
 from checker.words.steps import going_on, leading
 
 START = "the run starts"
@@ -176,11 +173,9 @@ def _of_followers(events: tuple[Event, ...]) -> list[str]:
     step in which its lead does."""
     found: list[str] = []
     for event in events:
-        if isinstance(event, Crashed | Recovered | Paused | Resumed) and event.lead:
-            alone = sentence(replace(event, lead=""))
-            found += (
-                [alone, f"{event.process} recovers"] if isinstance(event, Recovered) else [alone]
-            )
+        if alone := on_its_own(event):
+            recovers = [f"{event.process} recovers"] if isinstance(event, Recovered) else []
+            found += [alone, *recovers]
     return found
 
 

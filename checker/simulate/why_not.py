@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from checker.model.ir import (
     ActionKind,
     Choose,
     Declare,
+    If,
     Mark,
     MarkKind,
     Stmt,
@@ -211,13 +212,19 @@ def instances_of_all(system: TransitionSystem, state: State) -> Iterator[Instanc
 
 def _beginning(system: TransitionSystem, action: Action) -> Iterator[Stmt]:
     """Yields the statements that say what a step of ``action`` is, and change nothing."""
-    for stmt in () if action.kind is ActionKind.EFFECT else action.body:
+    body = iter(() if action.kind is ActionKind.EFFECT else action.body)
+    for stmt in body:
         if isinstance(stmt, Choose):
             return
         if isinstance(stmt, Declare | Mark):
             yield stmt
         if isinstance(stmt, Mark) and system.marks[stmt.mark].kind in leading_kinds(action.kind):
+            yield from takewhile(_only_shows, body)  # who stops together with its process
             return
+
+
+def _only_shows(stmt: Stmt) -> bool:
+    return isinstance(stmt, If) and all(isinstance(each, Mark) for each in stmt.then)
 
 
 def _would_do(each: Instance, words: str, system: TransitionSystem) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from checker.model.ir import FLIP
+from checker.records import replace
 from checker.results import events as ev
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
@@ -100,6 +101,16 @@ def sentence(event: ev.Event) -> str:
 
 def _with(lead: str) -> str:
     return f" with {lead}" if lead else ""
+
+
+def on_its_own(event: ev.Event) -> str:
+    """Returns the sentence about a process that crashes, recovers, pauses or goes on with its lead,
+    without the lead; empty for all other events."""
+    match event:
+        case ev.Crashed(lead) | ev.Recovered(lead) | ev.Paused(lead) | ev.Resumed(lead) if lead:
+            return sentence(replace(event, lead=""))
+        case _:
+            return ""
 
 
 def stops(event: ev.Crashed) -> str:

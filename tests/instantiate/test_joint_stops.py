@@ -202,6 +202,16 @@ def test_why_not_names_who_is_down() -> None:
 DISKS = CRASHES.replace("crash <= 1", "power <= 1, recover")
 
 
+@pytest.mark.parametrize("words", ["b1 loses its power", "f1 loses its power"])
+def test_why_not_names_the_bound_of_both(words: str) -> None:
+    made = session(DISKS, "b1 loses its power", "f1 comes back up")
+    assert made.state is not None
+    reasons = why_not(words, made.system, made.state, made.trace())
+    assert [each.text for each in reasons] == [
+        "the fault budget is used up (at most 1 power failure)"
+    ]
+
+
 @pytest.mark.parametrize("who", ["b1", "f1"])
 def test_the_power_of_both_fails_at_once(who: str) -> None:
     left = f"{who} loses its power, where f1 is left with disk = false"
