@@ -169,6 +169,20 @@ check c of P { faults crash <= 1  given low as oracle  clients { a1 asks m }  pr
     assert [each.code for each in error.value.diagnostics] == ["C022"]
 
 
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_coverage_has_the_crash_points_of_who_follows(
+    engine: str, fine: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "threads.bcast"
+    world = CRASHES.replace("crash <= 1", "crash <= 1, recover")
+    file.write_text(THREADS.replace("DIES", "dies with broker") + world, encoding="utf-8")
+    options = Options(engine=engine, coverage=True, reduce="none", fine_steps=fine)
+    points = {c.text: c.reached for c in run_check(str(file), "c", options).coverage}
+    inside = "" if fine else ", inside `upon receive FLUSH`"
+    assert points[f"before the write of `disk`{inside}"]
+
+
 # ---- what is told -----------------------------------------------------------------------------
 
 
