@@ -147,7 +147,5 @@ def no_longer_late(world: World, process: Expr) -> Block:
     """Returns the statement by which ``process`` is not late any more."""
     if LATE not in world.variables:
         return ()
-    late = world.read(LATE)
-    return (
-        ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, world.lead(process))),
-    )
+    late, lead = world.read(LATE), world.lead(process)
+    return (ir.Assign(ir.Target(late.type, LATE, True), build.without_item(late, lead)),)
