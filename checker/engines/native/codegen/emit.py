@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 
@@ -87,11 +88,15 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
+_HELD = [next(held for held in (0, 1, 8, 16, 32, 64) if bits <= held) for bits in range(65)]
+
+
 def machine_bits(bits: int) -> int:
     """The bits of the integer that holds a value of ``bits``; wider ones than 64 LLVM splits."""
-    return next((held for held in (1, 8, 16, 32, 64) if bits <= held), bits)
+    return _HELD[bits] if bits <= 64 else bits
 
 
+@cache
 def ty(bits: int) -> str:
     """The LLVM type of a value."""
     return f"i{machine_bits(bits)}" if bits else "ptr"
