@@ -123,7 +123,9 @@ check c of P {{ n = 2 }}
     assert (found.code, found.message) == ("N003", f"`{name}` is {is_what}, not `Proc`")
 
 
-AFTER = "allow at check clients expect faults given links may prove request timing to without".split()
+AFTER = (
+    "allow at check clients expect faults given links may prove request timing to without".split()
+)
 
 
 @pytest.mark.parametrize("word", AFTER)
