@@ -270,7 +270,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
         message = f"`{found}` is a reserved word"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
     if "NAME" in names and _is_declared(found, text):
-        message = f"`{found}` is a word of the language, and after an expression no name"
+        message = f"after an expression, `{found}` is read as a keyword"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
     missing = _NO_COMMA.search(text[:offset])
     if missing and set(names) == {"EQUAL"} and found != "<=" and not found.isdigit():
