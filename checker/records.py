@@ -1,7 +1,7 @@
 """Records: values with named fields, mostly :class:`msgspec.Struct`.
 
-A class is a dataclass where it needs more than a Struct has: fields that are not compared, lazily
-computed properties, or the kept hashes of :mod:`checker.model.node`.  What follows takes both.
+A class is a dataclass where it needs more than a Struct has, fields that are not compared or lazily
+computed properties; those of :mod:`checker.model.node` keep their hashes.  What follows takes all.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ def replace(record: R, /, **changes: Any) -> R:
     ``TypeError`` if a name is not a field."""
     if isinstance(record, Struct):
         return structs.replace(record, **changes)
+    if hasattr(record, "record_fields"):
+        kept = {f.name: getattr(record, f.name) for f in record.record_fields}
+        return type(record)(**{**kept, **changes})
     return dataclasses.replace(record, **changes)  # type: ignore[type-var]
 
 
 def is_record(value: object) -> bool:
     """Returns whether ``value`` is a record, or a class of records."""
     kind = value if isinstance(value, type) else type(value)
-    return (issubclass(kind, Struct) and kind is not Struct) or dataclasses.is_dataclass(kind)
+    if issubclass(kind, Struct):
+        return kind is not Struct
+    return hasattr(kind, "record_fields") or dataclasses.is_dataclass(kind)
 
 
 def fields(value: object) -> tuple[RecordField, ...]:
@@ -50,6 +55,9 @@ def fields(value: object) -> tuple[RecordField, ...]:
 
 @cache
 def _fields(kind: Any) -> tuple[RecordField, ...]:
+    if hasattr(kind, "record_fields"):
+        declared: tuple[RecordField, ...] = kind.record_fields
+        return declared
     if not issubclass(kind, Struct):
         return tuple(
             RecordField(each.name, each.type, each.default, bool(each.compare))

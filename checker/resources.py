@@ -195,10 +195,11 @@ def store_cached(path: Path, data: bytes, most: int) -> None:
         except OSError:
             os.unlink(name)
             raise
-        kept = sorted(path.parent.glob(f"*{path.suffix}"), key=lambda p: p.stat().st_mtime)
+        kept = [name for name in os.listdir(path.parent) if name.endswith(path.suffix)]
         if len(kept) > most:
-            for old in kept[: len(kept) // 2]:
-                old.unlink(missing_ok=True)
+            old = sorted((path.parent / name for name in kept), key=lambda p: p.stat().st_mtime)
+            for each in old[: len(old) // 2]:
+                each.unlink(missing_ok=True)
 
 
 def load_cached(path: Path) -> bytes | None:

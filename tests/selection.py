@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-MANY = 8
+MANY = 4
 """Of a test with at least so many cases the default run has a part."""
 
 LEFT_OUT = Path(__file__).parent / "left_out.toml"
@@ -38,23 +38,33 @@ def leave_out(items: Iterable[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-SHARE, RARELY = 0.4, 0.25
-"""Shares that are left of the cases of a test that has many, and of those of :data:`SELDOM`."""
+SHARE = 0.3
+"""Of the cases of a test that has many, the share that the default run has."""
 
-SELDOM = (
-    "tests/benchmarks/", "tests/cli/test_broken_folders.py", "tests/cli/test_cache_folders.py",
-    "tests/cli/test_exits.py", "tests/cli/test_keeping.py", "tests/cli/test_side_by_side.py",
-    "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
-    "tests/language/test_words_as_names.py", "tests/library/test_library.py::test_fine",
-    "tests/library/test_library.py::test_reference",
-)  # fmt: skip
-"""Tests of which one in four is in the default run: no verdict depends on what they are about (full
-disks, folders of others, Ctrl-C in each phase), or other tests with random systems ask the same."""
+SHARES = {
+    **dict.fromkeys(
+        (
+            "tests/benchmarks/", "tests/cli/test_broken_folders.py",
+            "tests/cli/test_cache_folders.py", "tests/cli/test_exits.py",
+            "tests/cli/test_keeping.py", "tests/cli/test_side_by_side.py",
+            "tests/cli/test_sweep.py", "tests/instantiate/test_budgets",
+            "tests/language/test_words_as_names.py", "tests/library/test_library.py::test_fine",
+            "tests/library/test_library.py::test_reference",
+        ),
+        0.15,
+    ),
+    "tests/spark/": 0.4,
+}  # fmt: skip
+"""Tests that are taken together, and the share of them that the default run has.
+
+No verdict depends on what those of which it has few are about (full disks, folders of others,
+Ctrl-C in each phase), or other tests with random systems ask the same; a test on Spark takes as
+long as twenty others."""
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """Marks tests as `slow`, unless their cases are marked `every`: of those that have many cases
-    about three of five, and three of four of :data:`SELDOM`.
+    """Marks as `slow`, of tests that have many cases, those cases that are beyond its share, except
+    for cases that are marked `every`.
 
     Which of them are left depends on a case's own name alone, so that a new case changes nothing
     about the others; one at least is left of each test.
@@ -62,14 +72,13 @@ def thin_out(items: Iterable[pytest.Item]) -> None:
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("slow") is None and item.get_closest_marker("every") is None:
-            seldom = next((name for name in SELDOM if item.nodeid.startswith(name)), None)
-            cases.setdefault(seldom or item.nodeid.partition("[")[0], []).append(item)
+            group = next((name for name in SHARES if item.nodeid.startswith(name)), None)
+            cases.setdefault(group or item.nodeid.partition("[")[0], []).append(item)
     for name, of_one_test in cases.items():
-        share = RARELY if name in SELDOM else SHARE
         if len(of_one_test) >= MANY:
             drawn = sorted(of_one_test, key=lambda item: place_of(item.nodeid))
             for item in drawn[1:]:
-                if place_of(item.nodeid) >= share:
+                if place_of(item.nodeid) >= SHARES.get(name, SHARE):
                     item.add_marker(pytest.mark.slow)
 
 

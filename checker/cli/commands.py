@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import click
 
 from checker.cli import console
-from checker.cli.audit import audit
-from checker.cli.check import check
-from checker.cli.conform import conform
-from checker.cli.diagnostic import diagnostic
-from checker.cli.doctor import doctor
 from checker.cli.errors import say_notes, say_problem, say_refused
-from checker.cli.explain import explain
-from checker.cli.explore import explore
-from checker.cli.export import export
-from checker.cli.fmt import fmt
-from checker.cli.gallery import gallery
-from checker.cli.list_protocols import list_specs
-from checker.cli.lsp import lsp
 from checker.cli.main import UNKNOWN, UNREAD
 from checker.cli.option_groups import with_quiet
-from checker.cli.prove import prove
-from checker.cli.replay import replay
-from checker.cli.scenario import scenario
-from checker.cli.show import show
-from checker.cli.simulate import simulate
-from checker.cli.sweep import sweep
-from checker.cli.test import test
-from checker.cli.test_cases import test_cases
-from checker.cli.valence import valence
-from checker.cli.view import view
-from checker.cli.watch import watch
 from checker.resources import version
 
 
@@ -42,10 +22,46 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
         context.exit()
 
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+NAMES = (
+    "check", "prove", "sweep", "test", "replay", "explain", "view", "export", "gallery", "show",
+    "simulate", "conform", "test-cases", "explore", "valence", "audit", "scenario", "list", "fmt",
+    "watch", "lsp", "diagnostic", "doctor",
+)  # fmt: skip
+"""All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
+
+ELSEWHERE = {"list": ("list_protocols", "list_specs")}
+"""The modules and functions of commands that are called otherwise."""
 
 
-@click.group(context_settings=CONTEXT, invoke_without_command=True)
+class Commands(Mapping[str, click.Command]):
+    """The commands by name, each imported when it is first asked for: a command does not wait for
+    the imports of the others."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+@cache
+def _command(name: str) -> click.Command:
+    """Returns the command ``name``; raises ``KeyError`` if there is none."""
+    if name not in NAMES:
+        raise KeyError(name)
+    plain = name.replace("-", "_")
+    module, function = ELSEWHERE.get(name, (plain, plain))
+    found: click.Command = getattr(importlib.import_module(f"checker.cli.{module}"), function)
+    return with_quiet(found)
+
+
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+
+
+@click.group(commands=Commands(), context_settings=CONTEXT, invoke_without_command=True)
 @click.option(
     "--version",
     is_flag=True,
@@ -93,34 +109,6 @@ Three things to try:
       write a page for each failure of the library's faulty protocols
 
 `bivalence list` shows the library, `bivalence --help` all commands."""
-
-
-for _command in (
-    check,
-    prove,
-    sweep,
-    test,
-    replay,
-    explain,
-    view,
-    export,
-    gallery,
-    show,
-    simulate,
-    conform,
-    test_cases,
-    explore,
-    valence,
-    audit,
-    scenario,
-    list_specs,
-    fmt,
-    watch,
-    lsp,
-    diagnostic,
-    doctor,
-):
-    cli.add_command(with_quiet(_command))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

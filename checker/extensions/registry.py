@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -29,6 +31,22 @@ class Origin(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.distribution or 'bivalence'} ({self.reference})"
+
+
+@lru_cache(maxsize=8)
+def _declared(group: str, folders: tuple[str, ...]) -> tuple[Origin, ...]:
+    """Returns the entry points of ``group`` in ``folders``, which are those of ``sys.path``: they
+    are read once, as every check asks for them."""
+    from importlib.metadata import entry_points
+
+    return tuple(
+        Origin(
+            point.name,
+            point.value,
+            "" if point.dist is None else f"{point.dist.name} {point.dist.version}",
+        )
+        for point in entry_points(group=group)
+    )
 
 
 class Registry(Struct, frozen=True):
@@ -53,17 +71,8 @@ class Registry(Struct, frozen=True):
     def outside(self) -> tuple[Origin, ...]:
         """Returns the extensions that other distributions declare; raises :class:`SpecError` (E042)
         where what is installed can't be read."""
-        from importlib.metadata import entry_points
-
         try:
-            return tuple(
-                Origin(
-                    point.name,
-                    point.value,
-                    "" if point.dist is None else f"{point.dist.name} {point.dist.version}",
-                )
-                for point in entry_points(group=self.group)
-            )
+            return _declared(self.group, tuple(sys.path))
         except Exception as why:
             raise self._unusable(f"the entry points of installed packages: {_text(why)}") from why
 

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
+from checker.language.kept_prelude import kept
 from checker.language.parser.cache import parse
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import file_home
@@ -397,6 +398,10 @@ def prelude() -> Prelude:
         files = sorted(resources.interfaces().glob("*.bcast"))
     except (FileNotFoundError, OSError):
         files = []
+    return kept(files, lambda: _typed_prelude(files))
+
+
+def _typed_prelude(files: list[Path]) -> Prelude:
     whole = Source(ast_items.Spec("", ()))
     whole.imports = [open_source(read(path), path) for path in files]
     report = Reporter()

@@ -135,13 +135,11 @@ class Op(StrEnum):
     FILL = "fill"  # the map (see the result type) whose every entry is the argument
 
 
-@dataclass(frozen=True, slots=True)
 class Const(Node):
     type: Type
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
 class Local(Node):
     """A parameter of the action, a name bound by an enclosing expression, or a declared local."""
 
@@ -149,7 +147,6 @@ class Local(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Read(Node):
     """The current value of a state variable."""
 
@@ -157,7 +154,6 @@ class Read(Node):
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
 class Index(Node):
     """``base[key]`` of a map (key of the map's key type), or of a seq (an integer from 0).
 
@@ -170,7 +166,6 @@ class Index(Node):
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Item(Node):
     """Component ``position`` of a tuple or record."""
 
@@ -179,7 +174,6 @@ class Item(Node):
     position: int
 
 
-@dataclass(frozen=True, slots=True)
 class Apply(Node):
     type: Type
     op: Op
@@ -187,7 +181,6 @@ class Apply(Node):
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Make(Node):
     """A value of a variant: case number ``case`` with its fields in order."""
 
@@ -196,7 +189,6 @@ class Make(Node):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class IsCase(Node):
     """Whether a variant's value was made by case number ``case``."""
 
@@ -205,7 +197,6 @@ class IsCase(Node):
     type: Type = BOOL
 
 
-@dataclass(frozen=True, slots=True)
 class CaseField(Node):
     """Field ``position`` of a variant's value that is known to be of case ``case``."""
 
@@ -215,7 +206,6 @@ class CaseField(Node):
     position: int
 
 
-@dataclass(frozen=True, slots=True)
 class Let(Node):
     type: Type
     name: str
@@ -230,7 +220,6 @@ class Quantifier(StrEnum):
     SUM = "sum"  # of the body, a number, over the members of the domain
 
 
-@dataclass(frozen=True, slots=True)
 class Quant(Node):
     """``kind name in domain: body``; ranges over each copy of the elements of a seq or bag."""
 
@@ -241,7 +230,6 @@ class Quant(Node):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
 class Comprehension(Node):
     """``{ item for name in domain when where }``, or ``[ … ]`` in the order of the domain: ``type``
     tells.
@@ -258,7 +246,6 @@ class Comprehension(Node):
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class MapOf(Node):
     """The map that takes every key ``name`` of the result type's key type to ``body``."""
 
@@ -284,14 +271,12 @@ Expr = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Universe(Node):
     """All values of ``item``, in ascending rank."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
 class Members(Node):
     """The members of a set, or the elements of a seq (in order) or bag (each element once)."""
 
@@ -299,7 +284,6 @@ class Members(Node):
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
 class Subsets(Node):
     """All subsets of the set ``of``; ``item`` is the type of those subsets."""
 
@@ -310,7 +294,6 @@ class Subsets(Node):
 Domain = Universe | Members | Subsets
 
 
-@dataclass(frozen=True, slots=True)
 class Key(Node):
     """A step of a path: the entry of a map with keys ``key_type``, or of a seq (``None``)."""
 
@@ -318,14 +301,12 @@ class Key(Node):
     key_type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Pos(Node):
     """A step of a path: a component of a tuple or record."""
 
     position: int
 
 
-@dataclass(frozen=True, slots=True)
 class Target(Node):
     """An assignable place: a state variable or declared local, and a path into it."""
 
@@ -335,7 +316,6 @@ class Target(Node):
     path: tuple[Key | Pos, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Assign(Node):
     """Stores ``value``; a value that the target's type does not hold is a fault."""
 
@@ -344,7 +324,6 @@ class Assign(Node):
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Declare(Node):
     """Introduces (or re-initialises) a mutable local; visible until the action ends."""
 
@@ -353,14 +332,12 @@ class Declare(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class If(Node):
     condition: Expr
     then: Block
     otherwise: Block = ()
 
 
-@dataclass(frozen=True, slots=True)
 class For(Node):
     """Executes ``body`` for each member of ``domain``, evaluated once before the loop, in order.
 
@@ -373,7 +350,6 @@ class For(Node):
     any_order: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class While(Node):
     """Executes ``body`` while ``condition`` holds.
 
@@ -391,7 +367,6 @@ class While(Node):
     grows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Choose(Node):
     """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``;
     ``place``: then, of the coin."""
@@ -403,14 +378,12 @@ class Choose(Node):
     place: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Assume(Node):
     """Removes this execution of the action unless ``condition`` holds."""
 
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Fault(Node):
     """A runtime error; ``grows``: the guessed capacity that is too small."""
 
@@ -420,7 +393,6 @@ class Fault(Node):
     grows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Emit(Node):
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
@@ -434,7 +406,6 @@ class Emit(Node):
     glued: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Mark(Node):
     """An event that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
 
@@ -468,7 +439,6 @@ class Variable(Struct, frozen=True):
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Param(Node):
     name: str
     domain: Domain

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from checker.model.memo import in_a_run
@@ -33,12 +32,10 @@ from checker.model.node import Hashed
 Value = object
 
 
-@dataclass(frozen=True, slots=True)
 class BoolT(Hashed):
     """Truth values."""
 
 
-@dataclass(frozen=True, slots=True)
 class IntT(Hashed):
     """Integers ``lo..hi``, both ends included."""
 
@@ -47,7 +44,6 @@ class IntT(Hashed):
     grows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class AtomT(Hashed):
     """A named finite type without arithmetic; values are ``first`` upwards, one for each label."""
 
@@ -56,7 +52,6 @@ class AtomT(Hashed):
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class TupleT(Hashed):
     """A product; ``names`` is empty for plain tuples and parallel to ``items`` for records."""
 
@@ -64,21 +59,18 @@ class TupleT(Hashed):
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class OptionT(Hashed):
     """Nothing, or one value of ``item``."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
 class SetT(Hashed):
     """Subsets of the universe of ``item`` (dense: one bit for each possible item)."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
 class MapT(Hashed):
     """Total functions from ``key`` to ``value``."""
 
@@ -86,7 +78,6 @@ class MapT(Hashed):
     value: Type
 
 
-@dataclass(frozen=True, slots=True)
 class SeqT(Hashed):
     """Sequences of at most ``cap`` items."""
 
@@ -95,7 +86,6 @@ class SeqT(Hashed):
     grows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class BagT(Hashed):
     """Multisets of at most ``cap`` items (also used, without duplicates, for very large sets)."""
 
@@ -104,7 +94,6 @@ class BagT(Hashed):
     grows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Case(Hashed):
     """One constructor of a variant with its named fields."""
 
@@ -112,7 +101,6 @@ class Case(Hashed):
     fields: tuple[tuple[str, Type], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class VariantT(Hashed):
     """A tagged union: messages."""
 

@@ -108,10 +108,14 @@ def _text(node: object, known: dict[int, int]) -> list[str]:
             *(p for pair in node.items() for part in pair for p in _text(part, known)),
             "}",
         ]
-    if not is_record(node) or isinstance(node, type):
-        return [repr(node)]
     if id(node) in known:
         return [f"#{known[id(node)]}"]
+    if isinstance(node, typed.Recursive | typed.SequentialObject):  # the former contains itself
+        known[id(node)] = len(known)
+        return [type(node).__name__, *_text(tuple(vars(node).values()), known)]
+    if not is_record(node) or isinstance(node, type):
+        assert type(node).__repr__ is not object.__repr__, "an address determines nothing"
+        return [repr(node)]
     parts = (getattr(node, field.name) for field in fields(node))
     pieces = [type(node).__name__, *(piece for part in parts for piece in _text(part, known))]
     if isinstance(node, typed.Protocol | typed.Interface):

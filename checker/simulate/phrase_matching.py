@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from checker.model.ir import CRASHING, PAUSING
 from checker.simulate.choices import Choice
 
 ANYTHING = ("...", "…")
@@ -34,11 +35,13 @@ def match_choice(words: str, among: Sequence[Choice]) -> Choice | Unclear:
     """Returns the choice whose phrase is ``words`` or begins with them (whole words only).
 
     White space makes no difference, and ``…`` (or ``...``) stands for any words.  Where several
-    phrases match, they must lead to one state.
+    phrases match, they must lead to one state; steps in which the process stops inside its handler
+    are left out then, if there are others.
     """
     found = best_matches(words, [(choice, _phrases(choice)) for choice in among])
     if not found:
         return _none(words, among)
+    found = [choice for choice in found if not _stops_inside(choice)] or found
     if len({choice.successor for choice in found}) > 1:
         message = f"`{words}` can mean {len(found)} different steps"
         return Unclear(message, tuple(choice.text for choice in found))
@@ -60,6 +63,13 @@ def best_matches(words: str, among: Iterable[tuple[Item, Iterable[str]]]) -> lis
         elif any(re.match(f"(?:{pattern.pattern})(?: |$)", text) for text in texts):
             ranked[2].append(item)
     return next((found for found in ranked if found), [])
+
+
+def _stops_inside(choice: Choice) -> bool:
+    """Returns whether the process crashes or pauses before its handler has ended."""
+    return choice.transition is not None and choice.transition.action.name.endswith(
+        (CRASHING, PAUSING)
+    )
 
 
 def _phrases(choice: Choice) -> tuple[str, ...]:

@@ -85,6 +85,45 @@ def test_what_has_changed_is_run_again(spec: Path, old: str, new: str, hits: set
     assert {name for name in ("one", "two") if is_cached(ask(spec, name))} == hits
 
 
+REGISTER = """\
+object Cell<V> {
+  state value : option<V> = none
+  operation read(): option<V> { return value }
+  operation write(v: V) { value := some(v) }
+}
+interface Store {
+  request read() returns read_return(v: option<Msg>)
+  request write(v: Msg) returns write_return()
+  property atomicity "Operations take effect at once." : linearizable as Cell
+}
+protocol P implements Store {
+  define few(k: 0..3): Nat = if k == 0 then 0 else 1 + few(k - 1)
+  state last : option<Msg> = none
+  upon request read() { read_return(last) }
+  upon request write(v) { last := some(v) write_return() }
+  property small "It stays small." : always forall p in Proc: few(2) <= 2
+}
+check one of P { n = 1 clients { p1 writes a p1 reads } prove atomicity, small }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("value := some(v)", "value := none   "), ("1 + few(k - 1)", "2 + few(k - 1)")],
+)
+def test_objects_and_recursive_definitions_determine_an_answer(
+    spec: Path, old: str, new: str
+) -> None:
+    """And not where they are in memory."""
+    spec.write_text(REGISTER, encoding="utf-8")
+    assert ask(spec, "one").exit_code == 0
+    assert is_cached(ask(spec, "one"))
+    assert old in REGISTER
+    spec.write_text(REGISTER.replace(old, new), encoding="utf-8")
+    changed = ask(spec, "one")
+    assert not is_cached(changed) and changed.exit_code == 1
+
+
 def test_the_text_of_a_trace_is_that_of_the_file_now(spec: Path) -> None:
     ask(spec, "one")
     now = SPEC.replace("check two", "// said later\ncheck two")

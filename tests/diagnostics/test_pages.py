@@ -57,8 +57,18 @@ def test_no_two_codes_have_the_same_title() -> None:
     assert len(set(titles)) == len(titles)
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("code", [c for c in codes() if "text" in blocks(c)])
+LONG = {"C211"}
+"""It is found only after half a minute: an automaton of 50,000 states is built."""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(c, marks=pytest.mark.slow if c in LONG else pytest.mark.every)
+        for c in codes()
+        if "text" in blocks(c)
+    ],
+)
 def test_the_example_gives_this_message_and_no_other(code: str) -> None:
     parts = blocks(code)
     spec = parts["bivalence"] + "\n"

@@ -13,13 +13,12 @@ import sys
 
 import pytest
 
-from tests.selection import first_by_default
-
 INPUTS = int(os.environ.get("BIVALENCE_LONG", "0")) or 48
 SHARDS = 16
 
 
-@pytest.mark.parametrize("shard", first_by_default(range(SHARDS), 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(SHARDS))
 def test_inputs_that_nobody_would_write(shard: int) -> None:
     """In a process of its own, which is small, has no threads, and so can be forked."""
     each = INPUTS // SHARDS

@@ -26,7 +26,7 @@ def kinds(base: type) -> list[type]:
 
 
 def test_all_nodes_and_types_know_their_hash() -> None:
-    known = {kind for kind in kinds(Hashed) if hasattr(kind, "__dataclass_fields__")}
+    known = {kind for kind in kinds(Hashed) if hasattr(kind, "record_fields")}
     assert {ir.Apply, ir.Assign, ir.Param, types.SetT, types.VariantT} <= known
     assert all("__dict__" not in dir(kind) for kind in known)
 

@@ -121,3 +121,17 @@ check c of P {{ n = 2 }}
         load_text(spec, "names.bcast")
     found = refused.value.diagnostics[0]
     assert (found.code, found.message) == ("N003", f"`{name}` is {is_what}, not `Proc`")
+
+
+AFTER = (
+    "allow at check clients expect faults given links may prove request timing to without".split()
+)
+
+
+@pytest.mark.parametrize("word", AFTER)
+def test_a_name_that_an_expression_may_be_followed_by_is_explained(word: str) -> None:
+    text = SPEC.replace("{ WORD := 1  if", "{ WORD := 1  WORD := 0  if").replace("WORD", word)
+    with pytest.raises(SpecError) as refused:
+        load_text(text, "words.bcast")
+    (found,) = refused.value.diagnostics
+    assert (found.code, found.hint) == ("S006", f"use another name, such as `{word}_`")

@@ -419,6 +419,11 @@ def test_expectations(path: Path, name: str) -> None:
     assert report.exit_code == 0
     assert difference(path, name, report) == {}, "python -m scripts.write_manifest"
     assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
+
+
+@pytest.mark.parametrize(("path", "name"), _each("expectations"))
+def test_every_run_is_drawn(path: Path, name: str) -> None:
+    report = _native(path, name)
     violated = [v for v in report.verdicts if v.word.value == "violated" and v.chance is None]
     assert draw_all(report) >= len(violated)
 

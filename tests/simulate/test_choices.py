@@ -148,3 +148,17 @@ def test_words_that_could_be_several_steps_are_refused_with_those() -> None:
     assert match_choice("p1", ways) == Unclear(
         "`p1` can mean 2 different steps", ("p1 broadcasts a", "p1 crashes")
     )
+
+
+def test_the_beginning_of_a_step_means_the_whole_handler() -> None:
+    system = library("exactly_once/winch.bcast::lower_then_log").system
+    ways = choices(system, interpreter.initial_states(system)[0]).ways
+    texts = [
+        way.text
+        for words in ("p1: upon condition made", "p1: upon … steps, and crashes after")
+        if isinstance(way := match_choice(words, ways), Choice)
+    ]
+    assert texts == [
+        "p1: upon condition made < steps",
+        "p1: upon condition made < steps, and crashes after performing 1",
+    ]

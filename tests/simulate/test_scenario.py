@@ -37,7 +37,7 @@ QUICK = (
     ("incidents/vote_before_sync.bcast", "sent_first", False),
     ("incidents/vote_before_sync.bcast", "sent_first", True),
     ("incidents/offset_before_rows.bcast", "commits_first", False),
-    ("incidents/offset_before_rows.bcast", "synced_later", True),
+    ("incidents/offset_before_rows.bcast", "in_the_cache", True),
     ("time/activities.bcast", "taken_twice", False),
     ("time/activities.bcast", "read_behind_the_flush", True),
     ("time/activities.bcast", "stable_lock", False),

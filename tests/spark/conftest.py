@@ -11,9 +11,18 @@ import pytest
 from checker.engines.cluster import Cluster
 from checker.engines.spark import local_prefix, session
 from checker.engines.spark.shared_sessions import holding
+from tests.spark.cluster import QUICK
 
 HERE = Path(__file__).parent
 SHARED = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_java() -> Iterator[None]:
+    """Every Java compiles quickly: none lives long enough to be worth more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", QUICK)
+        yield
 
 
 @pytest.fixture(autouse=True)

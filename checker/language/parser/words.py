@@ -269,6 +269,9 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
     if _is_for_a_name(found, set(names), text[:offset], text[offset + length :]):
         message = f"`{found}` is a reserved word"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
+    if "NAME" in names and _is_declared(found, text):
+        message = f"after an expression, `{found}` is read as a keyword"
+        return offset, Diagnostic("S006", message, span, hint=another_name(found))
     missing = _NO_COMMA.search(text[:offset])
     if missing and set(names) == {"EQUAL"} and found != "<=" and not found.isdigit():
         return offset, _no_comma(missing, text, file)
@@ -293,6 +296,13 @@ def _is_for_a_name(found: str, names: set[str], before: str, after: str) -> bool
         return False  # the comma is too much: `for all n, when n > 1`
     only_names = "NAME" in names and names <= _AROUND_NAMES
     return only_names and found.isascii() and found.isidentifier() and line == before.rstrip()
+
+
+def _is_declared(found: str, text: str) -> bool:
+    """Tells whether ``text`` declares something that a statement may begin with and that is called
+    ``found``."""
+    kinds = "state|var|procedure|uses|indication"
+    return found.isidentifier() and bool(re.search(rf"\b(?:{kinds})\s+{found}\b", text))
 
 
 def _no_receivers(text: str, file: str, offset: int) -> Diagnostic:

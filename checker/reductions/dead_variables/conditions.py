@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from msgspec import Struct, field
 
@@ -21,7 +20,6 @@ from checker.reductions.dead_variables.terms import conjuncts, replace_all, repl
 from checker.reductions.dead_variables.uses import VariableUse
 
 
-@dataclass(frozen=True, slots=True)
 class VariablePart(Hashed):
     """The parts of ``variable``: an entry for all ``keys``, and perhaps an ``item`` in it.
 
@@ -52,7 +50,6 @@ def cell(variable: ir.Variable, items: bool) -> VariablePart:
     return VariablePart(variable.name, tuple(keys), expr, item)
 
 
-@dataclass(frozen=True, slots=True)
 class Blocker(Hashed):
     """A condition under which a reading makes no difference, now and forever.
 
@@ -143,7 +140,6 @@ def within_type(expr: Expr, type_: Type) -> Expr:
     return member(expr, ir.Const(SetT(expr.type), frozenset(universe(type_))))
 
 
-@dataclass(frozen=True, slots=True)
 class _Candidate(Hashed):
     """A disjunct of what is decided: ``blocker``, unless one of ``sides`` holds."""
 

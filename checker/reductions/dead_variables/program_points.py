@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, assert_never
 
@@ -35,7 +34,6 @@ from checker.records import replace
 from checker.reductions.dead_variables.terms import conjuncts
 
 
-@dataclass(frozen=True, slots=True)
 class EnteredBlock(Hashed):
     """A branch, or the body of a loop; it is entered where ``conditions`` hold (``None``: of a
     loop, or not known).
@@ -45,7 +43,6 @@ class EnteredBlock(Hashed):
     conditions: tuple[Expr, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
 class ProgramPoint(Hashed):
     """A statement or an expression; ``action``: its number, ``None`` outside of actions.
 

@@ -7,7 +7,6 @@ from its own target is no use: if the new value is never read, neither is the ol
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
 
@@ -25,7 +24,6 @@ from checker.reductions.dead_variables.terms import conjuncts, replace_all, same
 _numbers = count()
 
 
-@dataclass(frozen=True, slots=True)
 class VariableUse(Hashed):
     """A use of ``variable``, at the entry that ``keys`` lead to (or at all below it).
 
@@ -44,7 +42,6 @@ class VariableUse(Hashed):
     among: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class _At(Hashed):
     """The position in an expression: see :class:`VariableUse`."""
 

@@ -6,7 +6,6 @@ arguments grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
@@ -30,7 +29,6 @@ class AccessKind(Enum):
     WRITE = "write"  # anything
 
 
-@dataclass(frozen=True, slots=True)
 class Access(Hashed):
     """``variable`` at ``keys`` (the first steps of the path; fewer: all that lies below).
 

@@ -8,7 +8,6 @@ so that a path is implied by the conditions of the body, never stronger.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from checker.model import ir
@@ -28,7 +27,6 @@ from checker.reductions.partial_order.logic import (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Effects(Hashed):
     """All effects of an action.  ``binders``: its parameters; ``enabling``: its enabling
     conditions.

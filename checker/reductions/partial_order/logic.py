@@ -9,7 +9,6 @@ over-approximate what may still happen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from checker.model import ir
@@ -40,7 +39,6 @@ UNKNOWN = "?"
 Binder = tuple[str, Type]
 
 
-@dataclass(frozen=True, slots=True)
 class Case(Hashed):
     """Some values of ``binders`` satisfy all of ``parts``, which are evaluated in this order."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
 
@@ -173,7 +172,6 @@ class _Renaming(Keeping):
         return Access(access.variable, access.how, keys, item, access.up, (), binders, access.sure)
 
 
-@dataclass(frozen=True, slots=True)
 class Write(Hashed):
     """A write of the action ``one``; ``apart``: with bound names that no other action has."""
 

@@ -35,7 +35,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from msgspec import Struct
@@ -68,7 +67,6 @@ class Still(Struct, frozen=True):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
 class _Here(Hashed):
     """The context of an expression: which atoms an expression over locals can denote, and which
     options hold something; ``place``, and its description.

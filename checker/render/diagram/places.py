@@ -86,15 +86,18 @@ class Room:
 
     def ambiguity(self, anchor: Point, own: float, message: str) -> float:
         """Returns the cost of a text of ``message`` at ``anchor``, whose arrow is ``own`` away:
-        whether an arrow of another message is as near.
+        whether an arrow of another message is as near, and twice as much if one is nearer.
         """
         reach = own + CLEARLY
         near = Box(anchor[0] - reach, anchor[1] - reach, anchor[0] + reach, anchor[1] + reach)
-        for cell in _cells(near):
-            for piece in self._pieces.get(cell, ()):
-                if self._owners[piece] != {message} and distance(anchor, piece) < reach:
-                    return AMBIGUOUS
-        return 0.0
+        others = (
+            distance(anchor, piece)
+            for cell in _cells(near)
+            for piece in self._pieces.get(cell, ())
+            if self._owners[piece] != {message}
+        )
+        nearest = min(others, default=reach)
+        return AMBIGUOUS * ((nearest < reach) + (nearest <= own))
 
     def best(self, candidates: Iterable[tuple[Box, float]]) -> int:
         """Returns the index of the candidate (a box and its own penalty) with the least cost."""

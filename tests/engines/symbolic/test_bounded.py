@@ -42,7 +42,7 @@ LIBRARY = (
     ("replication/disks", "cached", 5),
     ("replication/disks", "transaction", 5),
     ("replication/disks", "retried", 6),
-    ("incidents/offset_before_rows", "synced_later", 5),
+    ("incidents/offset_before_rows", "in_the_cache", 5),
 )
 """Small checks, and the depth to which they are compared."""
 

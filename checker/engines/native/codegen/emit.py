@@ -1,14 +1,17 @@
 """A small structured layer over LLVM's textual IR: functions that are written like programs.
 
-Every value is an integer of some number of bits or a pointer (``bits == 0``).  Constants are
-folded on the way, so that what is known costs nothing.  Mutable variables are stack slots that
-LLVM turns into registers.  Code after a jump is dropped until a label is placed.
+Every value is an integer of some number of bits or a pointer (``bits == 0``).  Up to 64 bits it is
+held by the next larger integer of the machine, whose other bits are always zero: LLVM's quick
+instruction selection knows no other widths.  Constants are folded on the way, so that what is known
+costs nothing.  Mutable variables are stack slots that LLVM turns into registers.  Code after a jump
+is dropped until a label is placed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 
@@ -74,6 +77,9 @@ _FOLD: dict[str, Callable[[int, int, int], int]] = {
     "lshr": lambda a, b, _: a >> b,
 }
 
+_CARRY = ("add", "sub", "mul", "shl")
+"""Operations whose results may have more bits than the operands."""
+
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -82,9 +88,18 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
+_HELD = [next(held for held in (0, 1, 8, 16, 32, 64) if bits <= held) for bits in range(65)]
+
+
+def machine_bits(bits: int) -> int:
+    """The bits of the integer that holds a value of ``bits``; wider ones than 64 LLVM splits."""
+    return _HELD[bits] if bits <= 64 else bits
+
+
+@cache
 def ty(bits: int) -> str:
     """The LLVM type of a value."""
-    return f"i{bits}" if bits else "ptr"
+    return f"i{machine_bits(bits)}" if bits else "ptr"
 
 
 class Var:
@@ -170,7 +185,14 @@ class Fn:
             return b
         if op == "mul" and b.const == 1:
             return a
-        return self._new(a.bits, f"{op} {ty(a.bits)} {a.text}, {b.text}")
+        made = self._new(a.bits, f"{op} {ty(a.bits)} {a.text}, {b.text}")
+        return self._masked(made) if op in _CARRY else made
+
+    def _masked(self, a: Val) -> Val:
+        """``a`` without the bits above its own, which the integer that holds it may have."""
+        if machine_bits(a.bits) == a.bits:
+            return a
+        return self._new(a.bits, f"and {ty(a.bits)} {a.text}, {(1 << a.bits) - 1}")
 
     def add(self, a: Val, b: Val) -> Val:
         return self._binary("add", a, b)
@@ -188,9 +210,13 @@ class Fn:
         return const(0, a.bits) if b.const == 1 else self._binary("urem", a, b)
 
     def sdiv(self, a: Val, b: Val) -> Val:
+        """The quotient of signed integers as wide as one of the machine."""
+        assert a.bits == machine_bits(a.bits)
         return self._binary("sdiv", a, b)
 
     def srem(self, a: Val, b: Val) -> Val:
+        """The remainder of signed integers as wide as one of the machine."""
+        assert a.bits == machine_bits(a.bits)
         return self._binary("srem", a, b)
 
     def and_(self, a: Val, b: Val) -> Val:
@@ -214,8 +240,10 @@ class Fn:
         return self._binary("lshr", a, self.resize(amount, a.bits))
 
     def compare(self, relation: str, a: Val, b: Val, signed: bool = False) -> Val:
-        """``eq``, ``ne``, ``lt`` or ``le`` as one bit."""
+        """``eq``, ``ne``, ``lt`` or ``le`` as one bit; ``signed``: of integers as wide as one of
+        the machine."""
         assert a.bits == b.bits, (relation, a, b)
+        assert not signed or a.bits == machine_bits(a.bits)
         if a.const is not None and b.const is not None:
             x, y = a.const, b.const
             if signed:
@@ -257,11 +285,17 @@ class Fn:
             return a
         if a.const is not None:
             return const(a.const, bits)
-        op = "zext" if a.bits < bits else "trunc"
-        return self._new(bits, f"{op} {ty(a.bits)} {a.text} to {ty(bits)}")
+        held, wanted = machine_bits(a.bits), machine_bits(bits)
+        text = a.text
+        if held != wanted:
+            op = "zext" if held < wanted else "trunc"
+            text = self._new(bits, f"{op} {ty(a.bits)} {a.text} to {ty(bits)}").text
+        return self._masked(Val(text, bits)) if bits < a.bits else Val(text, bits)
 
     def intrinsic(self, name: str, a: Val, *rest: str) -> Val:
-        """``ctpop``, ``cttz``, ``ctlz`` of ``a``, with the same bits."""
+        """``ctpop``, ``cttz``, ``ctlz`` of ``a``, with the same bits; ``ctlz`` of an integer as
+        wide as one of the machine."""
+        assert name != "ctlz" or a.bits == machine_bits(a.bits)
         more = "".join(f", {r}" for r in rest)
         kind = ty(a.bits)
         return self._new(a.bits, f"call {kind} @llvm.{name}.{kind}({kind} {a.text}{more})")

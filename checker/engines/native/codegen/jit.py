@@ -171,12 +171,12 @@ class CompiledFunctions(Struct, frozen=True):
         return _function(self.engine, name, result, count)  # type: ignore[no-any-return]
 
 
-def compile_functions(functions: list[Fn]) -> CompiledFunctions:
+def compile_functions(functions: list[Fn], effort: Effort = Effort.FULL) -> CompiledFunctions:
     """Compiles functions that depend on no system, or loads the machine code of an earlier
     compilation."""
     text = module_text(functions, public=True)
     digest = digest_of(text)
-    engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
+    engine = _load_cached(digest, effort) or _compile(text, digest, effort, True)
     return CompiledFunctions(_stop(engine), engine)
 
 
