@@ -144,9 +144,10 @@ class World(Struct):
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked; ``bounds``: those of the check, as invariants.
-    ``observed``: for the variable of each observation of operations what it is about;
-    ``followed``: the variables in which properties follow prefixes of executions; ``monitor``: what
-    assigns these in each state.
+    ``pauses_inside``: in what has been drafted a process may pause inside a handler; ``whole``: it
+    is known that no process can.  ``observed``: for the variable of each observation of operations
+    what it is about; ``followed``: the variables in which properties follow prefixes of executions;
+    ``monitor``: what assigns these in each state.
     """
 
     check: typed.Check
@@ -178,6 +179,8 @@ class World(Struct):
     monitor: list[ir.Stmt] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
     disks: list[Disk] = field(default_factory=list)
+    pauses_inside: bool = False
+    whole: bool = False
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -240,7 +243,12 @@ class World(Struct):
     @property
     def queues(self) -> bool:
         """Tells whether the effects of a handler may wait in a queue of its process."""
-        return self.fine or self.may_pause
+        return self.fine or self.may_pause_inside
+
+    @property
+    def may_pause_inside(self) -> bool:
+        """Tells whether a process may pause inside a handler, as far as is known."""
+        return self.may_pause and not self.whole
 
     @property
     def crash_bound(self) -> int:
