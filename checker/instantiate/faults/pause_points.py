@@ -50,7 +50,7 @@ from checker.model.ir import (
     VariableKind,
     fairness_of,
 )
-from checker.model.transforms.rewrite import emits, replace_emits
+from checker.model.transforms.rewrite import replace_emits
 from checker.model.tree import nodes
 from checker.model.types import BOOL, SeqT, VariantT
 from checker.records import replace
@@ -191,7 +191,7 @@ def _has_point(world: World, body: Block, told: frozenset[int], behind: list[boo
     something else; then notes what ``body`` adds to that.  ``told``: the quiet effects that
     count."""
     quiet, found = _quiet(world), False
-    for stmt in body:
+    for stmt in _by_case(body):
         match stmt:
             case ir.Emit():
                 is_quiet = world.effects[stmt.effect].kind in quiet and id(stmt) not in told
@@ -216,7 +216,7 @@ def _told(world: World, body: Block) -> frozenset[int]:
 
     def visit(block: Block, follows: bool) -> bool:
         """Returns whether such an assignment follows what precedes ``block``, if it ``follows``."""
-        for stmt in reversed(block):
+        for stmt in reversed(_by_case(block)):
             match stmt:
                 case ir.Emit(effect=name) if world.effects[name].kind in _NO_STOP:
                     follows = True
@@ -234,6 +234,27 @@ def _told(world: World, body: Block) -> frozenset[int]:
 
     visit(body, False)
     return frozenset(found)
+
+
+def _by_case(block: Block) -> Block:
+    """Returns ``block`` with neighbouring branches for different cases of one value as
+    alternatives: those that handle different messages."""
+    found = list[ir.Stmt]()
+    for stmt in block:
+        last = found[-1] if found else None
+        match stmt, last:
+            case ir.If(ir.IsCase(value), _, ()), ir.If(ir.IsCase(other), _, _) if value == other:
+                found[-1] = _with_case(last, stmt)
+            case _:
+                found.append(stmt)
+    return tuple(found)
+
+
+def _with_case(first: ir.If, more: ir.If) -> ir.If:
+    """Returns ``first``, a branch for one case of a value, with ``more``, for one of that value."""
+    if first.condition == more.condition:
+        return replace(first, then=(*first.then, *more.then))
+    return replace(first, otherwise=_by_case((*first.otherwise, more)))
 
 
 def _quiet(world: World) -> frozenset[EffectKind]:
