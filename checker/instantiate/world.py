@@ -341,7 +341,7 @@ class World(Struct):
     def may_disconnect(self) -> bool:
         """Tells whether some connection may break."""
         connected = any(link.kind.connects for link in self.links)
-        return connected and (RESETS in self.variables or self.crash_bound > 0)
+        return connected and (self.bound(self.check.resets) > 0 or self.crash_bound > 0)
 
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler."""
