@@ -170,6 +170,10 @@ AROUND = {
         (once(s.For("q", s.ALL, (ONE_TO_ALL, put("x", s.no(s.var("x")))))), DEAF_TO_ONE), FLAGS,
         SEEN, world(1), True, messages=("ONE",),
     ),
+    "a loop that assigns before a send": Case(
+        (once(s.For("q", s.ALL, (put("x", s.no(s.var("x"))), ONE_TO_ALL))), DEAF_TO_ONE), FLAGS,
+        SEEN, world(1), True, messages=("ONE",),
+    ),
     "a branch that assigns behind a send": Case(
         (once(put("x"), ONE_TO_ALL, s.If(s.var("y"), (put("x", NO),))), DEAF_TO_ONE),
         (flag("begun"), flag("x"), ALREADY), SEEN, world(1), True, messages=("ONE",),
@@ -243,6 +247,19 @@ WAKES = (
     Handler(RECEIVE, "TWO", body=(s.Timer("u", True, 2),), role="server"),
     Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
 )
+STARTS_LATE = (
+    once(s.Send(s.message("ONE"), s.members("server")), s.Timer("t", True, 3), role="client"),
+    Handler(TIMEOUT, "t", body=(put("x"),), role="client"),
+    Handler(RECEIVE, "ONE", body=(s.Timer("v", True, 5),), role="server"),
+    Handler(TIMEOUT, "v", body=(s.Send(s.message("TWO"), s.ALL),), role="server"),
+    Handler(
+        RECEIVE, "TWO", body=(put("z"), s.Send(s.message("THREE"), s.ALL)), role="client"
+    ),
+    Handler(RECEIVE, "THREE", body=(s.Timer("u", True, 2),), role="server"),
+    Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
+)  # fmt: skip
+"""As soon as the client does something else it is not late any more; a timer is not over so soon
+if it has been started late."""
 WOKEN = never(
     "woken", "c", "s", among=ABOUT,
     what=s.both(s.both(s.of("c", "z"), s.of("s", "y")), s.no(s.of("c", "x"))),
@@ -282,6 +299,14 @@ WORLDS = {
     "a step ends it": Case(
         WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), False,
         roles=ROLES, messages=("ONE", "TWO"),
+    ),
+    "a pause before a start": Case(
+        STARTS_LATE, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), True,
+        roles=ROLES, messages=("ONE", "TWO", "THREE"),
+    ),
+    "no pause before a start": Case(
+        STARTS_LATE, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("server")), False,
+        roles=ROLES, messages=("ONE", "TWO", "THREE"),
     ),
     "a second pause": Case(
         WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 2, **of("client", 2)), True,
