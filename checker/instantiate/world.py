@@ -13,7 +13,7 @@ from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
-from checker.model.build import conj, disj, entry, member, negation, size
+from checker.model.build import conj, disj, entry, equal, fresh, member, negation, size
 from checker.model.ir import (
     TRUE,
     Block,
@@ -277,12 +277,18 @@ class World(Struct):
         return negation(member(process, self.crashed()))
 
     def may_fail(self, process: Expr) -> Expr:
-        """Returns whether no failure detector has settled on ``process`` as correct."""
+        """Returns whether no failure detector needs ``process`` as the one that is never faulty: it
+        has settled on it, or has still to settle on someone, and nobody else is left."""
         if IMMUNE not in self.variables:
             return TRUE
         immune = self.read(IMMUNE)
-        is_it = ir.Apply(immune.type, ir.Op.SOME, (process,))
-        return negation(ir.Apply(BOOL, ir.Op.EQ, (immune, is_it)))
+        spared = negation(equal(immune, ir.Apply(immune.type, ir.Op.SOME, (process,))))
+        if self.recovers:  # who is down may be up again when the detector settles
+            return spared
+        other = ir.Local(self.proc, fresh("_other"))
+        left = conj(negation(equal(other, process)), self.correct(other))
+        exists = ir.Quant(ir.Quantifier.EXISTS, other.name, ir.Universe(self.proc), left, BOOL)
+        return conj(spared, disj(ir.Apply(BOOL, ir.Op.IS_SOME, (immune,)), exists))
 
     def crashed(self) -> Expr:
         """Returns the processes that are down now."""

@@ -350,7 +350,8 @@ class _Telling(Struct, frozen=True):
                 which = f"the timer `{name}`" if name else "the timer"
                 if self._negated(expr):
                     return f"{which} of {self.who(expr)} has expired, and is handled first"
-                runs = "has not expired" if value is False or value else "is not running"
+                stands = value is None or (value is False and bool(name))  # the anonymous one runs
+                runs = "is not running" if stands else "has not expired"
                 return f"{which} of {self.who(expr)} {runs}"
         return ""
 
