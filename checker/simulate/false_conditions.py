@@ -132,6 +132,8 @@ class _Telling(Struct, frozen=True):
     def world(self, expr: Expr) -> str:
         """Returns why ``expr`` is false; empty where it is no condition of the world."""
         if isinstance(expr, Apply) and expr.op is Op.OR:
+            if IMMUNE in _reads(expr) and self.scope.state[IMMUNE] is None:
+                return "nobody else is correct, and the failure detector needs someone who is"
             parts = [self.world(part) for part in expr.args if _reads(part)]
             return " and ".join(dict.fromkeys(parts)) if all(parts) else ""
         if isinstance(expr, Apply) and expr.op is Op.AND:
