@@ -107,8 +107,8 @@ TIMINGS = ("asynchronous", "synchronous", "partial", "clocks drift 1", "clocks d
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")
 TYPES = ("bool", "Nat", "Proc", "Msg", "set<", "seq<", "bag<", "map<", "option<", "enum", "record")
 EXPRESSION = tuple(
-    "self now true false none some and or not in forall exists if union intersect minus subset received"
-    " get is_some head tail last subsets min max rank".split()
+    "self now true false none some and or not in forall exists if union intersect minus subset"
+    " received get is_some head tail last subsets min max rank".split()
 )
 FORMULA = (
     "always",

@@ -22,8 +22,8 @@ from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
-from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.unconnected import never_disconnected
+from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
 from checker.language.typecheck.world import (
