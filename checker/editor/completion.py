@@ -72,7 +72,9 @@ STATEMENT = {
     "perform": "perform $0",
     "atomic": "atomic {\n  $0\n}",
     "sync": "sync ${1:v}",
+    "sync else": "sync ${1:v} else {\n  $0\n}",
     "start": "start ${1:timer}",
+    "start of a key": "start ${1:timer}[${2:p}]",
     "cancel": "cancel ${1:timer}",
     "yield": "yield",
     "await": "await $0",
@@ -101,12 +103,12 @@ FAULTS = (
     *("crash <= 1", "omission <= 1", "byzantine <= f", "partition", "pause", "recover"),
     *("cut <= 1", "cut <= 1 of Proc -> Proc", "power <= 1", "wipe <= 1", "sync <= 1", "reset <= 1"),
 )
-TIMINGS = ("asynchronous", "synchronous", "partial", "clocks")
+TIMINGS = ("asynchronous", "synchronous", "partial", "clocks drift 1", "clocks drift 1 until 10")
 DETECTORS = ("P", "S", "Omega", "eventually P", "eventually S")
 TYPES = ("bool", "Nat", "Proc", "Msg", "set<", "seq<", "bag<", "map<", "option<", "enum", "record")
 EXPRESSION = tuple(
-    "self true false none some and or not in forall exists if union intersect minus subset received"
-    " get is_some head tail last subsets min max rank".split()
+    "self now true false none some and or not in forall exists if union intersect minus subset"
+    " received get is_some head tail last subsets min max rank".split()
 )
 FORMULA = (
     "always",

@@ -44,7 +44,7 @@ from checker.instantiate.views import with_view
 from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model.build import start_numbers
-from checker.model.ir import EffectDef, Property, TransitionSystem
+from checker.model.ir import Property, TransitionSystem
 from checker.model.transforms.any_order import in_any_order
 from checker.model.transforms.simplify_liveness import simplify_liveness
 from checker.model.verify import verify
@@ -87,8 +87,11 @@ def instantiate(
     fine = fine and not check.pausing  # a pause falls between the effects that would be steps
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
-    if made.queues and ghosts.has_any(check):
-        made.effects.update(_ghost_code(check, sizes, capacities or {}, fine, ask))
+    if made.may_pause or (made.queues and ghosts.has_any(check)):
+        first = _drafted(check, sizes, capacities or {}, fine, ask)
+        made.whole = made.may_pause and not first.pauses_inside
+        if made.queues:  # what ghost code becomes stands in queues, whose type is declared first
+            made.effects.update((code.name, code) for code in first.ghost_code)
     properties = _declare(made, ask)
     _draft(made)
     system = effects_fine.lower_effects(made) if fine else effects_coarse.lower_effects(made)
@@ -112,15 +115,14 @@ def instantiate(
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))
 
 
-def _ghost_code(
+def _drafted(
     check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool, ask: Ask
-) -> dict[str, EffectDef]:
-    """Returns the effects that ghost code becomes, which are known when all is drafted, and queued
-    where effects are steps."""
+) -> World:
+    """Returns a draft of the whole, for what is known only when all is drafted."""
     first = stack.start(check, sizes, capacities, fine)
     _declare(first, ask)
     _draft(first)
-    return {code.name: code for code in first.ghost_code}
+    return first
 
 
 def _declare(made: World, ask: Ask) -> tuple[Property, ...]:

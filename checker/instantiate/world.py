@@ -146,9 +146,10 @@ class World(Struct):
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
     the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked; ``bounds``: those of the check, as invariants.
-    ``observed``: for the variable of each observation of operations what it is about;
-    ``followed``: the variables in which properties follow prefixes of executions; ``monitor``: what
-    assigns these in each state.
+    ``pauses_inside``: in what has been drafted a process may pause inside a handler; ``whole``: it
+    is known that no process can.  ``observed``: for the variable of each observation of operations
+    what it is about; ``followed``: the variables in which properties follow prefixes of executions;
+    ``monitor``: what assigns these in each state.
     """
 
     check: typed.Check
@@ -180,6 +181,8 @@ class World(Struct):
     monitor: list[ir.Stmt] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
     disks: list[Disk] = field(default_factory=list)
+    pauses_inside: bool = False
+    whole: bool = False
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -242,7 +245,12 @@ class World(Struct):
     @property
     def queues(self) -> bool:
         """Tells whether the effects of a handler may wait in a queue of its process."""
-        return self.fine or self.may_pause
+        return self.fine or self.may_pause_inside
+
+    @property
+    def may_pause_inside(self) -> bool:
+        """Tells whether a process may pause inside a handler, as far as is known."""
+        return self.may_pause and not self.whole
 
     @property
     def crash_bound(self) -> int:
@@ -284,12 +292,19 @@ class World(Struct):
         return conj(ir.Apply(BOOL, ir.Op.EQ, (self.lead(one), self.lead(other))), negation(same))
 
     def may_fail(self, process: Expr) -> Expr:
-        """Returns whether no failure detector has settled on ``process`` as correct."""
+        """Returns whether no failure detector needs ``process`` as the one that is never faulty: it
+        has settled on it, or has still to settle on someone, and nobody else is left."""
         if IMMUNE not in self.variables:
             return TRUE
         immune = self.read(IMMUNE)
-        is_it = ir.Apply(immune.type, ir.Op.SOME, (process,))
-        return negation(ir.Apply(BOOL, ir.Op.EQ, (immune, is_it)))
+        spared = negation(equal(immune, ir.Apply(immune.type, ir.Op.SOME, (process,))))
+        if self.recovers:  # who is down may be up again when the detector settles
+            return spared
+        other = ir.Local(self.proc, fresh("_other"))
+        apart = negation(disj(equal(other, process), self.together(other, process)))
+        left = conj(apart, self.correct(other))
+        exists = ir.Quant(ir.Quantifier.EXISTS, other.name, ir.Universe(self.proc), left, BOOL)
+        return conj(spared, disj(ir.Apply(BOOL, ir.Op.IS_SOME, (immune,)), exists))
 
     def crashed(self) -> Expr:
         """Returns the processes that are down now."""
@@ -349,7 +364,7 @@ class World(Struct):
     def may_disconnect(self) -> bool:
         """Tells whether some connection may break."""
         connected = any(link.kind.connects for link in self.links)
-        return connected and (RESETS in self.variables or self.crash_bound > 0)
+        return connected and (self.bound(self.check.resets) > 0 or self.crash_bound > 0)
 
     def idle(self, process: Expr) -> Expr:
         """Returns whether ``process`` has no pending effects: it is not inside a handler.  Where

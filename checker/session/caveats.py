@@ -455,6 +455,11 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
                 "an oracle indicates, as from a Byzantine process, all that the properties of its"
                 " interface allow"
             )
+    if any(i.protocol is None for i in check.given) and _require_in_an_answer(check):
+        yield (
+            "an oracle says what it has to say: runs in which `require` keeps a handler from"
+            " taking it are left out"
+        )
     yield from _of_pauses(check, made)
     timing = check.timing
     if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
@@ -471,6 +476,14 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
             " every process becomes faulty are excluded"
         )
     yield from (f"explored only with: {limit}" for limit in _noise(check, made))
+
+
+def _require_in_an_answer(check: typed.Check) -> bool:
+    """Tells whether a handler of an indication has a `require`."""
+    protocols = (check.protocol, *(i.protocol for i in check.given if i.protocol is not None))
+    handlers = (n for n in nodes(protocols) if isinstance(n, typed.Handler))
+    told = (h for h in handlers if isinstance(h.event, typed.OnIndication))
+    return any(isinstance(n, typed.Require) for handler in told for n in nodes(handler.body))
 
 
 def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:

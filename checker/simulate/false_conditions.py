@@ -132,6 +132,8 @@ class _Telling(Struct, frozen=True):
     def world(self, expr: Expr) -> str:
         """Returns why ``expr`` is false; empty where it is no condition of the world."""
         if isinstance(expr, Apply) and expr.op is Op.OR:
+            if IMMUNE in _reads(expr) and self.scope.state[IMMUNE] is None:
+                return "nobody else is correct, and the failure detector needs someone who is"
             parts = [self.world(part) for part in expr.args if _reads(part)]
             return " and ".join(dict.fromkeys(parts)) if all(parts) else ""
         if isinstance(expr, Apply) and expr.op is Op.AND:
@@ -350,7 +352,8 @@ class _Telling(Struct, frozen=True):
                 which = f"the timer `{name}`" if name else "the timer"
                 if self._negated(expr):
                     return f"{which} of {self.who(expr)} has expired, and is handled first"
-                runs = "has not expired" if value is False or value else "is not running"
+                stands = value is None or (value is False and bool(name))  # the anonymous one runs
+                runs = "is not running" if stands else "has not expired"
                 return f"{which} of {self.who(expr)} {runs}"
         return ""
 

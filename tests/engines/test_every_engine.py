@@ -48,6 +48,24 @@ protocol Pair {
   property both : always forall s in server, d in store: crashed(s) == crashed(d)
 }
 check together of Pair { faults crash <= 1, recover  prove both }
+protocol Connected {
+  message A
+  role client(1) { upon init { send A to server } }
+  role server(1) {
+    state got : 0..2 = 0
+    state told : 0..2 = 0
+    upon receive A { got += 1 }
+    upon disconnected p { told += 1 }
+  }
+  property once : always forall s in server: s.got <= 1 and s.told <= 1
+  property untold : always forall s in server: s.told == 0
+  property heard : eventually forall s in server: s.got == 1
+}
+check once_connected of Connected { links connected  faults reset <= 1  prove once }
+check told of Connected { links connected  faults reset <= 1  prove untold }
+check lost of Connected { links connected  faults reset <= 1  prove heard }
+check once_cut of Connected { faults cut <= 1  prove once  allow unused }
+check held_up of Connected { faults cut <= 1  prove heard  allow unused }
 """
 
 
@@ -74,10 +92,21 @@ CASES = [
     Case("turns", Feature.FOLLOWED, Word.VIOLATED),
     Case("beyond", Feature.SAFETY, Word.ERROR),
     Case("together", Feature.SAFETY, Word.HOLDS, states=6),
+    Case("once_connected", Feature.SAFETY, Word.HOLDS, states=12),
+    Case("told", Feature.SAFETY, Word.VIOLATED, steps=2),
+    Case("lost", Feature.STEADY, Word.VIOLATED),
+    Case("once_cut", Feature.SAFETY, Word.HOLDS, states=6),
+    Case("held_up", Feature.STEADY, Word.VIOLATED),
 ]
 """Two processes count from 0 to 3 in any order: 4 * 4 states.  The third increment of the last
 counter leaves the range.  Where both of a pair stop at once, the message is under way or received
-before, or neither after; they are down or back: 2 + 2 * 2 states."""
+before, or neither after; they are down or back: 2 + 2 * 2 states.
+
+Of a connection there are 2 states before it is reset.  Then the message is lost, was received, or
+stands before the server's notice, which is the next to arrive in the first two cases or has
+arrived; the client's notice has arrived or not: (2 + 2 + 1) * 2.  A link is not yet cut, cut, or
+cut no longer, and the message under way or received: 3 * 2.
+"""
 
 MAY_SAY = {Can.YES: set[Word](), Can.PARTLY: {Word.UNKNOWN, Word.BOUNDED}}
 """What an engine may answer in place of what is so."""
@@ -136,3 +165,14 @@ def test_an_engine_says_what_is_so(case: Case, spec: str, engine: str) -> None:
 def test_the_definition_withholds_nothing(spec: str) -> None:
     for case in CASES:
         assert run(spec, case, DEFINITION).verdicts[0].word is case.word
+
+
+@pytest.mark.parametrize(("check", "told"), [("once_connected", True), ("once_cut", False)])
+@pytest.mark.parametrize("name", [DEFINITION, "native"])
+def test_a_handler_of_a_connection_is_covered_where_one_breaks(
+    check: str, told: bool, name: str, spec: str
+) -> None:
+    report = run_check(spec, check, Options(engine=name, coverage=True))
+    assert report.coverage is not None
+    reached = {covered.text: covered.reached for covered in report.coverage}
+    assert reached == {"upon init": True, "upon receive A": True, "upon disconnected p": told}

@@ -9,6 +9,7 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.instantiate.world import RESETS
+from checker.language.load import load_text
 from checker.model.types import VariantT
 from checker.results import events as ev
 from checker.results.verdict import Report, Word
@@ -98,6 +99,25 @@ def test_an_event_needs_a_process() -> None:
     with pytest.raises(SpecError) as refused:
         spec(pair("links connected").replace("upon disconnected p {", "upon disconnected 1 {"))
     assert [d.code for d in refused.value.diagnostics] == ["N003"]
+
+
+@pytest.mark.parametrize(
+    ("world", "warned"),
+    [
+        ("", True),
+        ("links fifo", True),
+        ("links connected", False),
+        ("links client -> server connected", False),
+    ],
+)  # fmt: skip
+def test_a_handler_that_never_runs_is_told(world: str, warned: bool) -> None:
+    """Of links that are no connections nobody hears that they break."""
+    (check,) = load_text(pair(world), "pair.bcast").checks
+    assert ("C043" in [w.code for w in check.warnings]) is warned
+    without = pair(world).replace("upon disconnected p {", "upon receive DONE from _ when done {")
+    without = without.replace("upon disconnected _ as hears_of_it {", "upon condition false {")
+    (check,) = load_text(without, "pair.bcast").checks
+    assert "C043" not in [w.code for w in check.warnings]
 
 
 # ---- what is in flight ------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def test_a_scenario_says_whose_timer_expires(tmp_path: Path, key: str, met: bool
     assert (played.problem is None) == met
     if played.problem is not None:
         assert "s1's timer `lease[c1]` expires" in played.problem.possible
-        assert "the timer `lease[c2]` of s1 has not expired" in played.problem.message
+        assert "the timer `lease[c2]` of s1 is not running" in played.problem.message
 
 
 def test_a_check_without_timers_with_keys_has_the_system_that_it_had() -> None:

@@ -701,6 +701,8 @@ class Draw:
             case "flip":
                 return (*before, s.Flip((one,)), *behind)
             case _:
+                if self.chance(30):
+                    return (*before, s.Require(draw.choice((FLAG, s.no(FLAG)))), one, *behind)
                 choice = s.Either(((None, (one,)), (None, (s.Require(FLAG), s.Skip()))))
                 return (*before, choice, *behind)
 

@@ -156,6 +156,15 @@ class Oracle:
             key = None
         return Step(f"the oracle tells {q} {said}", speaks, key)
 
+    def unkept(self, state: State) -> frozenset[tuple[Path, str]]:
+        """Whom it still owes something, of each layer: in no run for ever."""
+        return frozenset(
+            (path, q)
+            for path in self.model.oracles
+            for q in self.model.processes
+            if any(self.owes(state, path, q, said) for said in self.possible(state, q, path))
+        )
+
     def owes(self, state: State, path: Path, q: str, said: tuple[Any, ...]) -> bool:
         """Whether it has to say that to ``q`` (of several values of a consensus, one)."""
         faulty = state["down"] | state["omitted"] | state["byzantine"]

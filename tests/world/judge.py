@@ -44,6 +44,11 @@ class Graph:
     came: list[tuple[int, str]] = field(default_factory=list)
     beyond: set[int] = field(default_factory=set)
 
+    def breaks_a_promise(self, component: set[int]) -> bool:
+        """Whether an oracle owes something in all of these states, even if nobody can take it."""
+        unkept = (self.model.oracle.unkept(self.states[here]) for here in component)
+        return bool(self.model.oracles) and bool(frozenset.intersection(*unkept))
+
 
 def explore(spec: Spec, most: int = 3000) -> Graph:
     """Every state that can be reached, nearest first."""
@@ -255,7 +260,7 @@ def fair(
             within = [e for h in component for e in leaving(h) if e.target in component]
             kept = {e.kept for e in within}
             put_off = set.intersection(*(graph.weak[h] for h in component)) - kept
-            if put_off:
+            if put_off or graph.breaks_a_promise(component):
                 continue
             asked = set.union(*(graph.strong[h] for h in component))
             asked |= {promise for e in within for promise in e.sent}

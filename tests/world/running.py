@@ -128,6 +128,10 @@ class Way:
         """One of ``options``, the first of which is that there is no fault."""
         return options[self._next(len(options))]
 
+    def may_be_dropped(self) -> bool:
+        """Whether what is sent is dropped; when it is done again, it is not sent."""
+        return not self.pauses.replays and bool(self.pick_fault((False, True)))
+
     # -- crashes inside of handlers -------------------------------------------------------------
 
     def may_cut(self, p: str) -> bool:

@@ -240,6 +240,8 @@ class Links:
             state["down"] | state["omitted"] | state["byzantine"]
         ):
             self._promise(way, ("message", envelope, sender, receiver))
+        if self._is_untold(state, sender, receiver) and way.may_be_dropped():
+            return
         queue: tuple[Envelope, ...] = state.get(key, ())
         if link.keeps:
             queue = tuple(sorted({*queue, envelope}, key=order))
@@ -250,6 +252,12 @@ class Links:
         else:
             queue = (*queue, envelope)
         state[key] = queue if link.fifo else tuple(sorted(queue, key=order))
+
+    def _is_untold(self, state: State, sender: str, receiver: str) -> bool:
+        """Whether the connection to ``receiver`` is gone, and ``sender`` has not been told."""
+        ways = self.between(sender, receiver), self.between(receiver, sender)
+        both = all(link.connected for link in ways)
+        return both and GONE in state.get(("net", receiver, sender), ())
 
     def _promise(self, way: Any, promise: tuple[Any, ...]) -> None:
         """What is sent again and again arrives again and again; where the way is shut, it counts

@@ -9,7 +9,7 @@ import pytest
 
 from tests.world import spec as s
 from tests.world.compare import agreed
-from tests.world.protocol import INIT, RECOVER, TIMEOUT, Handler, Question, World
+from tests.world.protocol import INIT, RECOVER, TIMEOUT, Handler, Question, Variable, World
 from tests.world.test_pauses import MODES, Case, flag, never, once, put
 
 P, Q = s.clock("p"), s.clock("q")
@@ -64,7 +64,28 @@ WAITS = once(put("early"), s.Await(s.at_least(s.NOW, s.number(2))), put("late"))
 STOPS = once(s.If(shows(1, s.NOW), (), (ACT, put("x"))))
 TOO_LATE = never("too_late", "p", what=s.both(s.done("performed", s.number(1), 1), shows(1)))
 
+# What was true when a handler acted, in ghosts: that the time was over for somebody.
+OF_TIME = (
+    Variable("over", "bool", s.FALSE, "ghost shared state"),
+    Variable("rude", "bool", s.FALSE, "ghost state"),
+)
+IN_TIME = once(ACT, s.Ghost((s.Assign("rude", s.var("over")),)), also=s.no(shows(1, s.NOW)))
+ENDS = once(
+    s.Perform(s.number(2)), s.Ghost((put("over"),)), name="x", also=s.at_least(s.NOW, s.number(2))
+)
+RUDE = never("rude", "p", what=s.of("p", "rude"))
+
+
+def looked(pauses: int) -> Case:
+    """Processes that act while it is early, by what a guard has read from their clocks."""
+    flags = (flag("begun"), flag("x"), *OF_TIME)
+    return Case((IN_TIME, ENDS), flags, RUDE, world(1, 2, pause=pauses), pauses != 0)
+
+
 WORLDS = {
+    "a guard looks at the clock": looked(0),
+    "and then it is late": looked(1),
+    "and it is late, by any number of pauses": looked(-1),
     "no further apart than the drift": case(APART, world(1, 3), False),
     "as far apart as the drift": case(AT_ALL, world(1, 3), True),
     "without drift never apart": case(AT_ALL, world(0, 3), False),

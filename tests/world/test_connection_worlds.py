@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,9 +86,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_reset_loses_a_suffix(file: Path) -> None:
-    """The second message may be lost alone, the first not."""
-    spec = top(asks(says(A), says(B)), gets("A", sets("a")), gets("B", sets("b")))
-    both = always("both", s.of("p", "b"), s.of("p", "a"))
+    """Of what arrives before the notice the second message may be lost alone, the first not."""
+    told = loses(sets("gone"), role="server")
+    late = gets("B", s.If(s.no(s.var("gone")), (sets("early"),)), sets("b"))
+    spec = top(asks(says(A), says(B)), gets("A", sets("a")), late, told)
+    both = always("both", s.of("p", "early"), s.of("p", "a"))
     arrives = Question("arrives", "leads", s.of("p", "a"), None, ("p",), among=SERVER)
     follows = Question("follows", "leads", s.of("p", "b"), s.of("p", "a"), ("p",), among=SERVER)
     for world, found in (
@@ -193,6 +196,65 @@ def test_only_connected_ways_break(file: Path) -> None:
         assert agreed(spec, world, asked, file) == found, rule
 
 
+# ---- half-open --------------------------------------------------------------------------------
+
+BOTH_WAYS = (("client", "server"), ("server", "client"))
+OF_SERVER = {"of_roles": (("crash", "server", 1),), "alone": frozenset({"crash"})}
+ANSWERED = Question(
+    "answered", "leads", s.of("p", "a"), s.of("q", "b"), ("p", "q"), (), ("p",),
+    (("p", "server"), ("q", "client")),
+)  # fmt: skip
+UNHEARD = always("unheard", None, s.no(s.of("p", "a")))
+
+
+def half_open(client: s.Expr, server: Handler) -> Protocol:
+    """What the server does when it begins anew is told to the client by a third process, and the
+    client sends something then, if ``client`` is so."""
+    relays = gets("B", says(B, "client"), role="other")
+    sends = gets("B", s.If(client, (sets("b"), says(A))), role="client")
+    knows = loses(sets("gone"), role="client")
+    roles = (*ROLES, ("other", 1))
+    return top(server, relays, sends, knows, gets("A", sets("a")), roles=roles)
+
+
+def between_the_two(ways: tuple[tuple[str, str], ...], **more: Any) -> World:
+    """A world in which these ways are connected only."""
+    rules = tuple((*way, ("connected",)) for way in ways)
+    return replace(CALM, links=("fifo",), rules=rules, **more)
+
+
+UNTOLD, TOLD = s.no(s.var("gone")), s.var("gone")
+RESET = loses(says(B, "other"), role="server")
+BACK = Handler(RECOVER, body=(says(B, "other"),), role="server")
+OPEN_HALF = {
+    "not told yet": (UNTOLD, RESET, BOTH_WAYS, {"reset": 1}, True, True),
+    "told": (TOLD, RESET, BOTH_WAYS, {"reset": 1}, False, True),
+    "calm": (UNTOLD, RESET, BOTH_WAYS, {}, False, False),
+    "one way": (UNTOLD, RESET, BOTH_WAYS[:1], {"reset": 1}, False, True),
+    "not told of a crash": (
+        UNTOLD, BACK, BOTH_WAYS, {"crash": 1, "recover": True, **OF_SERVER}, True, True,
+    ),
+    "told of a crash": (
+        TOLD, BACK, BOTH_WAYS, {"crash": 1, "recover": True, **OF_SERVER}, False, True,
+    ),
+    "a crash, one way": (
+        UNTOLD, BACK, BOTH_WAYS[:1], {"crash": 1, "recover": True, **OF_SERVER}, False, True,
+    ),
+}  # fmt: skip
+"""What the client knows, what begins anew, connected ways, faults; whether what the client sends
+may be lost, and whether it may arrive."""
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", OPEN_HALF)
+def test_what_is_sent_into_a_connection_that_is_gone(name: str, file: Path) -> None:
+    """It may be lost, or arrive over the next connection, until its sender is told."""
+    client, server, ways, faults, lost, arrives = OPEN_HALF[name]
+    world = between_the_two(ways, **faults)
+    found = agreed(half_open(client, server), world, (ANSWERED, UNHEARD), file)
+    assert found == {"answered": lost, "unheard": arrives}
+
+
 # ---- crashes ----------------------------------------------------------------------------------
 
 
@@ -286,7 +348,8 @@ def test_a_notice_waits_behind_a_cut(file: Path) -> None:
 
 def test_a_pause_between_two_messages_is_seen(file: Path) -> None:
     """The connection may break between them, so that only the second arrives."""
-    spec = top(asks(says(A), says(B)), gets("A", sets("a")), gets("B", sets("b")))
+    begins = Handler(INIT, body=(says(A), says(B)), role="client")
+    spec = top(begins, gets("A", sets("a")), gets("B", sets("b")))
     both = always("both", s.of("p", "b"), s.of("p", "a"))
     of_role = (("crash", "server", 1),)
     failing = replace(CALM, crash=1, recover=True, of_roles=of_role, alone=frozenset({"crash"}))

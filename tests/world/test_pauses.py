@@ -128,6 +128,75 @@ BACK = (
 AT_FIRST = never("old", "p", what=s.both(s.of("p", "back"), s.of("p", "x")))
 STORED = (*FLAGS, V("back", "bool", NO, "stable state"))
 ASYNCHRONOUS = {"timing": "asynchronous"}
+
+# ---- where something stands before it, or behind it -------------------------------------------
+
+ALREADY = V("y", "bool", YES)
+ONE_TO_ALL = s.Send(s.message("ONE"), s.ALL)
+DEAF_TO_ONE = Handler(RECEIVE, "ONE", body=(s.Skip(),))
+BY_TWO = never(
+    "by_two", "p", "q",
+    what=s.both(
+        s.done("performed", s.name("p"), 1), s.no(s.done("performed", s.name("q"), 1))
+    ),
+)  # fmt: skip
+TWO_THEN_ONE = never(
+    "two_then_one", "p",
+    what=s.both(s.done("performed", s.number(2), 1), s.no(s.done("performed", s.number(1), 1))),
+)  # fmt: skip
+BRANCHES = {
+    name: (s.If(condition, (s.Skip(),), (s.Perform(s.number(2)),)), s.Perform(s.number(1)))
+    for name, condition in (("acts", s.no(s.var("y"))), ("does not", s.var("y")))
+}
+MESSAGES = (
+    Handler(INIT, body=(ONE_TO_ALL,)),
+    Handler(RECEIVE, "ONE", body=(s.Send(s.message("TWO"), s.ALL),)),
+    Handler(RECEIVE, "TWO", body=(put("x"), s.Send(s.message("THREE"), s.ALL), put("x", NO))),
+    Handler(RECEIVE, "THREE", body=(s.Skip(),)),
+)
+AROUND = {
+    "behind a branch that acts": Case(
+        (Handler(INIT, body=BRANCHES["acts"]),), (ALREADY,), TWO_THEN_ONE, world(1, n=1), True
+    ),
+    "behind a branch that does not": Case(
+        (Handler(INIT, body=BRANCHES["does not"]),), (ALREADY,), TWO_THEN_ONE, world(1, n=1), False
+    ),
+    "behind a branch of a condition": Case(
+        (Handler(CONDITION, guard=s.var("y"), body=(*BRANCHES["acts"], put("y", NO))),),
+        (ALREADY,), TWO_THEN_ONE, world(1, n=1), True,
+    ),
+    "between two rounds of a loop": Case(
+        (once(s.For("q", s.ALL, (s.Perform(s.name("q")),))),), FLAGS, BY_TWO,
+        world(1), True,
+    ),
+    "in no loop without a pause": Case(
+        (Handler(INIT, body=(s.For("q", s.ALL, (s.Perform(s.name("q")),)),)),), FLAGS, BY_TWO,
+        world(0, n=1), False,
+    ),
+    "a loop that assigns behind a send": Case(
+        (once(s.For("q", s.ALL, (ONE_TO_ALL, put("x", s.no(s.var("x")))))), DEAF_TO_ONE), FLAGS,
+        SEEN, world(1), True, messages=("ONE",),
+    ),
+    "a loop that assigns before a send": Case(
+        (once(s.For("q", s.ALL, (put("x", s.no(s.var("x"))), ONE_TO_ALL))), DEAF_TO_ONE), FLAGS,
+        SEEN, world(1), True, messages=("ONE",),
+    ),
+    "a branch that assigns behind a send": Case(
+        (once(put("x"), ONE_TO_ALL, s.If(s.var("y"), (put("x", NO),))), DEAF_TO_ONE),
+        (flag("begun"), flag("x"), ALREADY), SEEN, world(1), True, messages=("ONE",),
+    ),
+    "behind one message of several": Case(
+        MESSAGES, FLAGS, SEEN, world(1, n=1), True, messages=("ONE", "TWO", "THREE")
+    ),
+    "an act behind a start": Case(
+        (once(put("x"), s.Timer("t"), s.Perform(s.ME), put("x", NO)), *TIMED[1:]), FLAGS, SEEN,
+        world(1, **ASYNCHRONOUS), True,
+    ),
+    "a start behind an act": Case(
+        (once(put("x"), s.Perform(s.ME), put("x", NO), s.Timer("t")), *TIMED[1:]), FLAGS, SEEN,
+        world(1, **ASYNCHRONOUS), True,
+    ),
+}  # fmt: skip
 INSIDE = {
     "no pause": Case(HALF, FLAGS, SEEN, world(), False),
     "a pause before an act": Case(HALF, FLAGS, SEEN, world(1), True),
@@ -152,6 +221,7 @@ INSIDE = {
     "messages still arrive": Case(
         LOOP, FLAGS, ARRIVES, world(-1, n=1, **ASYNCHRONOUS), False, messages=("ONE",)
     ),
+    **AROUND,
     "a crash in a pause": Case(DIES, FLAGS, DEAD, world(1, crash=1), True),
     "what a recovery resets": Case(
         BACK, STORED, AT_FIRST, world(1, n=1, crash=1, recover=True), False
@@ -190,6 +260,19 @@ WAKES = (
     Handler(RECEIVE, "TWO", body=(s.Timer("u", True, 2),), role="server"),
     Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
 )
+STARTS_LATE = (
+    once(s.Send(s.message("ONE"), s.members("server")), s.Timer("t", True, 3), role="client"),
+    Handler(TIMEOUT, "t", body=(put("x"),), role="client"),
+    Handler(RECEIVE, "ONE", body=(s.Timer("v", True, 5),), role="server"),
+    Handler(TIMEOUT, "v", body=(s.Send(s.message("TWO"), s.ALL),), role="server"),
+    Handler(
+        RECEIVE, "TWO", body=(put("z"), s.Send(s.message("THREE"), s.ALL)), role="client"
+    ),
+    Handler(RECEIVE, "THREE", body=(s.Timer("u", True, 2),), role="server"),
+    Handler(TIMEOUT, "u", body=(put("y"),), role="server"),
+)  # fmt: skip
+"""As soon as the client does something else it is not late any more; a timer is not over so soon
+if it has been started late."""
 WOKEN = never(
     "woken", "c", "s", among=ABOUT,
     what=s.both(s.both(s.of("c", "z"), s.of("s", "y")), s.no(s.of("c", "x"))),
@@ -229,6 +312,14 @@ WORLDS = {
     "a step ends it": Case(
         WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), False,
         roles=ROLES, messages=("ONE", "TWO"),
+    ),
+    "a pause before a start": Case(
+        STARTS_LATE, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("client")), True,
+        roles=ROLES, messages=("ONE", "TWO", "THREE"),
+    ),
+    "no pause before a start": Case(
+        STARTS_LATE, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 1, **of("server")), False,
+        roles=ROLES, messages=("ONE", "TWO", "THREE"),
     ),
     "a second pause": Case(
         WAKES, (*CLOCKS, flag("z", "client")), WOKEN, clocks(0, 2, **of("client", 2)), True,

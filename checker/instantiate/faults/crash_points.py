@@ -79,13 +79,14 @@ def partial_sends_matter(world: World) -> bool:
 
 
 def first_effect_matters(world: World) -> bool:
-    """Tells whether a crash at a handler's first effect differs from one before the handler: also
-    where it counts that the handler has begun."""
-    return (
-        partial_sends_matter(world)
-        or world.recovers
-        or any(not budget.alternative for budget in world.check.budgets)
-    )
+    """Tells whether a crash at a handler's first effect differs from one before the handler."""
+    return partial_sends_matter(world) or cause_matters(world)
+
+
+def cause_matters(world: World) -> bool:
+    """Tells whether it is seen after a crash that a handler has begun: what lets it begin does not
+    recur, or it counts."""
+    return world.recovers or any(not budget.alternative for budget in world.check.budgets)
 
 
 def _points(world: World, body: Block) -> list[ir.Emit]:

@@ -7,11 +7,14 @@ queue are computed when the handler begins: until it ends, nobody else changes w
 reads.  So handlers that use shared state or ask an oracle stay whole; where probabilities are
 asked for, so do those that toss coins, which the adversary would see too early.
 
-Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
-assigned behind them is seen: a message that leaves late is like one that arrives late, unless
-connections break in between.  Before the
-other nothing has happened that anybody sees: the process may as well begin late, unless what lets
-it begin may be gone then (:func:`_beginning_matters`).
+Two kinds of points are left out.  One is before *quiet* effects, unless what is assigned behind
+them is seen.  A send on a link without a capacity is quiet, since a message that leaves late is
+like one that arrives late, unless connections break in between.  Where no clock measures time, so
+is starting or cancelling a timer, which only its process can notice.  Before the other kind of
+points nothing has happened that anybody sees: the process may as well begin late, unless it would
+begin otherwise then (:func:`_beginning_matters`).
+
+Where no handler has a point that is left, nothing is declared, and handlers stay whole.
 """
 
 from __future__ import annotations
@@ -25,13 +28,14 @@ from checker.instantiate.effects import fine
 from checker.instantiate.faults import disks, joint_stops, pauses, stable_storage
 from checker.instantiate.faults.crash_points import (
     Left,
-    first_effect_matters,
+    cause_matters,
     partial_sends_matter,
     without_resets,
 )
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
 from checker.instantiate.time import timing
 from checker.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World
+from checker.language.syntax.typed import CLOCKS
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, negation
 from checker.model.ir import (
@@ -51,7 +55,7 @@ from checker.model.ir import (
     VariableKind,
     fairness_of,
 )
-from checker.model.transforms.rewrite import emits, replace_emits
+from checker.model.transforms.rewrite import replace_emits
 from checker.model.tree import nodes
 from checker.model.types import BOOL, SeqT, VariantT
 from checker.records import replace
@@ -65,14 +69,14 @@ _NO_STOP = frozenset((EffectKind.ASSIGN, EffectKind.GHOST))
 
 def declare(world: World) -> None:
     """Declares the effects of timers, and the queue of pending effects."""
-    if world.may_pause:
+    if world.may_pause_inside:
         timing.declare_effects(world)
         fine.declare(world)
 
 
 def resume(world: World) -> None:
     """Drafts the step by which a paused process goes on with its pending effects."""
-    if not world.may_pause or PENDING not in world.variables:
+    if not world.may_pause_inside or PENDING not in world.variables:
         return
     self = ir.Local(world.proc, fresh("self"))
     body = _goes_on(world, self)
@@ -132,17 +136,20 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
         return
     drafts = list(world.drafts)
     for index, (process, body) in enumerate(starts):
-        if _may_stop(world, body, body):
+        if _may_stop(world, body, body, moved=False):
             world.starts[index] = (process, _start(world, index, body))
+            world.pauses_inside = True
     without_end = world.check.pauses is None  # of some processes, whatever bounds others have
-    if without_end:
+    if without_end and world.may_pause_inside:
         world.drafts += [twin for draft in drafts for twin in _caught_up(world, draft)]
     takes_steps = list(world.drafts)
     for draft in drafts:
         action = draft.action
-        whole = action.name.endswith(CRASHING) or not _may_stop(world, action, action.body)
+        moved = action.name == GOING_ON or not _beginning_matters(world, action)
+        whole = action.name.endswith(CRASHING) or not _may_stop(world, action, action.body, moved)
         if draft.process is not None and not whole:
-            world.drafts.append(_pausing_variant(world, draft, draft.process))
+            world.drafts.append(_pausing_variant(world, draft, draft.process, moved))
+            world.pauses_inside |= action.name != GOING_ON
     pauses.end_lateness(world, takes_steps)
 
 
@@ -181,9 +188,9 @@ def _stops_before(world: World, emit: ir.Emit) -> bool:
     return not (emit.glued or of_request or world.effects[emit.effect].kind in _NO_STOP)
 
 
-def _may_stop(world: World, handler: object, body: Block) -> bool:
-    """Tells whether a pause may fall inside ``body`` of ``handler``: not where the handler uses
-    what other processes change."""
+def _may_stop(world: World, handler: object, body: Block, moved: bool) -> bool:
+    """Tells whether a pause inside ``body`` of ``handler`` may be noticed (``moved``: only behind
+    something else): not where the handler uses what other processes change."""
     for node in nodes(handler):
         match node:
             case ir.Read(_, name) | ir.Target(_, name, True):
@@ -197,16 +204,96 @@ def _may_stop(world: World, handler: object, body: Block) -> bool:
                 return False
             case _:
                 pass
-    return any(_stops_before(world, emit) for emit in emits(body))
+    return _has_point(world, body, _told(world, body), [not moved])
 
 
-def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
-    """Returns the variant of ``draft`` whose process pauses before one of its effects.
+def _has_point(world: World, body: Block, told: frozenset[int], behind: list[bool]) -> bool:
+    """Tells whether a pause is noticed before an effect of ``body`` that stands ``behind``
+    something else; then notes what ``body`` adds to that.  ``told``: the quiet effects that
+    count."""
+    quiet, found = _quiet(world), False
+    for stmt in _by_case(body):
+        match stmt:
+            case ir.Emit():
+                is_quiet = world.effects[stmt.effect].kind in quiet and id(stmt) not in told
+                found = found or (behind[0] and _stops_before(world, stmt) and not is_quiet)
+                behind[0] = True
+            case ir.If(_, then, otherwise):
+                other = [behind[0]]
+                found = _has_point(world, then, told, behind) or found
+                found = _has_point(world, otherwise, told, other) or found
+                behind[0] = behind[0] or other[0]
+            case ir.For(body=inner) | ir.While(body=inner):
+                found = _has_point(world, (*inner, *inner), told, behind) or found
+            case _:
+                pass
+    return found
+
+
+def _told(world: World, body: Block) -> frozenset[int]:
+    """Returns the quiet effects (their identities) behind which an assignment may be seen before
+    there is an effect that is not quiet."""
+    quiet, found = _quiet(world), set[int]()
+
+    def visit(block: Block, follows: bool) -> bool:
+        """Returns whether such an assignment follows what precedes ``block``, if it ``follows``."""
+        for stmt in reversed(_by_case(block)):
+            match stmt:
+                case ir.Emit(effect=name) if world.effects[name].kind in _NO_STOP:
+                    follows = True
+                case ir.Emit(effect=name) if world.effects[name].kind in quiet:
+                    found.update({id(stmt)} if follows else ())
+                case ir.Emit():
+                    follows = False
+                case ir.If(_, then, otherwise):
+                    follows = visit(then, follows) | visit(otherwise, follows)
+                case ir.For(body=inner) | ir.While(body=inner):
+                    follows = visit(inner, visit(inner, follows) or follows) or follows
+                case _:
+                    pass
+        return follows
+
+    visit(body, False)
+    return frozenset(found)
+
+
+def _by_case(block: Block) -> Block:
+    """Returns ``block`` with neighbouring branches for different cases of one value as
+    alternatives: those that handle different messages."""
+    found = list[ir.Stmt]()
+    for stmt in block:
+        last = found[-1] if found else None
+        match stmt, last:
+            case ir.If(ir.IsCase(value), _, ()), ir.If(ir.IsCase(other), _, _) if value == other:
+                found[-1] = _with_case(last, stmt)
+            case _:
+                found.append(stmt)
+    return tuple(found)
+
+
+def _with_case(first: ir.If, more: ir.If) -> ir.If:
+    """Returns ``first``, a branch for one case of a value, with ``more``, for one of that value."""
+    if first.condition == more.condition:
+        return replace(first, then=(*first.then, *more.then))
+    return replace(first, otherwise=_by_case((*first.otherwise, more)))
+
+
+def _quiet(world: World) -> frozenset[EffectKind]:
+    """Returns the kinds of effects before which a pause is noticed only by what is assigned behind
+    them."""
+    sends = not (partial_sends_matter(world) or world.may_disconnect)
+    timers = timing.kind(world) != "clocks"
+    kinds = {EffectKind.SEND: sends, EffectKind.TIMER: timers}
+    return frozenset(kind for kind, is_quiet in kinds.items() if is_quiet)
+
+
+def _pausing_variant(world: World, draft: Draft, process: Expr, moved: bool) -> Draft:
+    """Returns the variant of ``draft`` whose process pauses before one of its effects (``moved``:
+    not before the first).
 
     A paused process that goes on does something before it pauses again, so it gets to the end.
     """
     action = draft.action
-    moved = action.name == GOING_ON or not _beginning_matters(world)
     before, body = without_resets(action)
     twin = replace(
         action,
@@ -217,12 +304,15 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
     return Draft(twin, process)
 
 
-def _beginning_matters(world: World) -> bool:
+def _beginning_matters(world: World, action: Action) -> bool:
     """Tells whether a pause right at the beginning of a handler differs from one before it: where
-    a crash there would, and where the network may keep away the message that lets it begin, or lose
-    it."""
-    kept_away = world.may_split or bool(world.check.cuts) or world.may_disconnect
-    return first_effect_matters(world) or kept_away
+    the handler reads a clock, which goes on; where a crash there would differ; and where what lets
+    it begin is a message that a link may keep away, or lose, or whose place another one takes."""
+    reads_clock = any(isinstance(n, ir.Read) and n.variable == CLOCKS for n in nodes(action))
+    if reads_clock or cause_matters(world):
+        return True
+    on_its_way = partial_sends_matter(world) or world.may_be_shut or world.may_disconnect
+    return on_its_way and action.kind in (ActionKind.RECEIVE, ActionKind.FORGE)
 
 
 def _start(world: World, index: int, body: Block) -> Block:
@@ -263,7 +353,7 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
 def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
     """Returns statements that set ``matters`` to whether an observer could tell the pause from one
     at another point."""
-    if partial_sends_matter(world) or world.may_disconnect:
+    if not _quiet(world):
         some = negation(joint_stops.of_each(world, process, world.has_none_pending))
         return (ir.Declare(matters.name, BOOL, some),)
     return (
@@ -278,17 +368,17 @@ def _note_whether(world: World, process: Expr, matters: ir.Local) -> Block:
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     some = negation(equal(build.size(queue), build.integer(0)))
+    quiet = _quiet(world)
     held, begun = ir.Local(queue.type.item, fresh("_effect")), ir.Local(BOOL, fresh("_begun"))
 
-    def of(item: Expr, *kinds: EffectKind) -> Expr:
+    def of(item: Expr, kinds: frozenset[EffectKind]) -> Expr:
         effects = enumerate(world.effects.values())
         return disj(*(ir.IsCase(item, i) for i, e in effects if e.kind in kinds))
 
     head = ir.Apply(queue.type.item, Op.HEAD, (queue,))
-    at_send = of(head, EffectKind.SEND)
-    told = disj(negation(at_send), of(held, *_NO_STOP))
+    told = disj(negation(of(head, quiet)), of(held, _NO_STOP))
     first = ir.If(
-        negation(disj(begun, of(held, EffectKind.SEND))),
+        negation(disj(begun, of(held, quiet))),
         (_set(begun), ir.If(told, (_set(matters),))),
     )
     return (

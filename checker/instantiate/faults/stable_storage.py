@@ -32,7 +32,7 @@ def declare(world: World) -> None:
 
     Without recovery a stable write matters only where a property reads the variable.
     """
-    if world.crash_bound == 0 and not world.may_pause:
+    if world.crash_bound == 0 and not world.may_pause_inside:
         return
     disks.declare(world)
     if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):

@@ -3,7 +3,8 @@
 A queue of a connected link holds messages and *notices*.  When the connection of two processes is
 reset, any suffix of each of their queues is lost, and a notice is appended to what is left.  The
 notice tells its receiver that the connection has broken: all that arrives after it was sent over
-the next connection.  One end may have received its notice while the other has not (half-open).
+the next connection.  One end may have received its notice while the other has not (half-open): what
+that one sends may be lost, since the connection that it knows is gone, or arrive over the next one.
 
 The crash of a process also breaks its connections, and its peers receive notices.  Messages to the
 process are lost without a notice, since a process that recovers has no old connection.  Messages
@@ -18,7 +19,7 @@ from checker.instantiate.faults.fault_marks import DROPPED
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.world import RESETS, Draft, Link, World, mark
 from checker.model import build, ir
-from checker.model.build import conj, entry, equal, fresh, negation
+from checker.model.build import conj, disj, entry, equal, fresh, member, negation
 from checker.model.ir import (
     FALSE,
     TRUE,
@@ -31,7 +32,7 @@ from checker.model.ir import (
     Param,
     VariableKind,
 )
-from checker.model.types import BagT, Case, IntT, SeqT, SetT, VariantT, sort_key
+from checker.model.types import BOOL, BagT, Case, IntT, SeqT, SetT, VariantT, sort_key
 
 NOTICE = Case("disconnected", ())
 """The notice, which separates the messages of two connections; no message of a spec has its
@@ -86,6 +87,27 @@ def _connected_pairs(world: World) -> tuple[frozenset[int], ...]:
         and any(joins(link, p, q) or joins(link, q, p) for link in links)
     )
     return tuple(sorted(joined, key=sort_key))
+
+
+# ---- half-open --------------------------------------------------------------------------------
+
+
+def over(world: World, link: Link, source: Expr, to: Expr, message: Expr, put: Block) -> Block:
+    """Returns ``put``, which puts a message on ``link``; or it is lost, which is possible while
+    ``source`` has still to be told that its connection is gone."""
+    if not link.kind.connects or not world.may_disconnect:
+        return put
+    assert isinstance(world.network, VariantT)
+    notice = ir.Make(world.network, _case(world), ())
+    ways = _ways(world, to, source)
+    told = (conj(joins, member(notice, _queue(world, back, to, source)[0])) for back, joins in ways)
+    lost = ir.Local(BOOL, fresh("_lost"))
+    ends = ("from", "to", "message")
+    shown = mark(world, MarkKind.LOSE, DROPPED, ends, source, to, message)
+    return (
+        ir.Choose(lost.name, ir.Universe(BOOL), disj(negation(lost), *told)),
+        ir.If(lost, (shown,), put),
+    )
 
 
 # ---- what breaks a connection -----------------------------------------------------------------

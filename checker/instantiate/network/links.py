@@ -187,6 +187,7 @@ def _send_effect(world: World) -> None:
     body: Block = ()
     for link in world.links:
         way = _onto(world, link, sender, to, message)
+        way = connections.over(world, link, sender, to, message, way)
         way = build.only_if(between(world, link, sender, to), way)
         if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
             # A message to a process that is down forever need not be in the state.
@@ -194,7 +195,8 @@ def _send_effect(world: World) -> None:
         body += way
     body = _at_once(world, sender, to, message, body)
     body = build.only_if(world.honest(to), body)
-    loop = ir.For("_to", ir.Members(receivers, world.proc), body)
+    apart = connections.has_connections(world)  # what becomes of a copy is a choice of its own
+    loop = ir.For("_to", ir.Members(receivers, world.proc), body, apart)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))
 

@@ -287,7 +287,7 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
     else:
         value = ir.Const(mine.type, None)
     place = world.place(stmt.span)
-    if world.may_pause:
+    if world.may_pause_inside:
         args = (self, build.coerce(value, mine.type), *timer.about)
         return (*held, ir.Emit(_effect(stmt.kind, timer), args, place))
     shown = _shown(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", timer, self)

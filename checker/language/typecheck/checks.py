@@ -22,6 +22,7 @@ from checker.language.typecheck.own_properties import own_properties
 from checker.language.typecheck.scenarios import scenarios_of
 from checker.language.typecheck.scope import Hole, Home, Reporter, Scope, suggestion
 from checker.language.typecheck.types import INT, PROC
+from checker.language.typecheck.unconnected import never_disconnected
 from checker.language.typecheck.unrecovered import without_effect
 from checker.language.typecheck.unsynced import never_synced
 from checker.language.typecheck.views import of_view, view_of
@@ -103,7 +104,8 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     require_connections(made, faults.reset_span, report)
     hidden = hiding(prove)
     stored = (*without_effect(made, own), *never_synced(made))
-    warnings = (*of_clients(made, report), *of_view(made), *stored, *hidden)
+    unheard = (*of_clients(made, report), *never_disconnected(made))
+    warnings = (*unheard, *of_view(made), *stored, *hidden)
     return replace(made, warnings=made.warnings + warnings)
 
 
