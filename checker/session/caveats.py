@@ -136,15 +136,15 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         for budget in check.budgets
     ]
     if check.pausing:
-        found.append("a paused process goes on, and then owes what it owes without pauses")
+        found.append("a paused process continues, with the same fairness as without pauses")
     if check.splits:
-        found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+        found.append("a split network need not heal: no fairness is assumed for messages across it")
     if check.cuts:
         found.append(
-            "a cut link need not heal: what is sent over it arrives if it is open repeatedly"
+            "a cut link need not heal: a message over it arrives if it is open again and again"
         )
     if check.crash is not None and any(kind.connects for kind in check.link_kinds):
-        found.append("over a connection to a process that crashes, that it is gone is received")
+        found.append("the notice that a connection to a crashed process is gone is received")
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
@@ -390,7 +390,7 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
             else:
                 yield (
                     "when the power of a process fails, any of its assignments to a variable since"
-                    " the last `sync` of it may be lost; those that are left are applied in order"
+                    " the variable's last `sync` may be lost; the others are applied in order"
                 )
                 yield (
                     "an assignment, or an `atomic` block, reaches the disk as a whole or not at all"

@@ -241,16 +241,16 @@ class _Telling(Struct, frozen=True):
         values = [self.scope.names[param.name] for param in self.action.params]
         source, to = (self.system.processes[int(cast(int, value))] for value in values)
         if self._negated(expr):
-            return f"nothing is on its way from {source} to {to}"
-        return f"what is on its way from {source} to {to} before that is received first"
+            return f"nothing is in transit from {source} to {to}"
+        return f"earlier messages from {source} to {to} are received first"
 
     def cut(self, expr: Expr) -> str:
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return "the link is already cut" if self._negated(expr) else "the link is not cut"
         if not self._negated(expr):
-            return "the way is not cut"
+            return "the link is not cut"
         (to, source) = self._ends(expr)
-        return f"the way from {source} to {to} is cut"
+        return f"the link from {source} to {to} is cut"
 
     def _ends(self, expr: Expr) -> list[str]:
         """Returns the receiver and the sender in the condition that a way is not cut."""

@@ -159,7 +159,7 @@ def _written(block: typed.Atomic) -> Iterator[str]:
 def _stays_here(block: typed.Atomic, instance: Instance) -> None:
     for node in nodes(block):
         if isinstance(node, typed.Call) and (node.layer is not None or instance.above is not None):
-            message = "where the power may fail, an `atomic` block that stores calls no other layer"
+            message = "with `power`, an `atomic` block with `stable state` can't call a layer"
             raise refuse("C202", message, node.span, "move the call out of the block")
 
 

@@ -49,13 +49,13 @@ def declare(world: World) -> None:
             raise refuse("E003", f"cut <= {bound} is impossible", cut.bound.span, hint)
         found = _ways(world, cut)
         if not found:
-            message = "there is no link that could be cut: nobody is cut off from itself"
+            message = "there is no link to cut: a process is never cut off from itself"
             raise refuse("C035", message, cut.span, "leave out the clause")
         for way in found if cut.way is not None else ():
             if way in ways:
                 source, to = (world.sizes.processes[end] for end in way)
-                message = f"the way from {source} to {to} is already in another clause"
-                raise refuse("C035", message, cut.span, "name each way in one clause")
+                message = f"another clause already cuts the link from {source} to {to}"
+                raise refuse("C035", message, cut.span, "cut each direction in one clause only")
             ways[way] = cut
         if bound == 0:
             continue

@@ -77,7 +77,7 @@ def _require_last(world: World, instance: Instance, handler: typed.Handler) -> N
     """Refuses (C202) a call of what may wait, unless nothing of ``handler`` follows it."""
     for call in _followed(handler.body):
         if _may_await(world, instance, call):
-            message = "this call may `await`, so it must be the last statement of its handler"
+            message = "this call may `await`, so it must be the last statement of the handler"
             hint = "move what follows it to another handler, or send a message to `self`"
             raise refuse("C202", message, call.span, hint)
 

@@ -253,7 +253,7 @@ def require_safety(world: World, properties: Iterable[Property]) -> None:
     live = next((p for p in properties if p.kind is PropertyKind.LIVENESS), None)
     if timing is None or timing.until is None or live is None:
         return
-    message = f"`{live.asked}` is a liveness property, and `until` ends every run before its end"
+    message = f"`{live.asked}` is a liveness property, but `until` stops time in every run"
     hint = "move it to a check without `until`, or select others with `prove` or `--only`"
     raise SpecError((Diagnostic("C036", message, timing.until.span, hint=hint),))
 
