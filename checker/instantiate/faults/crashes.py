@@ -1,11 +1,11 @@
 """Models crashes of processes, and recovery.
 
 ``crash <= k`` bounds the processes that stop; with ``recover`` it bounds the number of crashes, and
-a process that is down may recover, or may not: recovery is no fairness assumption.  A crash resets
-everything but stable variables.  Recovery gives every other variable its initial value again and
-executes ``upon recover``; ``upon init`` is not executed again.
+a process that is down may recover, but need not: recovery is not a fairness assumption.  A crash
+resets everything but stable variables.  Recovery gives every other variable its initial value again
+and executes ``upon recover``; ``upon init`` is not executed again.
 
-What a crash inside a handler leaves of its assignments is in :mod:`.stable_storage`.
+:mod:`.stable_storage` models which assignments survive a crash inside a handler.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from checker.model.types import BagT, IntT, MapT, SeqT, default
 Stops = list[tuple[str, int]]
 """Kinds of stops, each with its bound."""
 OPINIONS = ("@suspected", "@trusted")
-"""The variables that hold whom a process suspects and trusts."""
+"""The variables that hold which processes a process suspects, and which it trusts."""
 
 
 def declare(world: World) -> None:
@@ -67,8 +67,7 @@ def declare(world: World) -> None:
 
 
 def room(world: World, victim: Expr, kinds: Stops) -> Expr:
-    """Returns whether one more crash of one of these ``kinds`` is possible, and one of
-    ``victim``."""
+    """Returns whether the bounds of some of these ``kinds`` allow one more crash, of ``victim``."""
     if not world.recovers:
         left = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
         left = conj(left, crash_prophecy.room(world, victim))
@@ -81,7 +80,7 @@ def room(world: World, victim: Expr, kinds: Stops) -> Expr:
 
 
 def stops(world: World) -> Stops:
-    """Returns the kinds of stops that there may be, each with its bound."""
+    """Returns the kinds of stops that the check allows, each with its bound."""
     check = world.check
     power, wipe = world.bound(check.power), world.bound(check.wipe)
     found = [("crash", world.kill_bound), ("power", power), ("wipe", wipe)]
@@ -89,7 +88,8 @@ def stops(world: World) -> Stops:
 
 
 def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, Expr]:
-    """Returns whether there may be one more stop of a kind, and whether one of ``victim``."""
+    """Returns whether the bound of a kind allows one more stop, and whether its role bounds allow
+    one of ``victim``."""
     so_far = world.read(role_bounds.COUNTS[kind])
     within = role_bounds.may_stop(world, kind, victim)
     return build.below(so_far, build.integer(bound)), within
@@ -113,7 +113,7 @@ def crashes(world: World) -> None:
 
 
 def _points(world: World, victim: Expr) -> Block:
-    """Returns the mark of the effect before which the crash falls, where effects are steps."""
+    """Returns the mark of the effect before which the crash falls, if effects are steps."""
     if not world.coverage or PENDING not in world.variables:
         return ()
     queue = build.entry(world.read(PENDING), victim)
@@ -128,10 +128,9 @@ def _points(world: World, victim: Expr) -> Block:
 
 
 def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
-    """Returns the statements by which ``victim`` stops in one of these ways: volatile variables
-    are reset, and messages to it are removed where it can't recover.
-
-    What a property reads of a process keeps its value at the crash.
+    """Returns the statements by which ``victim`` stops in one of these ``kinds``: volatile
+    variables are reset, and messages to it are removed if it can't recover. Variables that a
+    property reads keep their values at the crash.
     """
     crashed = world.crashed()
     down = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim))
@@ -161,8 +160,8 @@ _MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIP
 def _stop_of_any_kind(
     world: World, victim: Expr, down: ir.Stmt, left: Block, kinds: Stops
 ) -> Block:
-    """Returns the statements of a stop of a kind of which one is left: ``victim`` is ``down``, with
-    what is ``left`` by a crash, of which less may be on its disk."""
+    """Returns the statements of a stop of any kind whose bound allows one more. ``down`` marks
+    ``victim`` as down; ``left`` restores what a crash leaves, of which its disk may hold less."""
     ways: list[Block] = []
     for kind, _ in kinds:
         count = build.one_more(world.read(role_bounds.COUNTS[kind]))
@@ -189,8 +188,8 @@ def _stop_of_any_kind(
 
 
 def _unmade(world: World, victim: Expr) -> Block:
-    """Returns the statements that take back a request without any effect yet, where effects are
-    steps: it was not made."""
+    """Returns the statements that cancel a request without any effect yet, if effects are steps:
+    such a request was not made."""
     if PENDING not in world.variables or CLIENT not in world.variables:
         return ()
     queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)

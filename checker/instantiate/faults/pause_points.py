@@ -1,17 +1,17 @@
 """Models pauses inside a handler.
 
-A pause falls before an effect, a ``start`` or a ``cancel``.  What stands before it has happened, as
-a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does
-where effects are steps of their own, and is one step, which can be paused again.  The values in the
-queue are computed when the handler begins: until it ends, nobody else changes what its process
-reads.  So handlers that use shared state or ask an oracle stay whole; where probabilities are
-asked for, so do those that toss coins, which the adversary would see too early.
+A pause falls before an effect, a ``start`` or a ``cancel``.  Everything before it has happened, as
+a crash there would leave it. The rest waits in a queue of the process (``pending``), as it does if
+effects are separate steps. It is one step, which can be paused again.  The values in the queue are
+computed when the handler begins: until it ends, no other process changes what its process reads. So
+handlers that use shared state or call an oracle have no pauses inside. In checks of probabilities,
+neither have handlers that toss coins, since the adversary would see the outcomes too early.
 
-Two kinds of points are left out.  One is before sends on links without a capacity, unless what is
-assigned behind them is seen: a message that leaves late is like one that arrives late, unless
-connections break in between.  Before the
-other nothing has happened that anybody sees: the process may as well begin late, unless what lets
-it begin may be gone then (:func:`_beginning_matters`).
+Two kinds of points are left out. The first kind is before a send on a link without a capacity,
+unless an assignment after it is visible: a message that leaves late is like one that arrives late,
+unless connections break in between. The second kind has nothing visible before it: the process
+might as well start the handler later, unless the cause of the handler may be gone by then
+(:func:`_beginning_matters`).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _goes_on(world: World, self: Expr) -> Block:
 
 
 def _what_is_left(world: World, self: Expr) -> Block:
-    """Returns the effects in the queue of ``self``, each where it may be cut off again."""
+    """Returns the effects in the queue of ``self``, with a possible pause or crash before each."""
     queue = entry(world.read(PENDING), self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, VariantT)
     target = ir.Target(queue.type, PENDING, True, (ir.Key(self, world.proc),))
@@ -113,8 +113,8 @@ def _what_is_left(world: World, self: Expr) -> Block:
 
 
 def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
-    """Adds to each draft that can be paused its pausing variant, also to ``starts``, the initial
-    actions of processes; keeps the fairness of a process that may pause without end."""
+    """Adds a pausing variant for each draft that can be paused, and for ``starts``, the initial
+    actions of processes. Preserves the fairness of processes that may pause without a bound."""
     if not world.may_pause:
         return
     drafts = list(world.drafts)
@@ -134,10 +134,9 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
 
 
 def _caught_up(world: World, draft: Draft) -> list[Draft]:
-    """Returns the variant of ``draft`` for a paused process, which goes on first.
-
-    So pauses without end disable no fairness constraint: what is enabled between handlers is
-    enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
+    """Returns the variant of ``draft`` for a paused process, which first finishes its pending
+    effects. So unbounded pauses disable no fairness constraint: an action that is enabled between
+    handlers is enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
     """
     action, process = draft.action, draft.process
     if process is None or action.kind is ActionKind.EFFECT or action.promised == FALSE:
@@ -161,8 +160,8 @@ def _stops_before(world: World, emit: ir.Emit) -> bool:
 
 
 def _may_stop(world: World, handler: object, body: Block) -> bool:
-    """Tells whether a pause may fall inside ``body`` of ``handler``: not where the handler uses
-    what other processes change."""
+    """Tells whether a pause may fall inside ``body`` of ``handler``: not if the handler uses state
+    that other processes change."""
     for node in nodes(handler):
         match node:
             case ir.Read(_, name) | ir.Target(_, name, True):
@@ -182,7 +181,8 @@ def _may_stop(world: World, handler: object, body: Block) -> bool:
 def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
     """Returns the variant of ``draft`` whose process pauses before one of its effects.
 
-    A paused process that goes on does something before it pauses again, so it gets to the end.
+    A paused process that continues carries out an effect before it pauses again, so it eventually
+    finishes.
     """
     action = draft.action
     moved = action.name == GOING_ON or not _beginning_matters(world)
@@ -196,9 +196,8 @@ def _pausing_variant(world: World, draft: Draft, process: Expr) -> Draft:
 
 
 def _beginning_matters(world: World) -> bool:
-    """Tells whether a pause right at the beginning of a handler differs from one before it: where
-    a crash there would, and where the network may keep away the message that lets it begin, or lose
-    it."""
+    """Tells whether a pause right at the beginning of a handler differs from one before it: if a
+    crash there would, or if the network may hold up or lose the message that starts the handler."""
     kept_away = world.may_split or bool(world.check.cuts) or world.may_disconnect
     return first_effect_matters(world) or kept_away
 
@@ -215,8 +214,8 @@ def _start(world: World, index: int, body: Block) -> Block:
 
 
 def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Block:
-    """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only where
-    something has happened before."""
+    """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only if
+    something has happened before the pause."""
     process = ir.Local(world.proc, fresh("_process"))
     some = ir.Local(BOOL, fresh("_some")) if moved else None
     matters = ir.Local(BOOL, fresh("_matters"))
@@ -236,8 +235,8 @@ def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Bl
 
 
 def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
-    """Returns statements that set ``matters`` to whether an observer could tell the pause from one
-    at another point."""
+    """Returns statements that set ``matters`` to whether the pause is distinguishable from one at
+    another point."""
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     some = negation(equal(build.size(queue), build.integer(0)))
@@ -266,8 +265,8 @@ def _matters(world: World, process: Expr, matters: ir.Local) -> Block:
 class _Stop(Struct, frozen=True):
     """Splits the effects of a handler where its process pauses.
 
-    ``stopped``: it has paused; ``some``: something has happened, where that is required;
-    ``left``: what it had assigned by then.
+    ``stopped``: the process has paused; ``some``: something has happened before (``None``: that is
+    not required); ``left``: the values that the process had assigned by then.
     """
 
     world: World
