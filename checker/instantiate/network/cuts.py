@@ -1,10 +1,10 @@
 """Models links that are cut, and that heal.
 
-A clause ``cut`` is about links, each both ways at once; with an arrow it is about ways, each of
-them alone.  While a way is cut nothing that is sent on it arrives: messages wait.  A cut may heal,
-which is not a fairness assumption, and what is cut once more counts once more.  Each clause has its
-own cuts and its own bound, and a way is open where no clause has cut it.  Nobody is cut off from
-itself.
+A clause ``cut`` is about links, each cut in both directions at once; with an arrow it is about ways
+(single directions of links), each cut alone. While a way is cut, messages on it wait. A cut may
+heal, but no fairness is assumed for that. Cutting a link or a way again counts as another cut. Each
+clause has its own cuts and its own bound, and a way is open if no clause has cut it. No process is
+cut off from itself.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from checker.model.ir import (
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, default, sort_key
 
 Ends = tuple[frozenset[int], frozenset[int]]
-"""The senders and the receivers, by index."""
+"""The indices of the senders and of the receivers."""
 
 
 def declare(world: World) -> None:
-    """Declares for each clause which processes each process does not reach, and the count of cuts.
-
-    Raises :class:`SpecError` (C035) where a clause has no link to cut, or two clauses have the same
-    way, and (E003) for a bound below 0.
+    """Declares for each clause the relation of cut ways, and the count of cuts. Raises
+    :class:`SpecError` (C035) if a clause has no link to cut, or two clauses include the same way,
+    and (E003) for a bound below 0.
     """
     ways: dict[tuple[int, int], typed.Cut] = {}
     for cut in world.check.cuts:
@@ -96,7 +95,7 @@ def _title(cut: typed.Cut) -> str:
 
 
 def draft(world: World) -> None:
-    """Drafts that a link, or a way, is cut, and that it heals."""
+    """Drafts the actions by which a link, or a way, is cut and heals."""
     for cut in world.check.cuts:
         if _named(CUT, cut) not in world.variables:
             continue
@@ -106,7 +105,7 @@ def draft(world: World) -> None:
 
 
 def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
-    """Returns whether the clause has a cut left, and the statement that counts it."""
+    """Returns whether the clause's bound allows one more cut, and the statement that counts it."""
     name = _named(CUTS, cut)
     if name not in world.variables:
         return TRUE, ()
@@ -116,8 +115,8 @@ def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
 
 
 def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:
-    """Drafts the steps of both ways of a link, of which the two ends are one set: a link has no
-    first end, so that symmetric processes stay symmetric."""
+    """Drafts the steps of a link in both directions. Its two ends are a set, without a first one,
+    so that symmetric processes stay symmetric."""
     name, pairs = _named(CUT, cut), SetT(world.proc)
     every = tuple(map(frozenset, combinations(range(len(world.sizes.processes)), 2)))
     links = ir.Const(BagT(pairs, len(every)), tuple(sorted(every, key=sort_key)))
