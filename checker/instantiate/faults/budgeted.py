@@ -1,12 +1,13 @@
-"""Instruments a system with budgets, which limit faults, messages, or one particular crash. An
-instrumented system has one more variable for each :class:`Budget`: how often the budget's event may
-still happen. So the engines check the system in which the event happens no more often.
+"""Instruments a system with budgets, which limit faults, messages, or one particular crash.
+
+An instrumented system has one more variable for each :class:`Budget`: how often the budget's event
+may still happen.  So the engines check the system in which the event happens no more often.
 
 A step that exceeds a budget is removed if no fairness constraint applies to it: this is so for
-faults, and for every step if the property is an invariant. For a liveness property, a step that is
+faults, and for every step if the property is an invariant.  For a liveness property, a step that is
 subject to fairness can't simply be removed: an execution that waits for it forever would become
-admissible. Instead, the step leads to a last state in which the variable ``FORBIDDEN`` is true and
-no action is enabled, and an :class:`ir.Justice` excludes executions that stay there. So the
+admissible.  Instead, the step leads to a last state in which the variable ``FORBIDDEN`` is true and
+no action is enabled, and an :class:`ir.Justice` excludes executions that stay there.  So the
 fairness constraint is kept, and two kinds of executions are excluded: those that exceed a budget,
 and those that wait forever instead.
 
@@ -68,7 +69,7 @@ class Budget(Struct, frozen=True):
     """A bound on how often some event may happen; ``name``: the name of its variable.
 
     ``most``: the largest limit that can be set.  ``start``: conditions on the initial state, each
-    of which consumes one unit if it is true. ``loses``: the budget is about a message, which is
+    of which consumes one unit if it is true.  ``loses``: the budget is about a message, which is
     lost on arrival if the limit is :data:`LOST`.
     """
 
@@ -236,8 +237,8 @@ def _charge_start(budgets: tuple[Budget, ...]) -> Block:
 def _meter_step(
     system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], *, flags: bool
 ) -> Block:
-    """Returns the ``body`` of an action in which every mark consumes its cost. If a message is lost
-    on arrival, the statements from its reception on are omitted."""
+    """Returns the ``body`` of an action in which every mark consumes its cost.  If a message is
+    lost on arrival, the statements from its reception on are omitted."""
     for at, stmt in enumerate(body):
         if isinstance(stmt, ir.Mark):
             arrives = [(b, b.cost(system.marks[stmt.mark], stmt.args)) for b in budgets if b.loses]
@@ -274,7 +275,7 @@ def _meter(
 
 
 def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
-    """Consumes one unit of ``budget`` if ``condition`` is true. If none is left, the step is
+    """Consumes one unit of ``budget`` if ``condition`` is true.  If none is left, the step is
     removed, or, with ``flags``, sets ``FORBIDDEN``."""
     if condition == FALSE:
         return ()
@@ -301,7 +302,7 @@ Passed = tuple[MarkInfo, Event]
 
 def forbid(system: TransitionSystem, action: str, passed: tuple[Passed, ...]) -> TransitionSystem:
     """Returns ``system`` without the steps of ``action`` that pass the marks ``passed`` (one, or
-    two in this order). Use it for invariants only, since fairness may require these steps."""
+    two in this order).  Use it for invariants only, since fairness may require these steps."""
     *first, last = passed
     flag = ir.Local(BOOL, build.fresh("_passed"))
 

@@ -1,8 +1,9 @@
-"""Models Byzantine processes: an adversary that replaces some processes, chosen initially. A
-Byzantine process executes none of its handlers, makes no request and receives nothing. At any time
-it can make an honest process receive any well-typed message, a different one for each receiver. On
-authenticated links it sends in its own name, on others in any name. Its messages are not put on a
-link: a message that can arrive now could have been sent just before.
+"""Models Byzantine processes: an adversary that replaces some processes, chosen initially.
+
+A Byzantine process executes none of its handlers, makes no request and receives nothing.  At any
+time it can make an honest process receive any well-typed message, a different one for each
+receiver.  On authenticated links it sends in its own name, on others in any name.  Its messages are
+not put on a link: a message that can arrive now could have been sent just before.
 """
 
 from __future__ import annotations

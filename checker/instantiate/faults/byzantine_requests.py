@@ -2,7 +2,7 @@
 
 A Byzantine process makes no requests, whatever it sends to others.  A property that requires any
 process to have made a request (``no_creation``: a message delivered from ``s`` was broadcast by
-``s``) would exclude Byzantine actions. A property designed for Byzantine faults has as a premise
+``s``) would exclude Byzantine actions.  A property designed for Byzantine faults has as a premise
 that each process whose requests it reads is correct, and so does not constrain any other process.
 """
 

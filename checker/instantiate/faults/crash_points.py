@@ -12,10 +12,10 @@ indistinguishable from others are left out:
   handler is visible after the crash (effects of kind ``ASSIGN``).
 * Before a send, and half way through it, if links are unbounded: a message that a crashed process
   has sent may stay undelivered forever (and, if processes recover, may be lost while the sender is
-  down). So no property distinguishes "sent and never delivered" from "never sent".
+  down).  So no property distinguishes "sent and never delivered" from "never sent".
 * Before the FIRST effect, if nothing visible was assigned: such a crash is the same as one before
   the handler, unless links are bounded (the message that caused the handler is off the channel) or
-  processes recover (the cause of the handler does not recur). Nothing precedes ``upon init``, so
+  processes recover (the cause of the handler does not recur).  Nothing precedes ``upon init``, so
   there every such point counts.
 
 So an execution may take one step more here than if it crashed inside the handler.
@@ -30,8 +30,8 @@ process recovers).
 A process reads its own assignments at once; a crash leaves what was assigned by then.
 
 Ghost code is not an effect, and belongs to the effect before it: at a crash right after that effect
-it has happened. So a handler with ghost code before its first effect is distinguishable from one
-that has not begun. And a send that did not happen is distinguishable from one that is never
+it has happened.  So a handler with ghost code before its first effect is distinguishable from one
+that has not begun.  And a send that did not happen is distinguishable from one that is never
 delivered, if ghost code belongs to that send or to a later one.
 """
 
@@ -231,8 +231,8 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
 class _Cut(Struct, frozen=True):
     """Splits the effects of a handler at a crash of its process.
 
-    ``done``: the crash has happened. ``some``: something has happened that distinguishes the crash
-    from one before the handler. ``after``: the points right after effects are separate. ``over``:
+    ``done``: the crash has happened.  ``some``: something has happened that distinguishes the crash
+    from one before the handler.  ``after``: the points right after effects are separate.  ``over``:
     the crash also prevents the ghost code that comes next (``None``: there is no ghost code).
     ``observed``: the sends that ghost code distinguishes from messages that are never delivered.
     """
@@ -347,8 +347,10 @@ def _set(flag: ir.Local) -> ir.Stmt:
 
 class Left:
     """Tracks, at each point of a handler, the values that a crash or a pause there would leave in
-    the variables that the handler assigns. If effects are steps, auxiliary variables do that,
-    except for shared variables (see :mod:`checker.instantiate.faults.stable_storage`).
+    the variables that the handler assigns.
+
+    If effects are steps, auxiliary variables do that, except for shared variables (see
+    :mod:`checker.instantiate.faults.stable_storage`).
     """
 
     def __init__(self, world: World, process: ir.Local, body: Block) -> None:

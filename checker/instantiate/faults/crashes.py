@@ -129,8 +129,9 @@ def _points(world: World, victim: Expr) -> Block:
 
 def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
     """Returns the statements by which ``victim`` stops in one of these ``kinds``: volatile
-    variables are reset, and messages to it are removed if it can't recover. Variables that a
-    property reads keep their values at the crash.
+    variables are reset, and messages to it are removed if it can't recover.
+
+    Variables that a property reads keep their values at the crash.
     """
     crashed = world.crashed()
     down = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim))
@@ -160,7 +161,7 @@ _MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIP
 def _stop_of_any_kind(
     world: World, victim: Expr, down: ir.Stmt, left: Block, kinds: Stops
 ) -> Block:
-    """Returns the statements of a stop of any kind whose bound allows one more. ``down`` marks
+    """Returns the statements of a stop of any kind whose bound allows one more.  ``down`` marks
     ``victim`` as down; ``left`` restores what a crash leaves, of which its disk may hold less."""
     ways: list[Block] = []
     for kind, _ in kinds:

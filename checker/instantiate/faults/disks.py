@@ -1,10 +1,11 @@
-"""Models disks with delayed writes: the stable values that survive a power failure. If the power
-may fail, a disk has for each process a set of *images*: the values that it may hold. A write adds,
-for each image, the image with the write applied. It removes none, since the disk may write later.
-So any subset of several writes may have reached the disk. ``sync v`` gives ``v`` its current value
-in each image. A power failure chooses one image: the process has its values from then on, and it is
-the only image left. A process that just crashes keeps its images, since the operating system still
-writes. A wiped disk has its initial values again.
+"""Models disks with delayed writes: the stable values that survive a power failure.
+
+If the power may fail, a disk has for each process a set of *images*: the values that it may hold.
+A write adds, for each image, the image with the write applied.  It removes none, since the disk may
+write later.  So any subset of several writes may have reached the disk.  ``sync v`` gives ``v`` its
+current value in each image.  A power failure chooses one image: the process has its values from
+then on, and it is the only image left.  A process that just crashes keeps its images, since the
+operating system still writes.  A wiped disk has its initial values again.
 
 Each variable has its own set of images, unless an ``atomic`` block writes several variables: these
 share one set, of tuples.  The writes of such a block are collected in a *batch* and added together.
@@ -36,12 +37,12 @@ DROPPED, FAILURES = "@dropped ", "@failed syncs"
 failed syncs."""
 
 SYNC, FAIL, BEGIN, END = "sync.", "fail.", "begin.", "end."
-"""Prefixes of the names of effects. Those of a ``sync``, and of a failing one, are followed by the
+"""Prefixes of the names of effects.  Those of a ``sync``, and of a failing one, are followed by the
 variables; those of the beginning and the end of a batch by the disk's name."""
 
 
 class Disk(Struct, frozen=True):
-    """The disk of the variables ``names``, which belong to the same processes. ``batched``: an
+    """The disk of the variables ``names``, which belong to the same processes.  ``batched``: an
     ``atomic`` block makes several writes to it; ``synced``: the variables whose assignments are all
     synced."""
 
@@ -363,7 +364,7 @@ def is_synced(world: World, name: str) -> bool:
 
 
 def sync(world: World, names: tuple[str, ...], self: Expr, otherwise: Block, span: Span) -> Block:
-    """Returns the effect of ``sync``. If it may fail, it either succeeds, or fails and then runs
+    """Returns the effect of ``sync``.  If it may fail, it either succeeds, or fails and then runs
     ``otherwise``."""
     if not world.disks or not names:
         return ()

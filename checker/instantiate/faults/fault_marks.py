@@ -1,7 +1,7 @@
 """Extracts the faults of an execution from its marks.
 
 A crash that oracles predict (:mod:`checker.instantiate.oracles.crash_prophecy`) counts as a fault
-from the prediction on, since it must happen. The crash itself is then the same fault, not another
+from the prediction on, since it must happen.  The crash itself is then the same fault, not another
 one.
 """
 
@@ -22,9 +22,9 @@ from checker.model.types import AtomT, SetT, Value
 
 HELD_UP = "held up"
 """The text of the mark of a message that is lost because a round ends while its link is cut or the
-network is split. The cut or split is the fault, not the loss."""
+network is split.  The cut or split is the fault, not the loss."""
 DROPPED = "dropped"
-"""The text of the mark of a message that is lost because its connection breaks. The break is the
+"""The text of the mark of a message that is lost because its connection breaks.  The break is the
 fault, not the loss."""
 
 
@@ -83,8 +83,7 @@ def faults_of(
     system: TransitionSystem, steps: Iterable[tuple[Event, ...]]
 ) -> tuple[tuple[Fault, ...], ...]:
     """Returns the faults of each step of an execution; predicted faults count once, when they are
-    predicted.
-    """
+    predicted."""
     foreseen: set[Fault] = set()
     found: list[tuple[Fault, ...]] = []
     for events in steps:

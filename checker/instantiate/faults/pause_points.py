@@ -1,15 +1,16 @@
 """Models pauses inside a handler.
 
 A pause falls before an effect, a ``start`` or a ``cancel``.  Everything before it has happened, as
-a crash there would leave it. The rest waits in a queue of the process (``pending``), as it does if
-effects are separate steps. It is one step, which can be paused again.  The values in the queue are
-computed when the handler begins: until it ends, no other process changes what its process reads. So
-handlers that use shared state or call an oracle have no pauses inside. In checks of probabilities,
-neither have handlers that toss coins, since the adversary would see the outcomes too early.
+a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does if
+effects are separate steps.  It is one step, which can be paused again.  The values in the queue are
+computed when the handler begins: until it ends, no other process changes what its process reads.
+So handlers that use shared state or call an oracle have no pauses inside.  In checks of
+probabilities, neither have handlers that toss coins, since the adversary would see the outcomes too
+early.
 
-Two kinds of points are left out. The first kind is before a send on a link without a capacity,
+Two kinds of points are left out.  The first kind is before a send on a link without a capacity,
 unless an assignment after it is visible: a message that leaves late is like one that arrives late,
-unless connections break in between. The second kind has nothing visible before it: the process
+unless connections break in between.  The second kind has nothing visible before it: the process
 might as well start the handler later, unless the cause of the handler may be gone by then
 (:func:`_beginning_matters`).
 """
@@ -114,7 +115,7 @@ def _what_is_left(world: World, self: Expr) -> Block:
 
 def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
     """Adds a pausing variant for each draft that can be paused, and for ``starts``, the initial
-    actions of processes. Preserves the fairness of processes that may pause without a bound."""
+    actions of processes.  Preserves the fairness of processes that may pause without a bound."""
     if not world.may_pause:
         return
     drafts = list(world.drafts)
@@ -135,8 +136,10 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
 
 def _caught_up(world: World, draft: Draft) -> list[Draft]:
     """Returns the variant of ``draft`` for a paused process, which first finishes its pending
-    effects. So unbounded pauses disable no fairness constraint: an action that is enabled between
-    handlers is enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
+    effects.
+
+    So unbounded pauses disable no fairness constraint: an action that is enabled between handlers
+    is enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
     """
     action, process = draft.action, draft.process
     if process is None or action.kind is ActionKind.EFFECT or action.promised == FALSE:

@@ -1,11 +1,12 @@
-"""Models pauses: a process stops for an arbitrary time, and then continues. A garbage collection, a
-scheduler or the migration of a virtual machine may stop a process anywhere. A paused process is
-correct: it keeps its state and its messages, and eventually continues. So between handlers a pause
-matters only to clocks, which otherwise wait until an expired timer is handled (Dwork, Lynch and
-Stockmeyer 1988: the relative speed of processes is unbounded, however good their clocks are). A
-clock may tick while its process has an expired timer if the process is late, or becomes late, which
-is one pause. The next step of the process ends its lateness. If the number of pauses is not
-bounded, lateness need not be recorded.
+"""Models pauses: a process stops for an arbitrary time, and then continues.
+
+A garbage collection, a scheduler or the migration of a virtual machine may stop a process anywhere.
+A paused process is correct: it keeps its state and its messages, and eventually continues.  So
+between handlers a pause matters only to clocks, which otherwise wait until an expired timer is
+handled (Dwork, Lynch and Stockmeyer 1988: the relative speed of processes is unbounded, however
+good their clocks are).  A clock may tick while its process has an expired timer if the process is
+late, or becomes late, which is one pause.  The next step of the process ends its lateness.  If the
+number of pauses is not bounded, lateness need not be recorded.
 
 Pauses inside a handler are in :mod:`.pause_points`.
 """

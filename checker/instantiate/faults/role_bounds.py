@@ -1,7 +1,7 @@
 """Bounds the faults of one role: ``faults crash <= 1 of broker``.
 
 A clause about a role limits how many of its members have the fault; a clause without a role limits
-all processes together. If all clauses of a kind are about roles, processes of other roles do not
+all processes together.  If all clauses of a kind are about roles, processes of other roles do not
 have that fault.
 """
 

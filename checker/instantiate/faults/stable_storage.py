@@ -1,10 +1,11 @@
-"""Models stable storage: which assignments of a process survive a crash inside a handler. An
-assignment to a stable or shared variable is an effect: a crash before it undoes it. An assignment
-to a volatile variable is not an effect. But a property may read a process that is down, and must
-see exactly the values assigned before the crash. So each such assignment is accompanied by an
-``Emit``, of kind ``STORE`` or ``ASSIGN``. If effects are separate steps, an auxiliary variable
-holds the values that a crash would leave; otherwise :mod:`checker.instantiate.faults.crash_points`
-tracks them inside the transition.
+"""Models stable storage: which assignments of a process survive a crash inside a handler.
+
+An assignment to a stable or shared variable is an effect: a crash before it undoes it.  An
+assignment to a volatile variable is not an effect.  But a property may read a process that is down,
+and must see exactly the values assigned before the crash.  So each such assignment is accompanied
+by an ``Emit``, of kind ``STORE`` or ``ASSIGN``.  If effects are separate steps, an auxiliary
+variable holds the values that a crash would leave; otherwise
+:mod:`checker.instantiate.faults.crash_points` tracks them inside the transition.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ assignment to one entry of a map has another effect than an assignment to the wh
 
 
 def declare(world: World) -> None:
-    """Declares the effects of assignments, and the effect that begins an ``atomic`` block. Without
-    recovery a write to a stable variable is an effect only if a property reads the variable.
+    """Declares the effects of assignments, and the effect that begins an ``atomic`` block.
+
+    Without recovery a write to a stable variable is an effect only if a property reads the
+    variable.
     """
     if world.crash_bound == 0 and not world.may_pause:
         return

@@ -1,9 +1,9 @@
 """Detects messages that are only counted; they are received as soon as they are sent.
 
-Such a message type has no handler. The protocol reads only whether enough messages of the type (or
+Such a message type has no handler.  The protocol reads only whether enough messages of the type (or
 a certain one) have been received, and only in conditions that further messages can't make false.
-Early reception loses no behaviour. A process may act on a true condition at any later time, so a
-process that receives early can do everything that one that receives late can. Each execution with
+Early reception loses no behaviour.  A process may act on a true condition at any later time, so a
+process that receives early can do everything that one that receives late can.  Each execution with
 late reception has a counterpart in which each message is delivered right after it is sent.
 Termination, fairness and what a property observes are the same, as long as every message of a
 correct process does arrive.

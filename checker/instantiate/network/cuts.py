@@ -1,10 +1,10 @@
 """Models links that are cut, and that heal.
 
 A clause ``cut`` is about links, each cut in both directions at once; with an arrow it is about ways
-(single directions of links), each cut alone. While a way is cut, messages on it wait. A cut may
-heal, but no fairness is assumed for that. Cutting a link or a way again counts as another cut. Each
-clause has its own cuts and its own bound, and a way is open if no clause has cut it. No process is
-cut off from itself.
+(single directions of links), each cut alone.  While a way is cut, messages on it wait.  A cut may
+heal, but no fairness is assumed for that.  Cutting a link or a way again counts as another cut.
+Each clause has its own cuts and its own bound, and a way is open if no clause has cut it.  No
+process is cut off from itself.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ Ends = tuple[frozenset[int], frozenset[int]]
 
 
 def declare(world: World) -> None:
-    """Declares for each clause the relation of cut ways, and the count of cuts. Raises
-    :class:`SpecError` (C035) if a clause has no link to cut, or two clauses include the same way,
-    and (E003) for a bound below 0.
+    """Declares for each clause the relation of cut ways, and the count of cuts.
+
+    Raises :class:`SpecError` (C035) if a clause has no link to cut, or two clauses include the same
+    way, and (E003) for a bound below 0.
     """
     ways: dict[tuple[int, int], typed.Cut] = {}
     for cut in world.check.cuts:
@@ -115,7 +116,7 @@ def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
 
 
 def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:
-    """Drafts the steps of a link in both directions. Its two ends are a set, without a first one,
+    """Drafts the steps of a link in both directions.  Its two ends are a set, without a first one,
     so that symmetric processes stay symmetric."""
     name, pairs = _named(CUT, cut), SetT(world.proc)
     every = tuple(map(frozenset, combinations(range(len(world.sizes.processes)), 2)))

@@ -2,10 +2,10 @@
 
 * A lossy or fair-loss link loses a message that it could deliver.
 * If processes recover from crashes, a message may be lost while one of its ends is down: the
-  contents of that end's buffers are gone. A stubborn link retransmits what its receiver has missed,
-  so there only the sender matters. On a link that keeps messages and promises nothing (persistent),
-  losing a message is equivalent to never receiving it: an execution without the losses is also
-  possible, and no step or property can tell the difference.
+  contents of that end's buffers are gone.  A stubborn link retransmits what its receiver has
+  missed, so there only the sender matters.  On a link that keeps messages and promises nothing
+  (persistent), losing a message is equivalent to never receiving it: an execution without the
+  losses is also possible, and no step or property can tell the difference.
 * :mod:`.connections` models what a broken connection loses.
 * A process that omits to send or to receive a message is faulty from then on.
 
@@ -66,7 +66,7 @@ def _losable(world: World, link: Link, flight: Flight) -> Flight:
 
     It loses no message while the receiver is busy, or (if losses are fair) can't receive for
     another reason: the reception was never enabled then, so the link's fairness constraint would
-    not apply to the lost message. It makes no difference when such a message is lost, except that
+    not apply to the lost message.  It makes no difference when such a message is lost, except that
     the loss makes room for others, which :mod:`.overflow` handles.
     """
     flight = _narrow(flight, world.idle(flight.to))

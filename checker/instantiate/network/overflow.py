@@ -1,13 +1,14 @@
-"""Keeps messages deliverable for which a full queue of a fair-loss link had no room. A message that
-is sent infinitely often arrives infinitely often, whatever bound the link has.  So a queue that
-some messages fill again and again must not keep out others forever, although a message that was
-never in the queue can't be received from it. But any message in the queue may be lost at any time,
-even just before the next one is sent. So a message for which there was no room is remembered, and
-may be received: this stands for an execution in which everything in the queue was lost just in
-time.
+"""Keeps messages deliverable for which a full queue of a fair-loss link had no room.
+
+A message that is sent infinitely often arrives infinitely often, whatever bound the link has.  So a
+queue that some messages fill again and again must not keep out others forever, although a message
+that was never in the queue can't be received from it.  But any message in the queue may be lost at
+any time, even just before the next one is sent.  So a message for which there was no room is
+remembered, and may be received: this stands for an execution in which everything in the queue was
+lost just in time.
 
 It is remembered until some message leaves the queue while its receiver can receive: by then it
-could have been received, and so counts as lost. Messages that a queue loses while its receiver
+could have been received, and so counts as lost.  Messages that a queue loses while its receiver
 can't receive (it waits at a ``yield``, or the network is split) are remembered in the same way.
 """
 
@@ -26,8 +27,8 @@ from checker.records import replace
 
 class Flight(Struct, frozen=True):
     """A message on a link: the parameters of an action that select it, its ends, the message
-    itself, and its removal from the link. ``queue``: on ordered links, the queue that holds it, and
-    that as a target."""
+    itself, and its removal from the link.  ``queue``: on ordered links, the queue that holds it,
+    and that as a target."""
 
     params: tuple[Param, ...]
     source: Expr
@@ -112,7 +113,7 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
 
 
 def as_lost(world: World, link: Link, flight: Flight) -> Flight:
-    """Returns the loss of ``flight``, the first message of a queue. If its receiver can't receive
+    """Returns the loss of ``flight``, the first message of a queue.  If its receiver can't receive
     now, the link must still deliver it, so it is remembered."""
     assert flight.queue is not None
     queue, _ = flight.queue

@@ -1,13 +1,14 @@
 """Lowers ``await``: the rest of the handler becomes an activity, and the process is free meanwhile.
-Each ``await`` has a bag for the activities of a process that wait there. An item holds the values
-of the names that the rest of the handler uses. An activity continues in one step, up to the next
-``await``, if its process may start a step and the condition of the ``await`` is true. A crash
+
+Each ``await`` has a bag for the activities of a process that wait there.  An item holds the values
+of the names that the rest of the handler uses.  An activity continues in one step, up to the next
+``await``, if its process may start a step and the condition of the ``await`` is true.  A crash
 clears the bags.
 
-A message or a request starts its handler even while an activity of that handler is under way. A
-condition or a timer does not, with the same values of its names: a condition that stays true would
-start activities without end. So the activities of these handlers are also recorded in a set,
-although the bags determine it.
+A message or a request starts its handler even while an activity of that handler is under way.  A
+condition does not with the same values of its names, and a timer does not at all: a condition that
+stays true would start activities without end.  So the activities of these handlers are also
+recorded in a set, although the bags determine it.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ def label(instance: Instance, stmt: Split) -> str:
 
 
 def used_names(handler: typed.Handler, code: object, env: Env) -> dict[str, typed.Local | None]:
-    """Returns the names used in ``code``, the rest of ``handler``, with an occurrence of each. If
-    ``code`` contains an ``await``, it also uses the names with which a condition started its
+    """Returns the names used in ``code``, the rest of ``handler``, with an occurrence of each.
+
+    If ``code`` contains an ``await``, it also uses the names with which a condition started its
     handler: see :mod:`checker.instantiate.protocol.activities`.
     """
     found: dict[str, typed.Local | None] = {

@@ -19,7 +19,7 @@ from checker.records import replace
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
 _RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
-"""The kinds of actions that wait for the timers of the round. Losses wait, too: if a message were
+"""The kinds of actions that wait for the timers of the round.  Losses wait, too: if a message were
 lost before it could be received, its reception would never have been enabled, and a fair-loss link
 would have no obligation for it.  Losses while an end of the link is down are excluded by no
 fairness assumption."""
@@ -47,8 +47,9 @@ def _kinds_for_rounds() -> str:
 
 
 def empty_links(world: World) -> Block:
-    """Empties the links: a message that is left was sent by or to a faulty process, or is lost. A
-    message arrives in the round in which it is sent, or never: a message that a split or a cut
+    """Empties the links: a message that is left was sent by or to a faulty process, or is lost.
+
+    A message arrives in the round in which it is sent, or never: a message that a split or a cut
     holds up is lost, too.
     """
     result: list[ir.Stmt] = []

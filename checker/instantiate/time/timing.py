@@ -16,7 +16,7 @@ that would change the state, no request, no expired timer.  Messages of crashed 
 not been received are discarded then.  At the beginning of a round the expired timers are handled
 before any message is received.
 
-An expired timer that no handler accepts is discarded, as a message is. So is a timer whose only
+An expired timer that no handler accepts is discarded, as a message is.  So is a timer whose only
 handlers are optional (``may``), if the process does not execute them.
 """
 
@@ -70,8 +70,8 @@ class TimerOf(Struct, frozen=True):
     """A timer of an instance with the handlers that wait for it; ``name`` is ``None`` for the
     anonymous one.
 
-    ``keys``: the type of its keys, if it has keys. There is one timer for each key; ``key`` selects
-    one.
+    ``keys``: the type of its keys, if it has keys.  There is one timer for each key; ``key``
+    selects one.
     """
 
     instance: Instance
@@ -508,8 +508,8 @@ def _ticked(world: World, process: Expr) -> ir.Stmt:
 
 
 def _ticks(world: World, found: list[TimerOf]) -> None:
-    """Drafts the ticks of a process's clock. If the check sets an end of time, the state holds what
-    each clock shows, and otherwise how far each is ahead of the slowest."""
+    """Drafts the ticks of a process's clock.  If the check sets an end of time, the state holds
+    what each clock shows, and otherwise how far each is ahead of the slowest."""
     timing = world.check.timing
     assert timing is not None
     drift = max(world.bound(timing.drift), 0)
