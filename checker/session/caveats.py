@@ -431,7 +431,7 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
     kinds = {
         "assign shared state": made.uses_shared,
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
-        "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "call an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
         "have a `sync` that may fail": check.sync is not None,
     }
@@ -477,18 +477,18 @@ def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
     """Yields notes on where no process pauses."""
     clocks = check.timing is not None and check.timing.kind == "clocks"
     if clocks and not check.pausing and any(TIMER in v.name for v in made.system.variables):
-        yield "time waits until an expired timer is handled: `faults pause` lets it go on"
+        yield "time waits for expired timers to be handled, unless `faults pause` is declared"
     if check.timing is not None and check.timing.until is not None and not check.pausing:
-        yield "a handler takes no time: `faults pause` lets its clock go on inside it"
+        yield "a handler takes no time, unless its process pauses inside it (`faults pause`)"
     kinds = {
         "use shared state": made.uses_shared,
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
-        "ask an oracle": any(layer.protocol is None for layer in check.given),
-        "draw at random": bool(check.chance),
+        "call an oracle": any(layer.protocol is None for layer in check.given),
+        "make random choices": bool(check.chance),
     }
     whole = [what for what, there in kinds.items() if there]
     if check.pausing and whole:
-        yield f"handlers that {' or '.join(whole)} do not pause inside: `yield` lets others in"
+        yield f"handlers that {' or '.join(whole)} have no pauses inside, except at a `yield`"
 
 
 def _spares_one(check: typed.Check, made: Instantiated) -> bool:
