@@ -164,7 +164,7 @@ def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: E
         if used:
             item = kept_type(env, used, variable)
         bags = MapT(world.proc, BagT(item, world.capacity(GROWS, 1), GROWS))
-        title = f"behind `await` at {continuations.label(env.instance, stmt)}"
+        title = f"activities after `await` at {continuations.label(env.instance, stmt)}"
         world.add(variable, bags, default(bags), VariableKind.WORLD, title)
         world.activities[key] = Later(
             None, env.instance, handler, rest, place, tuple(used), variable, stmt.condition
