@@ -136,15 +136,15 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         for budget in check.budgets
     ]
     if check.pausing:
-        found.append("a paused process goes on, and then owes what it owes without pauses")
+        found.append("a paused process continues, with the same fairness as without pauses")
     if check.splits:
-        found.append("a split network need not heal: nothing crosses it, no fairness is assumed")
+        found.append("a split network need not heal: no fairness is assumed for messages across it")
     if check.cuts:
         found.append(
-            "a cut link need not heal: what is sent over it arrives if it is open repeatedly"
+            "a cut link need not heal: a message over it arrives if it is open again and again"
         )
     if check.crash is not None and any(kind.connects for kind in check.link_kinds):
-        found.append("over a connection to a process that crashes, that it is gone is received")
+        found.append("the notice that a connection to a crashed process is gone is received")
     free = [h.label for p in _protocols(check) for h in _handlers(p) if not h.is_fair]
     if free:
         shown = listing((f"`{label}`" for label in dict.fromkeys(free)), "or")
@@ -390,7 +390,7 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
             else:
                 yield (
                     "when the power of a process fails, any of its assignments to a variable since"
-                    " the last `sync` of it may be lost; those that are left are applied in order"
+                    " the variable's last `sync` may be lost; the others are applied in order"
                 )
                 yield (
                     "an assignment, or an `atomic` block, reaches the disk as a whole or not at all"
@@ -431,7 +431,7 @@ def _whole(check: typed.Check, made: Instantiated) -> str:
     kinds = {
         "assign shared state": made.uses_shared,
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
-        "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "call an oracle": any(layer.protocol is None for layer in check.given),
         "send over bounded links": any(bound is not None for bound in bounds),
         "have a `sync` that may fail": check.sync is not None,
     }
@@ -490,18 +490,18 @@ def _of_pauses(check: typed.Check, made: Instantiated) -> Iterator[str]:
     """Yields notes on where no process pauses."""
     clocks = check.timing is not None and check.timing.kind == "clocks"
     if clocks and not check.pausing and any(TIMER in v.name for v in made.system.variables):
-        yield "time waits until an expired timer is handled: `faults pause` lets it go on"
+        yield "time waits for expired timers to be handled, unless `faults pause` is declared"
     if check.timing is not None and check.timing.until is not None and not check.pausing:
-        yield "a handler takes no time: `faults pause` lets its clock go on inside it"
+        yield "a handler takes no time, unless its process pauses inside it (`faults pause`)"
     kinds = {
         "use shared state": made.uses_shared,
         "have an alternative with a budget": any(b.alternative for b in check.budgets),
-        "ask an oracle": any(layer.protocol is None for layer in check.given),
-        "draw at random": bool(check.chance),
+        "call an oracle": any(layer.protocol is None for layer in check.given),
+        "make random choices": bool(check.chance),
     }
     whole = [what for what, there in kinds.items() if there]
     if check.pausing and whole:
-        yield f"handlers that {' or '.join(whole)} do not pause inside: `yield` lets others in"
+        yield f"handlers that {' or '.join(whole)} have no pauses inside, except at a `yield`"
 
 
 def _spares_one(check: typed.Check, made: Instantiated) -> bool:

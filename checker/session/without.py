@@ -140,8 +140,8 @@ class _Search(Struct):
         assert trace is not None
         asked = self._asked(self.made.system)
         if not asked:
-            message = f"`without` asks about single steps, and `{self.what}` about whole runs"
-            hint = "ask it of a safety property, such as `always …`"
+            message = f"`without` needs a property of states; `{self.what}` is about whole runs"
+            hint = "use it with a safety property, such as `always …`"
             raise SpecError((Diagnostic("C037", message, self.words.span, hint=hint),))
         if trace.loop is not None and trace.closing is not None:
             run, system = None, self.made.system
@@ -198,7 +198,7 @@ class _Search(Struct):
             return _Found(Word.UNKNOWN.value, answer.stopped or "the search met an error")
         if all(left.exact for left in self.left_out):
             return _Found(Word.HOLDS.value, "every run that violates it has such a step")
-        why = "the words say how a step goes on, and all steps that begin alike were left out"
+        why = "the words say how a step continues, and all steps that begin alike were left out"
         return _Found(Word.UNKNOWN.value, why)
 
     # ---- which steps the words fit ------------------------------------------------------------

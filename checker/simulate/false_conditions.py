@@ -239,23 +239,23 @@ class _Telling(Struct, frozen=True):
         return f"the fault budget is used up (at most {most})"
 
     def gone(self, expr: Expr) -> str:
-        """Returns why a process is not told now that a connection is gone."""
+        """Returns why a process gets no notice now that a connection is gone."""
         values = [self.scope.names[param.name] for param in self.action.params]
         source, to = (self.system.processes[int(cast(int, value))] for value in values)
         if self._negated(expr):
-            return f"nothing is on its way from {source} to {to}"
-        return f"what is on its way from {source} to {to} before that is received first"
+            return f"nothing is in transit from {source} to {to}"
+        return f"earlier messages from {source} to {to} are received first"
 
     def cut(self, expr: Expr) -> str:
         if isinstance(expr, Quant) or (self._negated(expr) and _is_quantified(expr)):
             return "the link is already cut" if self._negated(expr) else "the link is not cut"
         if not self._negated(expr):
-            return "the way is not cut"
+            return "the link is not cut"
         (to, source) = self._ends(expr)
-        return f"the way from {source} to {to} is cut"
+        return f"the link from {source} to {to} is cut"
 
     def _ends(self, expr: Expr) -> list[str]:
-        """Returns the receiver and the sender in the condition that a way is not cut."""
+        """Returns the receiver and the sender in the condition that a link between them is open."""
         assert isinstance(expr, Apply) and isinstance(expr.args[0], Apply)
         to, lost = expr.args[0].args
         assert isinstance(lost, ir.Index)
@@ -282,7 +282,7 @@ class _Telling(Struct, frozen=True):
             return f"the handler that {who} is in does something else next"
         if self._negated(expr):
             return f"{who} is inside no handler"
-        return f"{who} is inside a handler, and what that does next comes first"
+        return f"{who} is inside a handler, whose next effect comes first"
 
     def begun(self, expr: Expr) -> str:
         return f"{self.who(expr)} is inside a handler that has yielded"
@@ -300,7 +300,7 @@ class _Telling(Struct, frozen=True):
         return (
             "the failure detector has indicated this already"
             if self._negated(expr)
-            else "the failure detector has indicated no such thing that it could revoke"
+            else "the failure detector has indicated nothing that it could revoke"
         )
 
     def wrong(self, expr: Expr) -> str:
@@ -325,7 +325,7 @@ class _Telling(Struct, frozen=True):
     def clock(self, expr: Expr) -> str:
         if self._negated(expr):
             return "the clocks would drift too far apart"
-        return "time ends here: the clock shows what the check says behind `until`"
+        return "time ends here: the clock has reached the `until` of the check"
 
     def doomed(self, expr: Expr) -> str:
         if self.bound(expr):
@@ -362,7 +362,7 @@ class _Telling(Struct, frozen=True):
         if any(TIMER in name for name in read):
             return "timers that have expired are handled first"
         if self.action.kind is ActionKind.WORLD and any(n.startswith(NETWORK) for n in read):
-            return "messages that are on their way are received first"
+            return "messages in transit are received first"
         if self.action.kind in (ActionKind.STEP, ActionKind.REQUEST, ActionKind.TIMEOUT):
             return ""
         return "steps that are possible now come first" if read else ""

@@ -1,4 +1,4 @@
-"""Says in English what an event is."""
+"""Describes events in English."""
 
 from __future__ import annotations
 
@@ -126,19 +126,19 @@ def stops(event: ev.Crashed) -> str:
 
 
 def between(event: ev.Cut | ev.CutHealed) -> str:
-    """Returns ``between p1 and p2``, or ``from p1 to p2`` where it is about one way."""
+    """Returns ``between p1 and p2``, or ``from p1 to p2`` if only one direction is cut."""
     if event.one_way:
         return f"from {event.first} to {event.second}"
     return f"between {event.first} and {event.second}"
 
 
 def assignment(event: ev.Stored | ev.Chosen | ev.Drawn | ev.Left) -> str:
-    """Returns ``x = 1``: a variable with its value; the value alone where it has no name."""
+    """Returns ``x = 1``: a variable with its value; only the value if the variable has no name."""
     return f"{event.variable} = {event.value}" if event.variable else event.value
 
 
 def timer_text(timer: str) -> str:
-    """Returns ``the timer `t```; a timer without a name has an empty one."""
+    """Returns ``the timer `t```; ``timer`` is empty for the timer without a name."""
     return f"the timer `{timer}`" if timer else "the timer"
 
 

@@ -1,4 +1,4 @@
-"""Says in English what a step is."""
+"""Describes steps in English."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ LEADING: dict[ActionKind, tuple[Any, ...]] = {
     ActionKind.FORGE: (ev.Forged,),
     ActionKind.WORLD: (ev.World,),
 }
-"""The kinds of event from which a step's headline is made, the best one first."""
+"""The kinds of events that can be a step's headline, by kind of action, the best one first."""
 
 
 def leading_kinds(kind: ActionKind) -> frozenset[str]:
-    """Returns the names of the kinds of events after which a step of that kind is named."""
+    """Returns the names of the kinds of events that can be the headline of a step of ``kind``."""
     classes = (
         each
         for wanted in LEADING[kind]
@@ -48,7 +48,7 @@ def leading_kinds(kind: ActionKind) -> frozenset[str]:
 
 
 def leading(kind: StepKind, events: tuple[ev.Event, ...]) -> ev.Event | None:
-    """Returns the event after which a step of that kind is named; ``None`` where it has none."""
+    """Returns the event that is the headline of a step of ``kind``; ``None`` if there is none."""
     if kind == START:
         return None
     found = (e for wanted in LEADING[ActionKind(kind)] for e in events if isinstance(e, wanted))
@@ -68,8 +68,8 @@ def headline(step: Step) -> str:
 
 
 def going_on(process: str, inner: str) -> str:
-    """Returns the text of a step that continues inside a handler, where nothing else of it is
-    visible; empty where ``inner`` is."""
+    """Returns the text of a step that only continues inside the handler ``inner``, with no visible
+    event; empty if ``inner`` is empty."""
     return f"{process} goes on with {inner}" if inner else ""
 
 
@@ -89,7 +89,7 @@ def is_led_by(step: Step, event: ev.Event) -> bool:
 
 
 def beside_headline(step: Step) -> Iterator[ev.Event]:
-    """Yields the events of ``step`` that show more than its headline does, without handlers."""
+    """Yields the events of ``step`` that its headline does not show, except handlers."""
     for event in step.events:
         if not isinstance(event, ev.Handled) and (
             crashes_inside(step) or not is_led_by(step, event)
@@ -98,12 +98,12 @@ def beside_headline(step: Step) -> Iterator[ev.Event]:
 
 
 def cut_text(event: ev.Event) -> str:
-    """Returns that a crash came before an effect of the handler in which it fell."""
+    """Returns the text for an effect of a handler that a crash prevented."""
     return f"it crashed before this: {sentence(event)}"
 
 
 def outcome_texts(step: Step) -> Iterator[str]:
-    """Yields what ``step`` brings about: its events, and the variables that it changes."""
+    """Yields the results of ``step``: its events, and the variables that it changes."""
     yield from map(sentence, beside_headline(step))
     yield from map(cut_text, step.cut)
     for change in step.changes:
@@ -113,6 +113,6 @@ def outcome_texts(step: Step) -> Iterator[str]:
 
 
 def act_never_done(lack: Lack) -> str:
-    """Returns ``act a is never performed`` for an act that a property demands."""
+    """Returns ``act a is never performed`` for an external action that a property requires."""
     never = "never has its effect" if lack.operator == "effects" else "is never performed"
     return f"act {lack.indication} {never}"

@@ -13,7 +13,7 @@ from checker.results.trace import Header
 from checker.words.steps import headline
 
 MOST = 40
-"""Steps of an execution that are printed; the last ones, where there are more."""
+"""The number of steps of an execution that are printed; of a longer one, the last steps are."""
 
 
 def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:

@@ -65,7 +65,7 @@ def said(
         ),
         ("faults partition <= 1", "", "a split network need not heal"),
         ("faults cut <= 1", "", "a cut link need not heal"),
-        ("faults crash <= 1  links connected", "", "that it is gone is received"),
+        ("faults crash <= 1  links connected", "", "is gone is received"),
         ("links lossy", "", "lossy links may lose any message"),
         (
             "timing partial noise 2",

@@ -210,8 +210,8 @@ def test_why_not() -> None:
         f"{p} learns that its connection to {q} is gone" for p, q in (("c1", "s1"), ("s1", "c1"))
     )
     session = SteppingSession(spec(pair("links connected  faults reset <= 1")))
-    assert told(session, client) == ("nothing is on its way from s1 to c1",)
-    before = "what is on its way from c1 to s1 before that is received first"
+    assert told(session, client) == ("nothing is in transit from s1 to c1",)
+    before = "earlier messages from c1 to s1 are received first"
     assert told(session, server) == (before,)
     session.say(f"{reset}, where the link loses DATA(2) from c1 to s1")
     assert told(session, reset) == ("the fault budget is used up (at most 1 reset)",)

@@ -82,7 +82,7 @@ def test_a_clause_that_cuts_nothing_is_refused(
 
 
 def test_a_single_process_has_no_link(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="there is no link that could be cut"):
+    with pytest.raises(SpecError, match="there is no link to cut"):
         report(tmp_path, flood("cut <= 1"), settings={"n": "1", "b": "p1"})
 
 
@@ -192,11 +192,11 @@ def test_why_not() -> None:
     session = stepping(
         "cut <= 1, cut <= 1 of Proc -> Proc", f"{between} is cut", f"{from_to} is cut"
     )
-    assert told(session, "p2 receives DATA from p1") == ("the way from p1 to p2 is cut",)
-    assert told(session, "p3 receives DATA from p1") == ("the way from p1 to p3 is cut",)
+    assert told(session, "p2 receives DATA from p1") == ("the link from p1 to p2 is cut",)
+    assert told(session, "p3 receives DATA from p1") == ("the link from p1 to p3 is cut",)
     assert told(session, f"{between} is cut")[-1].endswith("the link is already cut")
     assert told(session, "the link between p1 and p3 heals") == ("the link is not cut",)
-    assert told(session, "the link from p3 to p1 heals") == ("the way is not cut",)
+    assert told(session, "the link from p3 to p1 heals") == ("the link is not cut",)
     used_up = ("the fault budget is used up (at most 1 cut)",)
     assert told(session, "the link between p2 and p3 is cut") == used_up
     assert told(session, "the link from p3 to p1 is cut") == used_up
@@ -217,4 +217,4 @@ def test_no_lie_crosses_a_cut() -> None:
         session.say("the run starts with … byzantine = {p1}")
         session.say(f"the link between {cut} is cut")
         lies = told(session, "p1, which is Byzantine, makes p2 receive DATA")
-        assert ("the way from p1 to p2 is cut" in lies) is waits, lies
+        assert ("the link from p1 to p2 is cut" in lies) is waits, lies

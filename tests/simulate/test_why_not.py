@@ -112,7 +112,7 @@ TICK, AGAIN = "the clock of c1 ticks", "the clock of c2 ticks"
         ("drift 1", (TICK,), TICK, "the clocks would drift too far apart"),
         ("drift 1 until 3", (TICK,), TICK, "the clocks would drift too far apart"),
         ("drift 1 until 1", (TICK,), TICK,
-         "time ends here: the clock shows what the check says behind `until`"),
+         "time ends here: the clock has reached the `until` of the check"),
         ("drift 1 until 1", (TICK, AGAIN), "c1: upon condition now == 0",
          "`now == 0` is false: now = 1"),
     ],

@@ -1,24 +1,23 @@
-"""Instruments a system with budgets: fewer faults, fewer messages, not this crash.
+"""Instruments a system with budgets, which limit faults, messages, or one particular crash.
 
-An instrumented system has one more variable for each :class:`Budget`: how often the event that the
-budget is about may still happen.  The engines then check the system in which it happens no more
-often than that.
+An instrumented system has one more variable for each :class:`Budget`: how often the budget's event
+may still happen.  So the engines check the system in which the event happens no more often.
 
-What exceeds a budget is removed where no fairness constraint applies to it: faults, and everything
-where the property is an invariant.  A step that is subject to fairness can't just be removed where
-the property is about whole executions: an execution that waits for it forever would become
-admissible.  There it leads to a last state in which the variable ``FORBIDDEN`` is true and no
-action is enabled, and an :class:`ir.Justice` says that no execution stays there.  So the fairness
-constraint is kept, and neither the executions that exceed a budget nor those that wait forever
-instead are admitted.
+A step that exceeds a budget is removed if no fairness constraint applies to it: this is so for
+faults, and for every step if the property is an invariant.  For a liveness property, a step that is
+subject to fairness can't simply be removed: an execution that waits for it forever would become
+admissible.  Instead, the step leads to a last state in which the variable ``FORBIDDEN`` is true and
+no action is enabled, and an :class:`ir.Justice` excludes executions that stay there.  So the
+fairness constraint is kept, and two kinds of executions are excluded: those that exceed a budget,
+and those that wait forever instead.
 
 A message can also be lost on arrival (:data:`LOST`): its reception takes it from its link and has
 no other effect.  So it satisfies the fairness constraint, and neither a queue nor a round waits for
 it.
 
-The new variables come last: :func:`project` removes them again.  They are given their values by
-:meth:`Budgeted.asking`, which changes nothing that native code depends on: all checks of one
-instrumented system share the same machine code.
+The new variables come last: :func:`project` removes them again.  :meth:`Budgeted.asking` sets their
+initial values, on which native code does not depend: all checks of one instrumented system share
+the same native code.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from checker.model.verify import verify
 from checker.records import replace
 
 FORBIDDEN = "@forbidden"
-"""The variable that is true where a step subject to fairness has exceeded a budget."""
+"""The variable that is true once a step subject to fairness has exceeded a budget."""
 
 BEFORE = "@before."
 """Prefix of the locals that hold the values of variables before a step."""
@@ -47,8 +46,8 @@ BEFORE = "@before."
 UNLIMITED = -1
 
 LOST = 1
-"""The limit of :func:`one_copy` with which the message is lost on arrival; with 0 it is never
-received."""
+"""The limit of a budget of :func:`one_copy` at which the message is lost on arrival; with the limit
+0 it is never received."""
 
 _Arg = TypeVar("_Arg")
 
@@ -67,11 +66,11 @@ Cost = Callable[[MarkInfo, tuple[Expr, ...]], Expr]
 
 
 class Budget(Struct, frozen=True):
-    """A bound on how often something may happen; ``name`` is that of the variable.
+    """A bound on how often some event may happen; ``name``: the name of its variable.
 
     ``most``: the largest limit that can be set.  ``start``: conditions on the initial state, each
-    of which consumes one unit where it is true.  ``loses``: with the limit :data:`LOST` the message
-    that it is about is lost on arrival.
+    of which consumes one unit if it is true.  ``loses``: the budget is about a message, which is
+    lost on arrival if the limit is :data:`LOST`.
     """
 
     name: str
@@ -82,12 +81,13 @@ class Budget(Struct, frozen=True):
 
     @property
     def type(self) -> IntT:
-        """Returns the type of the variable: ``UNLIMITED``, or how often it may still happen."""
+        """Returns the type of the variable: ``UNLIMITED``, or how often the event may still
+        happen."""
         return IntT(UNLIMITED, self.most)
 
     @property
     def remaining(self) -> Expr:
-        """Returns the expression of how often it may still happen."""
+        """Returns the expression for how often the event may still happen."""
         return ir.Read(self.type, self.name)
 
 
@@ -171,8 +171,8 @@ def _metered_promise(
     """Returns the body of an action subject to fairness, with the monitor; beyond a budget it leads
     to ``last``.
 
-    A step from a state to itself is neither counted nor forbidden: it takes its fairness constraint
-    there as often as it likes.
+    A step that leaves the state unchanged is neither counted nor forbidden: it may satisfy its
+    fairness constraint any number of times.
     """
     whole = (*body, *system.monitor)
     touched = _assigned_variables(whole)
@@ -217,8 +217,8 @@ def _forbidden() -> Expr:
 
 
 def _last_state(system: TransitionSystem) -> Block:
-    """Maps all states in which something forbidden has happened to one: an initial state, so that
-    every expression has a value there."""
+    """Maps all states after a forbidden step to a single one: an initial state, so that every
+    expression has a value there."""
     start, _ = next(interpreter.starts(system))
     return tuple(
         ir.Assign(ir.Target(v.type, v.name, True), ir.Const(v.type, value))
@@ -237,8 +237,8 @@ def _charge_start(budgets: tuple[Budget, ...]) -> Block:
 def _meter_step(
     system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], *, flags: bool
 ) -> Block:
-    """Returns the ``body`` of an action in which every mark consumes its cost, and of which nothing
-    is left behind the reception of a message that is lost on arrival."""
+    """Returns the ``body`` of an action in which every mark consumes its cost.  If a message is
+    lost on arrival, the statements from its reception on are omitted."""
     for at, stmt in enumerate(body):
         if isinstance(stmt, ir.Mark):
             arrives = [(b, b.cost(system.marks[stmt.mark], stmt.args)) for b in budgets if b.loses]
@@ -275,8 +275,8 @@ def _meter(
 
 
 def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
-    """Consumes one unit of ``budget`` where ``condition`` holds; ``flags``: sets ``FORBIDDEN``
-    instead of removing the step."""
+    """Consumes one unit of ``budget`` if ``condition`` is true.  If none is left, the step is
+    removed, or, with ``flags``, sets ``FORBIDDEN``."""
     if condition == FALSE:
         return ()
     left = budget.remaining
@@ -301,8 +301,8 @@ Passed = tuple[MarkInfo, Event]
 
 
 def forbid(system: TransitionSystem, action: str, passed: tuple[Passed, ...]) -> TransitionSystem:
-    """Returns ``system`` without the steps of ``action`` that pass the marks ``passed``, one or two
-    in this order; for invariants, since fairness may demand these steps."""
+    """Returns ``system`` without the steps of ``action`` that pass the marks ``passed`` (one, or
+    two in this order).  Use it for invariants only, since fairness may require these steps."""
     *first, last = passed
     flag = ir.Local(BOOL, build.fresh("_passed"))
 
@@ -376,7 +376,7 @@ def this_fault(system: TransitionSystem, fault: Fault) -> Cost:
 
 
 def other_faults(system: TransitionSystem, known: tuple[Fault, ...]) -> Cost:
-    """Costs one for each fault that is none of those ``known``."""
+    """Costs one for each fault that is not ``known``."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
         kind = fault_kind(info)
@@ -412,7 +412,7 @@ def this_timeout(timer: str, process: Value) -> Cost:
 
 
 def reception_of(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] | None:
-    """Returns the receiver, the apparent sender and the message, where a mark is of a reception."""
+    """Returns the receiver, the apparent sender and the message if the mark is a reception."""
     if info.kind is MarkKind.RECEIVE:
         return args[0], args[1], args[2]
     if info.kind is MarkKind.FORGE:
@@ -454,7 +454,7 @@ def one_fault(system: TransitionSystem, fault: Fault, most: int, name: str) -> B
 def no_other_fault(
     system: TransitionSystem, known: tuple[Fault, ...], name: str = "@other faults"
 ) -> Budget:
-    """Returns a budget for the faults that are none of those ``known``."""
+    """Returns a budget for the faults that are not ``known``."""
     start = tuple(
         is_ for who, is_ in byzantine(system) if Fault(FaultKind.BYZANTINE, (who,)) not in known
     )
@@ -462,7 +462,8 @@ def no_other_fault(
 
 
 def one_copy(copy: Copy, name: str) -> Budget:
-    """Returns a budget for the reception of one message by one process: 0, or :data:`LOST`."""
+    """Returns a budget for the reception of one message by one process; its limit is 0 or
+    :data:`LOST`."""
     return Budget(name, LOST, this_copy(copy), loses=True)
 
 
@@ -470,12 +471,12 @@ def one_copy(copy: Copy, name: str) -> Budget:
 
 
 def is_message(system: TransitionSystem, event: Event) -> bool:
-    """Tells whether an event is a message that is sent, or fabricated, to some process."""
+    """Tells whether an event sends a message to some process, or fabricates one."""
     info = system.marks[event.mark]
     return info.kind is MarkKind.FORGE or (info.kind is MarkKind.SEND and bool(event.args[1]))
 
 
 def copy_of_event(system: TransitionSystem, event: Event) -> Copy | None:
-    """Returns the message whose reception an event is, if it is one."""
+    """Returns the received message if ``event`` is a reception."""
     ends = reception_of(system.marks[event.mark], event.args)
     return None if ends is None else Copy(*ends)

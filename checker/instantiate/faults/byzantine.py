@@ -1,9 +1,9 @@
 """Models Byzantine processes: an adversary that replaces some processes, chosen initially.
 
-Such a process executes none of its handlers, makes no request and receives nothing.  At any time it
-can make a process that follows its protocol receive any well-typed message, a different one for
-each receiver.  On authenticated links it sends in its own name, elsewhere in any name.  Its
-messages need not be put on a link: a message that can arrive now could have been sent just before.
+A Byzantine process executes none of its handlers, makes no request and receives nothing.  At any
+time it can make an honest process receive any well-typed message, a different one for each
+receiver.  On authenticated links it sends in its own name, on others in any name.  Its messages are
+not put on a link: a message that can arrive now could have been sent just before.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def forgeries(world: World) -> None:
 def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
     """Tells whether ``who`` can send to ``to`` in the name of ``claimed``.
 
-    In another's name the first Byzantine process on this side of the network stands for all.
+    Messages in another's name are attributed to the first Byzantine process on this side of the
+    network, which stands for all of them.
     """
     other = ir.Local(world.proc, fresh("_other"))
     earlier = build.below(_rank(world, other), _rank(world, who))

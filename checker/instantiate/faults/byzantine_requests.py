@@ -1,9 +1,9 @@
 """Detects properties that constrain the requests of Byzantine processes.
 
-A Byzantine process makes no requests, whatever it sends to others.  A property that says of any
-process what it must have requested (``no_creation``: what is delivered from ``s`` was broadcast by
-``s``) would keep it from lying.  A property for Byzantine faults has as premise that each process
-whose requests it reads is correct, and so leaves all others unconstrained.
+A Byzantine process makes no requests, whatever it sends to others.  A property that requires any
+process to have made a request (``no_creation``: a message delivered from ``s`` was broadcast by
+``s``) would exclude Byzantine actions.  A property designed for Byzantine faults has as a premise
+that each process whose requests it reads is correct, and so does not constrain any other process.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from checker.instantiate.protocol.walk import nodes
 from checker.language.syntax import typed
 
 Requests = typed.History | typed.HistoryOrder | typed.Repeated
-"""What a process, their owner, has requested."""
+"""Expressions that read the requests of a process, their owner."""
 
 Names = frozenset[str]
 """Processes, by their names in the property."""
 
 
 def committed_requests(formula: typed.Expr, correct: Names = frozenset()) -> Requests | None:
-    """Returns the first requests in ``formula`` whose owner may be faulty; ``None`` where all
-    owners are correct.  ``correct``: the processes known to be correct in ``formula``."""
+    """Returns the first requests in ``formula`` whose owner may be faulty; ``None`` if all owners
+    are correct.  ``correct``: the processes known to be correct in ``formula``."""
     match formula:
         case typed.Operation(_, "=>", (left, _) as parts, _):
             return _first(parts, correct | _correct_if_true(left))
@@ -83,7 +83,7 @@ def _correct_if_false(formula: typed.Expr) -> Names:
 
 
 def _name(process: typed.Expr) -> str:
-    """Returns the property's name for ``process``; empty where it has none."""
+    """Returns the property's name for ``process``; empty if it has none."""
     match process:
         case typed.Local(_, name, _) | typed.Param(_, name, _) | typed.Named(_, name, _):
             return name

@@ -5,33 +5,34 @@ what precedes the crash has been done, what follows has not, and of a multicast 
 receivers may have been reached.  Effects that are glued to those before them (``atomic``) have no
 crash point of their own.
 
-Crashing before or after a handler is the plain crash action.  Of the points inside, those that are
+Crashing before or after a handler is the plain crash action.  Crash points inside that are
 indistinguishable from others are left out:
 
 * Right after an effect is the same as right before the next one, unless an assignment of the
   handler is visible after the crash (effects of kind ``ASSIGN``).
-* Before a send, and half way through it, where links are unbounded: a message that a crashed
-  process has sent may stay undelivered forever, and is lost while the sender is down where
-  processes recover, so for every property "sent and never delivered" is the same as "never sent".
-* Before the FIRST effect, where nothing visible was assigned: it is the same as before the handler,
-  unless links are bounded (the message that caused it is off the channel) or processes recover (its
-  cause does not recur).  ``upon init`` has nothing before it, so there every such point counts.
+* Before a send, and half way through it, if links are unbounded: a message that a crashed process
+  has sent may stay undelivered forever (and, if processes recover, may be lost while the sender is
+  down).  So no property distinguishes "sent and never delivered" from "never sent".
+* Before the FIRST effect, if nothing visible was assigned: such a crash is the same as one before
+  the handler, unless links are bounded (the message that caused the handler is off the channel) or
+  processes recover (the cause of the handler does not recur).  Nothing precedes ``upon init``, so
+  there every such point counts.
 
-So an execution may take one step more here than with a crash inside the handler.
+So an execution may take one step more here than if it crashed inside the handler.
 
-Where the events of a step are seen, as in a log, "sent" is not "never sent": then no point is left
-out (crash points ``everywhere``, which no spec says).
+If the events of a step are observed, as in a log, "sent" differs from "never sent": then no point
+is left out (crash points ``everywhere``, which no spec can declare).
 
-A client's request is no effect of the handler.  A request and the first effect of its handler are
-atomic: a request that a crash cuts off before any effect was not made (and will be, if the process
-recovers).
+A client's request is not an effect of the handler.  A request and the first effect of its handler
+are atomic: a request that a crash cuts off before any effect was not made (and will be, if the
+process recovers).
 
 A process reads its own assignments at once; a crash leaves what was assigned by then.
 
-Ghost code is no effect, and belongs to the one before it: at a crash right after that effect it has
-happened.  So a handler with ghost code before its first effect is distinguishable from one that has
-not begun; and a send that did not happen from one that is never delivered, where ghost code belongs
-to it or to a later one.
+Ghost code is not an effect, and belongs to the effect before it: at a crash right after that effect
+it has happened.  So a handler with ghost code before its first effect is distinguishable from one
+that has not begun.  And a send that did not happen is distinguishable from one that is never
+delivered, if ghost code belongs to that send or to a later one.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def add(world: World) -> None:
 
 
 def partial_sends_matter(world: World) -> bool:
-    """Tells whether "sent, never delivered" is distinguishable from "never sent": also where who
-    asks sees what was sent."""
+    """Tells whether "sent, never delivered" is distinguishable from "never sent": on bounded links,
+    and if the events of a step are observed."""
     if world.check.crash_points == "everywhere":
         return True
     return any(link.capacity is not None for link in world.links)
@@ -110,7 +111,7 @@ def _is_assignment(world: World, emit: ir.Emit) -> bool:
 
 
 def _assigns(world: World, body: Block) -> bool:
-    """Tells whether ``body`` assigns what is visible of a process that is down."""
+    """Tells whether ``body`` assigns a variable that is visible while the process is down."""
     return any(_is_assignment(world, e) and _is_at_once(world, e) for e in emits(body))
 
 
@@ -129,12 +130,13 @@ def _counts_all(world: World, body: Block) -> bool:
 
 
 def _observed_sends(world: World, body: Block) -> frozenset[int]:
-    """Returns the sends (their identities) to which ghost code belongs, or to a later one that
-    comes before every other effect."""
+    """Returns the identities of the sends that have ghost code, themselves or in a later send
+    before any other effect."""
     found: set[int] = set()
 
     def visit(block: Block, follows: bool) -> bool:
-        """Returns whether such ghost code follows what precedes ``block``, if it ``follows``."""
+        """Returns whether such ghost code follows the start of ``block``; ``follows``: whether it
+        follows the end."""
         for stmt in reversed(block):
             match stmt:
                 case ir.Emit() if _is_ghost(world, stmt):
@@ -162,13 +164,13 @@ def _matters(world: World, body: Block) -> bool:
     if _observed_sends(world, body):
         return True
     if not first_effect_matters(world) and not _observes(world, body):
-        # An effect in a loop may follow itself, and those that are written behind it.
+        # An effect in a loop may follow itself, and effects that are written after it.
         found = found[1:] + _points(world, _loops(body))
     return any(_is_visible(world, e) for e in found)
 
 
 def _loops(block: Block) -> Block:
-    """Returns the loops of ``block``, also those inside branches."""
+    """Returns the loops of ``block``, including those inside branches."""
     found: Block = ()
     for stmt in block:
         if isinstance(stmt, ir.For | ir.While):
@@ -243,10 +245,10 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
 class _Cut(Struct, frozen=True):
     """Splits the effects of a handler at a crash of its process.
 
-    ``done``: the crash has happened; ``some``: something has been done that a crash before the
-    handler would not have left; ``after``: right after an effect is a point of its own; ``over``:
-    neither has the ghost code happened that follows now (``None``: there is none); ``observed``:
-    the sends that ghost code tells from others that are never delivered.
+    ``done``: the crash has happened.  ``some``: something has happened that distinguishes the crash
+    from one before the handler.  ``after``: the points right after effects are separate.  ``over``:
+    the crash also prevents the ghost code that comes next (``None``: there is no ghost code).
+    ``observed``: the sends that ghost code distinguishes from messages that are never delivered.
     """
 
     world: World
@@ -266,7 +268,8 @@ class _Cut(Struct, frozen=True):
         return self.request and not in_a_log
 
     def at(self, emit: ir.Emit) -> Block:
-        """Returns ``emit``, unless the crash was before it; or the crash beside it."""
+        """Returns ``emit`` with the possible crashes just before and after it; nothing happens if
+        the crash came earlier."""
         if not _is_at_once(self.world, emit):
             return (emit,)
         if _is_ghost(self.world, emit):
@@ -284,7 +287,8 @@ class _Cut(Struct, frozen=True):
         return (ir.If(build.negation(missed), (emit, *note)),)
 
     def _end_of_ghosts(self, emit: ir.Emit) -> Block:
-        """Returns what is done at an effect that did not happen: what follows belongs to it."""
+        """Returns the statements for an effect that did not happen: the ghost code after it belongs
+        to it, and does not happen either."""
         if self.over is None or not is_effect(self.world, emit) or emit.effect == ATOMIC:
             return ()
         if _is_visible(self.world, emit):
@@ -314,8 +318,8 @@ class _Cut(Struct, frozen=True):
         return (_set(self.some),)
 
     def _beside(self, emit: ir.Emit, happens: Block) -> Block:
-        """Returns the effect; or it and then the crash; or the crash just before it (for a
-        multicast: in the middle of it)."""
+        """Returns a choice: the effect; the effect and then the crash; or the crash just before the
+        effect (of a multicast: in the middle)."""
         ways: list[Block] = [happens]
         marks = coverage_marks.point(self.world, emit.effect, emit.args, emit.place)
         crash = (*marks, _set(self.done))
@@ -356,10 +360,10 @@ def _set(flag: ir.Local) -> ir.Stmt:
 
 
 class Left:
-    """Keeps what a crash or a pause leaves, at each point of a handler, of the variables that it
-    assigns.
+    """Tracks, at each point of a handler, the values that a crash or a pause there would leave in
+    the variables that the handler assigns.
 
-    Where effects are steps, auxiliary variables do that, but for shared ones (see
+    If effects are steps, auxiliary variables do that, except for shared variables (see
     :mod:`checker.instantiate.faults.stable_storage`).
     """
 
@@ -399,7 +403,7 @@ class Left:
         return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
 
     def after(self) -> Block:
-        """Undoes what was assigned behind the crash."""
+        """Undoes the assignments after the crash."""
         result: list[ir.Stmt] = []
         for (name, process), copy in self.copies.items():
             back = ir.Assign(stable_storage.target(self.world, name, process), copy)

@@ -1,11 +1,11 @@
 """Models crashes of processes, and recovery.
 
 ``crash <= k`` bounds the processes that stop; with ``recover`` it bounds the number of crashes, and
-a process that is down may recover, or may not: recovery is no fairness assumption.  A crash resets
-everything but stable variables.  Recovery gives every other variable its initial value again and
-executes ``upon recover``; ``upon init`` is not executed again.
+a process that is down may recover, but need not: recovery is not a fairness assumption.  A crash
+resets everything but stable variables.  Recovery gives every other variable its initial value again
+and executes ``upon recover``; ``upon init`` is not executed again.
 
-What a crash inside a handler leaves of its assignments is in :mod:`.stable_storage`.
+:mod:`.stable_storage` models which assignments survive a crash inside a handler.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from checker.model.types import BagT, IntT, MapT, SeqT, default
 Stops = list[tuple[str, int]]
 """Kinds of stops, each with its bound."""
 OPINIONS = ("@suspected", "@trusted")
-"""The variables that hold whom a process suspects and trusts."""
+"""The variables that hold which processes a process suspects, and which it trusts."""
 
 
 def declare(world: World) -> None:
@@ -68,8 +68,7 @@ def declare(world: World) -> None:
 
 
 def room(world: World, victim: Expr, kinds: Stops) -> Expr:
-    """Returns whether one more crash of one of these ``kinds`` is possible, and one of
-    ``victim``."""
+    """Returns whether the bounds of some of these ``kinds`` allow one more crash, of ``victim``."""
     may_fail = joint_stops.may_fail(world, victim)
     if not world.recovers:
         left = build.below(joint_stops.number_down(world), build.integer(world.crash_bound))
@@ -84,7 +83,7 @@ def room(world: World, victim: Expr, kinds: Stops) -> Expr:
 
 
 def stops(world: World) -> Stops:
-    """Returns the kinds of stops that there may be, each with its bound."""
+    """Returns the kinds of stops that the check allows, each with its bound."""
     check = world.check
     power, wipe = world.bound(check.power), world.bound(check.wipe)
     found = [("crash", world.kill_bound), ("power", power), ("wipe", wipe)]
@@ -92,8 +91,8 @@ def stops(world: World) -> Stops:
 
 
 def _room_of(world: World, kind: str, bound: int, victim: Expr) -> tuple[Expr, Expr]:
-    """Returns whether there may be one more stop of a kind, and whether one of ``victim``, or of
-    its lead."""
+    """Returns whether the bound of a kind allows one more stop, and whether its role bounds allow
+    one of ``victim``, or of its lead."""
     so_far = world.read(role_bounds.COUNTS[kind])
     within = role_bounds.may_stop(world, kind, world.lead(victim))
     return build.below(so_far, build.integer(bound)), within
@@ -119,7 +118,7 @@ def crashes(world: World) -> None:
 
 
 def _points(world: World, victim: Expr) -> Block:
-    """Returns the mark of the effect before which the crash falls, where effects are steps."""
+    """Returns the mark of the effect before which the crash falls, if effects are steps."""
     if not world.coverage or PENDING not in world.variables:
         return ()
     queue = build.entry(world.read(PENDING), victim)
@@ -134,13 +133,12 @@ def _points(world: World, victim: Expr) -> Block:
 
 
 def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
-    """Returns the statements by which ``victim`` stops in one of these ways, with all that stop
-    together with it: volatile variables are reset, and messages to it are removed where it can't
+    """Returns the statements by which ``victim`` stops in one of these ``kinds``, and all that stop
+    together with it: volatile variables are reset, and messages to it are removed if it can't
     recover.
 
-    What a property reads of a process keeps its value at the crash.
+    Variables that a property reads keep their values at the crash.
     """
-    crashed = world.crashed()
     crashed = world.crashed()
     all_down = joint_stops.with_all(world, crashed, victim)
     down = ir.Assign(ir.Target(crashed.type, CRASHED, True), all_down)
@@ -155,8 +153,8 @@ def crash_statements(world: World, victim: Expr, kinds: Stops) -> Block:
 
 
 def _left(world: World, victim: Expr, kind: str) -> Block:
-    """Returns the statements that leave ``victim``, which is down, what a stop of this ``kind``
-    does: less may be on its disk than a crash leaves."""
+    """Returns the statements that restore what a stop of this ``kind`` leaves to ``victim``, which
+    is down: its disk may hold less than after a crash."""
     before = (*_unmade(world, victim), *returns.forget(world, victim))
     left = (*before, *stable_storage.restore_after_crash(world, victim))
     if kind == "power":
@@ -186,8 +184,8 @@ _MARKS = {"crash": MarkKind.CRASH, "power": MarkKind.POWER, "wipe": MarkKind.WIP
 
 
 def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, kinds: Stops) -> Block:
-    """Returns the statements of a stop of a kind of which one is left, by which ``victim`` is
-    ``down``."""
+    """Returns the statements of a stop of any kind whose bound allows one more; ``down`` marks
+    ``victim`` as down."""
     ways: list[Block] = []
     for kind, _ in kinds:
         count = build.one_more(world.read(role_bounds.COUNTS[kind]))
@@ -211,8 +209,8 @@ def _stop_of_any_kind(world: World, victim: Expr, down: ir.Stmt, kinds: Stops) -
 
 
 def _unmade(world: World, victim: Expr) -> Block:
-    """Returns the statements that take back a request without any effect yet, where effects are
-    steps: it was not made."""
+    """Returns the statements that cancel a request without any effect yet, if effects are steps:
+    such a request was not made."""
     if PENDING not in world.variables or CLIENT not in world.variables:
         return ()
     queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)

@@ -1,11 +1,11 @@
-"""Models disks that write behind: what a power failure leaves of the stable variables of a process.
+"""Models disks with delayed writes: the stable values that survive a power failure.
 
-Where the power may fail, a disk has for each process the set of its *images*: the values that it
-may turn out to hold.  A write adds every image with the write applied, and takes none away, since
-the disk writes when it likes.  So of several writes any part may have reached it.  ``sync v`` gives
-``v`` its present value in each image.  When the power fails the process has, from then on, the
-values of one image, and that is the only one.  A process that is killed loses nothing of this: the
-system still writes.  A disk that is wiped is what it was at first.
+If the power may fail, a disk has for each process a set of *images*: the values that it may hold.
+A write adds, for each image, the image with the write applied.  It removes none, since the disk may
+write later.  So any subset of several writes may have reached the disk.  ``sync v`` gives ``v`` its
+current value in each image.  A power failure chooses one image: the process has its values from
+then on, and it is the only image left.  A process that just crashes keeps its images, since the
+operating system still writes.  A wiped disk has its initial values again.
 
 Each variable has its own set of images, unless an ``atomic`` block writes several variables: these
 share one set, of tuples.  The writes of such a block are collected in a *batch* and added together.
@@ -30,19 +30,21 @@ from checker.model.ir import TRUE, Block, EffectDef, EffectKind, Expr, Op, Varia
 from checker.model.types import BOOL, AtomT, IntT, MapT, TupleT, Type, default
 
 DISK, BATCH = "@disk ", "@batch "
-"""Prefixes of the variables that hold images, and those with a batch applied, by process."""
+"""Prefixes of the variables that hold, by process, the images, and the images with the current
+batch applied."""
 DROPPED, FAILURES = "@dropped ", "@failed syncs"
-"""The prefix of the variables that tell whether a failed ``sync`` has dropped a variable; how often
-a ``sync`` has failed."""
+"""The prefix of the flags for variables dropped by a failed ``sync``; the variable that counts
+failed syncs."""
 
 SYNC, FAIL, BEGIN, END = "sync.", "fail.", "begin.", "end."
-"""Prefixes of the names of effects: of a ``sync`` and of one that fails, with the variables behind
-them; of the begin and the end of a batch, with the disk's name."""
+"""Prefixes of the names of effects.  Those of a ``sync``, and of a failing one, are followed by the
+variables; those of the beginning and the end of a batch by the disk's name."""
 
 
 class Disk(Struct, frozen=True):
-    """The disk of ``names``, variables of the same processes; ``batched``: an ``atomic`` block
-    makes several writes to it; ``synced``: those of which each assignment is synced."""
+    """The disk of the variables ``names``, which belong to the same processes.  ``batched``: an
+    ``atomic`` block makes several writes to it; ``synced``: the variables whose assignments are all
+    synced."""
 
     names: tuple[str, ...]
     batched: bool
@@ -59,7 +61,7 @@ class Disk(Struct, frozen=True):
 def declare(world: World) -> None:
     """Declares disks, and the effects of ``sync``.
 
-    Raises :class:`SpecError` (C202) where a batch would reach another layer.
+    Raises :class:`SpecError` (C202) if a batch would include a call to another layer.
     """
     if not world.may_lose_power:
         return
@@ -79,7 +81,8 @@ def declare(world: World) -> None:
 
 
 def declare_effects(world: World) -> None:
-    """Declares the effects of batches and of ``sync``; those of writes are known by now."""
+    """Declares the effects of batches and of ``sync``; the effects of writes are already
+    declared."""
     self = ir.Local(world.proc, "_self")
     for disk in world.disks:
         if disk.batched:
@@ -126,7 +129,7 @@ def _declare_sync(world: World, names: tuple[str, ...]) -> None:
 
 
 def _disks_of(instance: Instance, role: typed.Role) -> Iterator[Disk]:
-    """Yields the disks of ``role``: variables that an ``atomic`` block writes share one."""
+    """Yields the disks of ``role``: variables that one ``atomic`` block writes share a disk."""
     prefix = prefix_of(instance, role)
     stable = [state.name for state in role.states if state.stable]
     groups = [({name}, False) for name in stable]
@@ -159,7 +162,7 @@ def _written(block: typed.Atomic) -> Iterator[str]:
 def _stays_here(block: typed.Atomic, instance: Instance) -> None:
     for node in nodes(block):
         if isinstance(node, typed.Call) and (node.layer is not None or instance.above is not None):
-            message = "where the power may fail, an `atomic` block that stores calls no other layer"
+            message = "with `power`, an `atomic` block with `stable state` can't call a layer"
             raise refuse("C202", message, node.span, "move the call out of the block")
 
 
@@ -200,7 +203,8 @@ def _disk_of(world: World, name: str) -> Disk | None:
 
 
 def entry_of(world: World, prefix: str, disk: Disk, self: Expr) -> tuple[Expr, ir.Target]:
-    """Returns what a variable about ``disk`` holds for ``self``, and it as a target."""
+    """Returns the entry for ``self`` of the variable named ``prefix`` and ``disk``, as an
+    expression and as a target."""
     name = f"{prefix}{disk.name}"
     whole = world.read(name)
     assert isinstance(whole.type, MapT)
@@ -209,7 +213,7 @@ def entry_of(world: World, prefix: str, disk: Disk, self: Expr) -> tuple[Expr, i
 
 
 def _present(world: World, disk: Disk, self: Expr) -> Expr:
-    """Returns the image of what ``self`` has now."""
+    """Returns the image with the current values of ``self``."""
     values = tuple(build.entry(world.read(name), self) for name in disk.names)
     return values[0] if len(values) == 1 else ir.Apply(_image_type(world, disk), Op.TUPLE, values)
 
@@ -225,8 +229,8 @@ def _is_nothing(images: Expr) -> Expr:
 def _apply(
     world: World, name: str, images: Expr, value: Expr, into: Expr, key: Expr | None = None
 ) -> tuple[Block, Expr]:
-    """Returns statements and, behind them, ``into`` with each of ``images`` in which ``name`` is
-    ``value``; ``key``: only the entry of ``key``."""
+    """Returns statements, and the value after them of ``into`` with all ``images`` added, each with
+    ``name`` set to ``value``; with ``key``, only its entry for ``key`` is set."""
     disk = _disk_of(world, name)
     assert disk is not None
     if len(disk.names) == 1 and key is None:
@@ -254,7 +258,8 @@ def _apply(
 
 
 def write(world: World, name: str, self: Expr, value: Expr, key: Expr | None = None) -> Block:
-    """Returns what a write of ``self`` does to its disk: nothing where the power does not fail."""
+    """Returns the statements by which a write of ``self`` changes its disk; none if the power can't
+    fail."""
     disk = _disk_of(world, name)
     if disk is None:
         return ()
@@ -287,7 +292,7 @@ def _end(world: World, disk: Disk, self: Expr) -> Block:
 
 
 def together(world: World, self: Expr, body: Block, stored: Iterable[str]) -> Block:
-    """Returns ``body``, a block whose effects happen together, with the writes to ``stored`` as one
+    """Returns ``body``, an ``atomic`` block, with its writes to the variables ``stored`` as one
     batch."""
     disks = [disk for disk in world.disks if disk.batched and {*disk.names} & {*stored}]
     begin = (ir.Emit(f"{BEGIN}{disk.name}", (self,), glued=True) for disk in disks)
@@ -296,7 +301,7 @@ def together(world: World, self: Expr, body: Block, stored: Iterable[str]) -> Bl
 
 
 def save_initial(world: World) -> Block:
-    """Returns what makes the initial values the only image of each disk."""
+    """Returns the statements that make the initial values the only image of each disk."""
     found: list[ir.Stmt] = []
     for disk in world.disks:
         keys = _keys(world, disk.names[0])
@@ -307,7 +312,7 @@ def save_initial(world: World) -> Block:
 
 
 def settle(world: World, disk: Disk, self: Expr) -> Block:
-    """Returns what makes the present values of ``self`` its only image."""
+    """Returns the statements that make the current values of ``self`` its only image."""
     images, target = entry_of(world, DISK, disk, self)
     only = build.with_item(_nothing(images.type), _present(world, disk, self))
     kept = tuple(s for name in disk.names for s in _drop(world, name, self, ir.FALSE))
@@ -326,7 +331,7 @@ def _sync(world: World, name: str, self: Expr, value: Expr) -> Block:
 
 
 def _dropped(world: World, name: str, self: Expr) -> Expr | None:
-    """Returns whether a ``sync`` that failed has dropped ``name``; ``None``: none fails."""
+    """Returns whether a failed ``sync`` has dropped ``name``; ``None`` if no ``sync`` can fail."""
     if f"{DROPPED}{name}" not in world.variables:
         return None
     return build.entry(world.read(f"{DROPPED}{name}"), self)
@@ -341,7 +346,7 @@ def _drop(world: World, name: str, self: Expr, is_dropped: Expr) -> Block:
 
 
 def may_fail(world: World, at: Instance, node: object) -> bool:
-    """Tells whether ``node`` is a statement that may fail to sync."""
+    """Tells whether ``node`` is a statement whose ``sync`` may fail."""
     if FAILURES not in world.variables:
         return False
     if isinstance(node, typed.Assign):
@@ -359,8 +364,8 @@ def is_synced(world: World, name: str) -> bool:
 
 
 def sync(world: World, names: tuple[str, ...], self: Expr, otherwise: Block, span: Span) -> Block:
-    """Returns the effect of ``sync``, or, where it may fail, any of the two; ``otherwise``: what
-    is done where it does."""
+    """Returns the effect of ``sync``.  If it may fail, it either succeeds, or fails and then runs
+    ``otherwise``."""
     if not world.disks or not names:
         return ()
     place, title = world.place(span), ", ".join(names)

@@ -1,7 +1,8 @@
 """Extracts the faults of an execution from its marks.
 
-A crash that oracles foresee (:mod:`checker.instantiate.oracles.crash_prophecy`) is a fault from
-then on, as it must happen.  When it happens it is the same fault, and not one more.
+A crash that oracles predict (:mod:`checker.instantiate.oracles.crash_prophecy`) counts as a fault
+from the prediction on, since it must happen.  The crash itself is then the same fault, not another
+one.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from checker.model.ir import TRUE, Expr, MarkInfo, MarkKind, TransitionSystem
 from checker.model.types import AtomT, SetT, Value
 
 HELD_UP = "held up"
-"""The text of the mark of a message that is lost because a round ends while its way is shut: the
-fault is that the way is shut."""
+"""The text of the mark of a message that is lost because a round ends while its link is cut or the
+network is split.  The cut or split is the fault, not the loss."""
 DROPPED = "dropped"
-"""The text of the mark of a message that is lost because its connection breaks, which is the
-fault."""
+"""The text of the mark of a message that is lost because its connection breaks.  The break is the
+fault, not the loss."""
 
 
 class FaultKind(StrEnum):
@@ -74,7 +75,7 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
 
 
 def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
-    """Returns whether the fault that a mark denotes has not been foreseen before."""
+    """Returns whether the fault that a mark denotes has not been predicted before."""
     if info.kind is MarkKind.CRASH:
         for variable in system.variables:
             if variable.name == DOOMED:
@@ -85,11 +86,8 @@ def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Exp
 def faults_of(
     system: TransitionSystem, steps: Iterable[tuple[Event, ...]]
 ) -> tuple[tuple[Fault, ...], ...]:
-    """Returns the faults of each step of an execution; those foreseen earlier are not counted
-    again.
-
-    ``steps``: the events of each.
-    """
+    """Returns the faults of each step of an execution; predicted faults count once, when they are
+    predicted."""
     foreseen: set[Fault] = set()
     found: list[tuple[Fault, ...]] = []
     for events in steps:

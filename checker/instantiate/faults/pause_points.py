@@ -1,20 +1,21 @@
 """Models pauses inside a handler.
 
-A pause falls before an effect, a ``start`` or a ``cancel``.  What stands before it has happened, as
-a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does
-where effects are steps of their own, and is one step, which can be paused again.  The values in the
-queue are computed when the handler begins: until it ends, nobody else changes what its process
-reads.  So handlers that use shared state or ask an oracle stay whole; where probabilities are
-asked for, so do those that toss coins, which the adversary would see too early.
+A pause falls before an effect, a ``start`` or a ``cancel``.  Everything before it has happened, as
+a crash there would leave it.  The rest waits in a queue of the process (``pending``), as it does if
+effects are separate steps.  It is one step, which can be paused again.  The values in the queue are
+computed when the handler begins: until it ends, no other process changes what its process reads.
+So handlers that use shared state or call an oracle have no pauses inside.  In checks of
+probabilities, neither have handlers that toss coins, since the adversary would see the outcomes too
+early.
 
-Two kinds of points are left out.  One is before *quiet* effects, unless what is assigned behind
-them is seen.  A send on a link without a capacity is quiet, since a message that leaves late is
-like one that arrives late, unless connections break in between.  Where no clock measures time, so
-is starting or cancelling a timer, which only its process can notice.  Before the other kind of
-points nothing has happened that anybody sees: the process may as well begin late, unless it would
-begin otherwise then (:func:`_beginning_matters`).
+Two kinds of points are left out.  The first kind is before a *quiet* effect, unless an assignment
+after it is visible.  A send on a link without a capacity is quiet, since a message that leaves late
+is like one that arrives late, unless connections break in between.  Without clocks, a start or a
+cancellation of a timer is quiet, too: only its process can notice it.  The second kind has nothing
+visible before it: the process might as well start the handler later, unless the handler would then
+differ (:func:`_beginning_matters`).
 
-Where no handler has a point that is left, nothing is declared, and handlers stay whole.
+If no handler has a point left, nothing is declared, and handlers stay single steps.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _goes_on(world: World, self: Expr) -> Block:
 
 
 def _what_is_left(world: World, self: Expr) -> Block:
-    """Returns the effects in the queue of ``self``, each where it may be cut off again."""
+    """Returns the effects in the queue of ``self``, with a possible pause or crash before each."""
     queue = entry(world.read(PENDING), self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, VariantT)
     target = ir.Target(queue.type, PENDING, True, (ir.Key(self, world.proc),))
@@ -130,8 +131,8 @@ def _what_is_left(world: World, self: Expr) -> Block:
 
 
 def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
-    """Adds to each draft that can be paused its pausing variant, also to ``starts``, the initial
-    actions of processes; keeps the fairness of a process that may pause without end."""
+    """Adds a pausing variant for each draft that can be paused, and for ``starts``, the initial
+    actions of processes.  Preserves the fairness of processes that may pause without a bound."""
     if not world.may_pause:
         return
     drafts = list(world.drafts)
@@ -154,10 +155,11 @@ def add(world: World, starts: Iterable[tuple[Expr, Block]]) -> None:
 
 
 def _caught_up(world: World, draft: Draft) -> list[Draft]:
-    """Returns the variant of ``draft`` for a paused process, which goes on first.
+    """Returns the variant of ``draft`` for a paused process, which first finishes its pending
+    effects.
 
-    So pauses without end disable no fairness constraint: what is enabled between handlers is
-    enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
+    So unbounded pauses disable no fairness constraint: an action that is enabled between handlers
+    is enabled all the time, as in :mod:`checker.instantiate.effects.unhindered`.
     """
     action, process = draft.action, draft.process
     if process is None or action.kind is ActionKind.EFFECT or action.promised == FALSE:
@@ -291,7 +293,8 @@ def _pausing_variant(world: World, draft: Draft, process: Expr, moved: bool) -> 
     """Returns the variant of ``draft`` whose process pauses before one of its effects (``moved``:
     not before the first).
 
-    A paused process that goes on does something before it pauses again, so it gets to the end.
+    A paused process that continues carries out an effect before it pauses again, so it eventually
+    finishes.
     """
     action = draft.action
     before, body = without_resets(action)
@@ -330,8 +333,8 @@ def _start(world: World, index: int, body: Block) -> Block:
 
 
 def _pausing(world: World, who: Expr, body: Block, *, moved: bool = False) -> Block:
-    """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only where
-    something has happened before."""
+    """Returns ``body`` up to a pause of ``who``, with the rest in its queue; ``moved``: only if
+    something has happened before the pause."""
     process = ir.Local(world.proc, fresh("_process"))
     some = ir.Local(BOOL, fresh("_some")) if moved else None
     matters = ir.Local(BOOL, fresh("_matters"))
@@ -390,8 +393,8 @@ def _note_whether(world: World, process: Expr, matters: ir.Local) -> Block:
 class _Stop(Struct, frozen=True):
     """Splits the effects of a handler where its process pauses.
 
-    ``stopped``: it has paused; ``some``: something has happened, where that is required;
-    ``left``: what it had assigned by then.
+    ``stopped``: the process has paused; ``some``: something has happened before (``None``: that is
+    not required); ``left``: the values that the process had assigned by then.
     """
 
     world: World

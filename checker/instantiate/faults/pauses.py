@@ -1,12 +1,12 @@
-"""Models pauses: a process stops for an arbitrary time, and goes on.
+"""Models pauses: a process stops for an arbitrary time, and then continues.
 
 A garbage collection, a scheduler or the migration of a virtual machine may stop a process anywhere.
-A paused process is correct: it keeps its state and its messages, and it goes on eventually.  So
+A paused process is correct: it keeps its state and its messages, and eventually continues.  So
 between handlers a pause matters only to clocks, which otherwise wait until an expired timer is
 handled (Dwork, Lynch and Stockmeyer 1988: the relative speed of processes is unbounded, however
 good their clocks are).  A clock may tick while its process has an expired timer if the process is
-late, or becomes late, which is one pause; its next own step ends that.  Where the number of pauses
-is not bounded, nothing needs to be remembered.
+late, or becomes late, which is one pause.  The next step of the process ends its lateness.  If the
+number of pauses is not bounded, lateness need not be recorded.
 
 Pauses inside a handler are in :mod:`.pause_points`.
 """
@@ -25,7 +25,7 @@ from checker.model.types import BOOL, IntT, SetT
 from checker.records import replace
 
 LATE, PAUSES = "@late", "@pauses"
-"""The processes that have been late since their last step, and how many pauses there have been."""
+"""Variables: the processes that are late since their last step; the number of pauses so far."""
 
 # ---- variables --------------------------------------------------------------------------------
 
@@ -96,15 +96,15 @@ def spend(world: World, process: Expr) -> Block:
 
 
 def _newly(world: World, process: Expr, waits: Expr) -> Expr:
-    """Returns whether ``process``, which ``waits`` to handle a timer, is late only from now on."""
+    """Returns whether ``process``, which ``waits`` to handle a timer, becomes late now."""
     if LATE not in world.variables:
         return waits
     return conj(waits, negation(member(world.lead(process), world.read(LATE))))
 
 
 def one_ticks(world: World, process: Expr, waits: Expr) -> tuple[Expr, Block]:
-    """Returns whether the clock of ``process`` may tick, and what that does to its pauses;
-    ``waits``: it has an expired timer to handle."""
+    """Returns whether the clock of ``process`` may tick, and the statements by which the tick makes
+    it late; ``waits``: the process has an expired timer to handle."""
     if not world.may_pause:
         return negation(waits), ()
     newly = _newly(world, process, waits)
@@ -112,8 +112,8 @@ def one_ticks(world: World, process: Expr, waits: Expr) -> tuple[Expr, Block]:
 
 
 def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]:
-    """Returns whether all clocks may tick together, and what that does to pauses, where processes
-    pause; ``waits``: ``process`` has an expired timer to handle."""
+    """Returns whether all clocks may tick together if processes pause, and the statements by which
+    the tick makes processes late; ``waits``: ``process`` has an expired timer to handle."""
     universe = ir.Universe(world.proc)
     newly = _newly(world, process, waits)
     lead = world.lead(process)
@@ -132,7 +132,7 @@ def all_tick(world: World, waits: Expr, process: ir.Local) -> tuple[Expr, Block]
 
 
 def end_lateness(world: World, drafts: Iterable[Draft]) -> None:
-    """Lets each step of a process, also its crash and its recovery, end that it is late."""
+    """Makes each step of a process, including its crash and its recovery, end its lateness."""
     if LATE not in world.variables:
         return
     for draft in drafts:
@@ -144,7 +144,7 @@ def end_lateness(world: World, drafts: Iterable[Draft]) -> None:
 
 
 def no_longer_late(world: World, process: Expr) -> Block:
-    """Returns the statement by which ``process`` is not late any more."""
+    """Returns the statement that ends the lateness of ``process``."""
     if LATE not in world.variables:
         return ()
     late, lead = world.read(LATE), world.lead(process)

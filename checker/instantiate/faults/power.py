@@ -1,4 +1,4 @@
-"""Models power failures and lost disks; what a disk may hold until then is in :mod:`.disks`."""
+"""Models power failures and lost disks; :mod:`.disks` models the images that a disk may hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from checker.model.types import default
 
 
 def fail(world: World, victim: Expr) -> Block:
-    """Returns what a power failure does to the disks of ``victim``: each turns out to hold one of
-    its images."""
+    """Returns the statements of a power failure of ``victim``: each of its disks holds one of its
+    images from then on."""
     found: list[ir.Stmt] = []
     for disk in world.disks:
         images, _ = disks.entry_of(world, disks.DISK, disk, victim)
@@ -34,7 +34,8 @@ def fail(world: World, victim: Expr) -> Block:
 
 
 def wipe(world: World, victim: Expr) -> Block:
-    """Returns what gives the stable variables of ``victim`` their initial values again."""
+    """Returns the statements that reset the stable variables of ``victim`` to their initial
+    values."""
     found: list[ir.Stmt] = []
     for instance in world.instances:
         env = Env(world, instance, victim)

@@ -1,7 +1,8 @@
 """Bounds the faults of one role: ``faults crash <= 1 of broker``.
 
-A clause about a role limits how many of its members are faulty in this way; a clause without a role
-limits all together.  Where there are clauses about roles only, nobody else is faulty in this way.
+A clause about a role limits how many of its members have the fault; a clause without a role limits
+all processes together.  If all clauses of a kind are about roles, processes of other roles do not
+have that fault.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from checker.model.types import BOOL, IntT, SetT
 STOPS = {"crash": "crashes", "power": "power failures", "wipe": "lost disks"}
 """The kinds of stops, with their names."""
 COUNTS = {"crash": CRASHES, "power": POWER_FAILURES, "wipe": WIPES}
-"""The variables that count them, where processes recover."""
+"""The variables that count the stops of each kind, if processes recover."""
 
 
 def may_fail(world: World, kind: str, faulty: Expr, process: Expr) -> Expr:
-    """Returns whether one more process may be faulty, and it may be ``process``; ``faulty``: those
-    that are."""
+    """Returns whether ``process`` may become faulty, in addition to the processes ``faulty``."""
     limits = []
     for clause in clauses(world, kind):
         room = build.below(_number(world, clause, faulty), build.integer(_bound(world, clause)))
@@ -30,7 +30,7 @@ def may_fail(world: World, kind: str, faulty: Expr, process: Expr) -> Expr:
 
 
 def all_within(world: World, kind: str, faulty: Expr) -> Expr:
-    """Returns whether all of ``faulty`` may be faulty together."""
+    """Returns whether the bounds allow all of ``faulty`` to be faulty together."""
     limits = [
         build.at_most(_number(world, clause, faulty), build.integer(_bound(world, clause)))
         for clause in clauses(world, kind)
@@ -42,8 +42,7 @@ def all_within(world: World, kind: str, faulty: Expr) -> Expr:
 
 
 def declare_crash_counts(world: World) -> None:
-    """Declares the number of stops of each kind and role that has a bound, where processes
-    recover."""
+    """Declares the variables that count stops for each bound of a role, if processes recover."""
     for kind, title in STOPS.items():
         for clause in clauses(world, kind) if world.recovers else ():
             count, title_ = IntT(0, _bound(world, clause)), f"{title} of {clause.role}"
@@ -62,7 +61,7 @@ def may_stop(world: World, kind: str, victim: Expr) -> Expr:
 
 
 def count_stop(world: World, kind: str, victim: Expr) -> Block:
-    """Returns the statements that count a stop of ``victim``, where processes recover."""
+    """Returns the statements that count a stop of ``victim``, if processes recover."""
     found: list[ir.Stmt] = []
     for clause in clauses(world, kind) if world.recovers else ():
         note = build.one_more(world.read(_count(clause)))
@@ -71,7 +70,7 @@ def count_stop(world: World, kind: str, victim: Expr) -> Block:
 
 
 def may_recover(world: World, process: Expr) -> Expr:
-    """Returns whether ``process`` is one of those that come back from a crash."""
+    """Returns whether ``process`` may recover from a crash."""
     roles = world.check.recovering
     if not roles:
         return TRUE
@@ -93,7 +92,7 @@ def is_affected(world: World, kind: str, process: Expr) -> Expr:
 
 
 def _affected(world: World, kind: str) -> Expr:
-    """Returns the members of all roles that clauses are about."""
+    """Returns the members of all roles for which there is a clause."""
     roles = (world.processes(clause.role) for clause in clauses(world, kind))
     return ir.Const(SetT(world.proc), frozenset[int]().union(*roles))
 

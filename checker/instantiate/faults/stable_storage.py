@@ -1,10 +1,11 @@
-"""Models stable storage: what a crash inside a handler leaves of the process's assignments.
+"""Models stable storage: which assignments of a process survive a crash inside a handler.
 
-An assignment to a stable or to a shared variable is an effect: a crash before it undoes it.  An
-assignment to a volatile variable is none, and yet a property may read a process that is down and
-must see exactly what it had assigned by then.  Both leave an ``Emit`` beside the assignment, of
-kind ``STORE`` or ``ASSIGN``.  Where effects are steps of their own, an auxiliary variable holds
-what is left; elsewhere :mod:`checker.instantiate.faults.crash_points` keeps it in the transition.
+An assignment to a stable or shared variable is an effect: a crash before it undoes it.  An
+assignment to a volatile variable is not an effect.  But a property may read a process that is down,
+and must see exactly the values assigned before the crash.  So each such assignment is accompanied
+by an ``Emit``, of kind ``STORE`` or ``ASSIGN``.  If effects are separate steps, an auxiliary
+variable holds the values that a crash would leave; otherwise
+:mod:`checker.instantiate.faults.crash_points` tracks them inside the transition.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ from checker.model.ir import Block, EffectDef, EffectKind, Expr, SourceLocation,
 from checker.model.types import AtomT, MapT, SetT, Type, default
 
 LEFT = "@left."
-"""Prefix of the auxiliary variables that hold what a crash would leave, where effects are steps."""
+"""Prefix of the auxiliary variables that hold the values a crash would leave, if effects are
+steps."""
 
 STORE, STORE_ENTRY, ASSIGN = "store.", "store entry.", "assign."
-"""Prefixes of the effects' names; the variable's name follows.  Where the power may fail, an
-assignment to one entry of a map is an effect of another kind than one to all of it."""
+"""Prefixes of the effects' names; the variable's name follows.  If the power may fail, an
+assignment to one entry of a map has another effect than an assignment to the whole map."""
 
 
 def declare(world: World) -> None:
-    """Declares the effects of assignments, and the one that begins an ``atomic`` block.
+    """Declares the effects of assignments, and the effect that begins an ``atomic`` block.
 
-    Without recovery a stable write matters only where a property reads the variable.
+    Without recovery a write to a stable variable is an effect only if a property reads the
+    variable.
     """
     if world.crash_bound == 0 and not world.may_pause_inside:
         return
@@ -96,7 +99,7 @@ def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) 
 
 
 def has_entries(world: World, name: str) -> bool:
-    """Tells whether it matters which entry of a variable is assigned."""
+    """Tells whether effects distinguish which entry of a variable is assigned."""
     if not any(name in disk.names for disk in world.disks):
         return False
     type_ = world.variables[name].type
@@ -111,7 +114,7 @@ def emit_assignment(
     key: Expr | None = None,
 ) -> Block:
     """Returns the effect that follows an assignment by process ``self`` to a variable, or to its
-    entry ``key``: nothing where neither a crash nor a pause can tell."""
+    entry ``key``; nothing if neither a crash nor a pause can reveal when the assignment happens."""
     if name not in world.stored | world.seen:
         return ()
     assert self is not None
@@ -122,8 +125,8 @@ def emit_assignment(
 
 
 def mine(world: World, name: str, self: Expr) -> Expr:
-    """Returns the value that ``self`` reads of a variable: its own entry, or all of a shared
-    one."""
+    """Returns the value that ``self`` reads from a variable: its own entry, or all of a shared
+    variable."""
     whole = world.read(name)
     return whole if world.variables[name].kind is VariableKind.SHARED else build.entry(whole, self)
 
@@ -138,7 +141,8 @@ def target(world: World, name: str, self: Expr) -> ir.Target:
 
 
 def put(world: World, name: str, process: Expr, value: Expr) -> Block:
-    """Returns what gives a variable of ``process`` a value, as one that a crash leaves."""
+    """Returns the statements that set a variable of ``process`` to a value that survives a
+    crash."""
     now = target(world, name, process)
     found = (ir.Assign(now, value),)
     if f"{LEFT}{name}" not in world.variables:
@@ -155,7 +159,8 @@ def variable_of(effect: str) -> str | None:
 
 
 def on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
-    """Returns ``block``, which uses ``process`` as a key of a variable, where it is a valid key."""
+    """Returns ``block``, which uses ``process`` as a key of a variable, guarded by whether the key
+    is valid."""
     type_ = world.variables[name].type
     if world.variables[name].kind is VariableKind.SHARED:
         return block
@@ -171,7 +176,8 @@ def on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
 
 
 def _shadowed_variables(world: World) -> list[str]:
-    """Returns the variables that have an auxiliary one for what a crash would leave."""
+    """Returns the variables that have an auxiliary variable for the value that a crash would
+    leave."""
     return [n for n in sorted(world.stored | world.seen) if f"{LEFT}{n}" in world.variables]
 
 
@@ -184,7 +190,7 @@ def save_initial(world: World) -> Block:
 
 
 def reset_at_recovery(world: World, self: Expr) -> Block:
-    """Resets a volatile variable and its auxiliary variable to the initial value."""
+    """Resets the auxiliary copies of volatile variables, which have their initial values again."""
     found: list[ir.Stmt] = []
     for name in _shadowed_variables(world):
         if name in world.seen:
@@ -196,7 +202,7 @@ def reset_at_recovery(world: World, self: Expr) -> Block:
 
 
 def restore_after_crash(world: World, victim: Expr) -> Block:
-    """Restores the variables of ``victim``, which crashes, from the auxiliary ones."""
+    """Restores the variables of ``victim``, which crashes, from their auxiliary copies."""
     found: list[ir.Stmt] = []
     for name in _shadowed_variables(world):
         left = build.entry(world.read(f"{LEFT}{name}"), victim)

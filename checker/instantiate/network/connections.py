@@ -1,4 +1,4 @@
-"""Models connections: links that break, and tell both ends.
+"""Models connections: links that break and notify both ends.
 
 A queue of a connected link holds messages and *notices*.  When the connection of two processes is
 reset, any suffix of each of their queues is lost, and a notice is appended to what is left.  The
@@ -39,7 +39,8 @@ NOTICE = Case("disconnected", ())
 name."""
 
 GONE = "disconnect"
-"""The name of the action by which a process is told; that of a rule's links begins with it."""
+"""The name of the action by which a process receives a notice; for links of a rule, a prefix of the
+name."""
 
 
 def has_connections(world: World) -> bool:
@@ -48,7 +49,7 @@ def has_connections(world: World) -> bool:
 
 
 def is_notice(world: World, message: Expr) -> Expr:
-    """Returns whether what stands in a queue is a notice."""
+    """Returns whether ``message``, an item of a queue, is a notice."""
     return ir.IsCase(message, _case(world))
 
 
@@ -144,7 +145,7 @@ def draft(world: World) -> None:
 
 
 def broken_by_crash(world: World, victim: Expr) -> Block:
-    """Returns the statements by which the connections of ``victim``, which is down now, break."""
+    """Returns the statements that break the connections of ``victim``, which is down now."""
     if not has_connections(world):
         return ()
     peer = ir.Local(world.proc, fresh("_peer"))
@@ -160,7 +161,8 @@ def broken_by_crash(world: World, victim: Expr) -> Block:
 
 
 def _ways(world: World, source: Expr, to: Expr) -> list[tuple[Link, Expr]]:
-    """Returns the connected links, each with whether it is that from ``source`` to ``to``."""
+    """Returns the connected links, each with the condition that messages from ``source`` to ``to``
+    use it."""
     from checker.instantiate.network.links import between
 
     found = [link for link in world.links if link.kind.connects]
@@ -174,7 +176,7 @@ def _queue(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.T
 
 
 def _break(world: World, link: Link, source: Expr, to: Expr) -> Block:
-    """Drops any suffix of a queue, and puts a notice behind what is left."""
+    """Drops any suffix of a queue, and appends a notice to the rest."""
     queue, target = _queue(world, link, source, to)
     assert isinstance(queue.type, SeqT) and isinstance(world.network, VariantT)
     kept = ir.Local(IntT(0, queue.type.cap), fresh("_kept"))

@@ -1,18 +1,18 @@
 """Detects messages that are only counted; they are received as soon as they are sent.
 
-Such a message type has no handler; the protocol reads only whether enough messages of it (or a
-certain one) have been received, and that only in conditions that further messages can't make false.
-Early reception loses no behaviour: a condition may be taken at any later time, so a process that
-receives early can do whatever one that receives late can, and each execution with late reception
-has a counterpart in which each message was delivered right after it was sent.  Termination,
-fairness and what a property observes are the same, as long as every message of a correct process
-does arrive.
+Such a message type has no handler.  The protocol reads only whether enough messages of the type (or
+a certain one) have been received, and only in conditions that further messages can't make false.
+Early reception loses no behaviour.  A process may act on a true condition at any later time, so a
+process that receives early can do everything that one that receives late can.  Each execution with
+late reception has a counterpart in which each message is delivered right after it is sent.
+Termination, fairness and what a property observes are the same, as long as every message of a
+correct process does arrive.
 
-So this applies where nothing is lost, delayed forever, bounded, or ordered among other messages:
-with perfect links between processes that never crash, in asynchronous executions.  The delivery of
-a Byzantine process's messages is not a fairness assumption and stays a step of its own.  Under fine
-steps, which users want to see one by one, nothing is received early.  (The argument is the
-monotonicity of threshold guards: Konnov, Veith, Widder, CAV 2015.)
+So this applies if no message is lost, delayed forever, limited by a capacity, or ordered among
+other messages: with perfect links between processes that never crash, in asynchronous executions.
+The delivery of a Byzantine process's messages is not a fairness assumption and stays a step of its
+own.  Under fine steps, which users want to see one by one, nothing is received early.  (The
+argument is the monotonicity of threshold guards: Konnov, Veith, Widder, CAV 2015.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Counted = frozenset[str]
 """Names of messages."""
 
 _HARMLESS = frozenset({"authenticates"})
-"""The traits of links on which nothing is lost, delayed forever, bounded or ordered."""
+"""The traits of links that neither lose, delay forever, bound nor order messages."""
 
 
 def counted_messages(world: World, instance: Instance) -> Counted:
@@ -53,8 +53,7 @@ def counted_messages(world: World, instance: Instance) -> Counted:
 
 
 def _calm(world: World) -> bool:
-    """Tells whether every message of a correct process arrives, and none can be missed
-    meanwhile."""
+    """Tells whether every message of a correct process arrives, and no process can miss one."""
     check = world.check
     faults = (check.crash, check.omission)
     alike = not check.link_rules and all(kind.traits <= _HARMLESS for kind in check.links)
@@ -70,7 +69,7 @@ def _received_messages(node: object) -> set[str]:
 
 
 def _rises(expr: typed.Expr) -> bool:
-    """Tells whether ``expr``, once true, stays true when more is received."""
+    """Tells whether ``expr``, once true, stays true when more messages are received."""
     if not _received_messages(expr):
         return True
     match expr:
@@ -87,7 +86,7 @@ def _rises(expr: typed.Expr) -> bool:
 
 
 def _grows(expr: typed.Expr) -> bool:
-    """Tells whether the number ``expr`` can only grow when more is received."""
+    """Tells whether the number ``expr`` can only grow when more messages are received."""
     if not _received_messages(expr):
         return True
     match expr:

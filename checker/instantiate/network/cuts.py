@@ -32,13 +32,13 @@ from checker.model.ir import (
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, default, sort_key
 
 Ends = tuple[frozenset[int], frozenset[int]]
-"""The senders and the receivers, by index."""
+"""The indices of the senders and of the receivers."""
 
 
 def declare(world: World) -> None:
-    """Declares for each clause which processes each process does not reach, and the count of cuts.
+    """Declares for each clause the relation of cut ways, and the count of cuts.
 
-    Raises :class:`SpecError` (C035) where a clause has no link to cut, or two clauses have the same
+    Raises :class:`SpecError` (C035) if a clause has no link to cut, or two clauses include the same
     way, and (E003) for a bound below 0.
     """
     ways: dict[tuple[int, int], typed.Cut] = {}
@@ -49,13 +49,13 @@ def declare(world: World) -> None:
             raise refuse("E003", f"cut <= {bound} is impossible", cut.bound.span, hint)
         found = _ways(world, cut)
         if not found:
-            message = "there is no link that could be cut: nobody is cut off from itself"
+            message = "there is no link to cut: a process is never cut off from itself"
             raise refuse("C035", message, cut.span, "leave out the clause")
         for way in found if cut.way is not None else ():
             if way in ways:
                 source, to = (world.sizes.processes[end] for end in way)
-                message = f"the way from {source} to {to} is already in another clause"
-                raise refuse("C035", message, cut.span, "name each way in one clause")
+                message = f"another clause already cuts the link from {source} to {to}"
+                raise refuse("C035", message, cut.span, "cut each direction in one clause only")
             ways[way] = cut
         if bound == 0:
             continue
@@ -98,7 +98,7 @@ def _title(cut: typed.Cut) -> str:
 
 
 def draft(world: World) -> None:
-    """Drafts that a link, or a way, is cut, and that it heals."""
+    """Drafts the actions by which a link, or a way, is cut and heals."""
     for cut in world.check.cuts:
         if _named(CUT, cut) not in world.variables:
             continue
@@ -108,7 +108,7 @@ def draft(world: World) -> None:
 
 
 def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
-    """Returns whether the clause has a cut left, and the statement that counts it."""
+    """Returns whether the clause's bound allows one more cut, and the statement that counts it."""
     name = _named(CUTS, cut)
     if name not in world.variables:
         return TRUE, ()
@@ -118,8 +118,8 @@ def _count(world: World, cut: typed.Cut) -> tuple[Expr, Block]:
 
 
 def _link_steps(world: World, cut: typed.Cut, once_more: Expr, counted: Block) -> None:
-    """Drafts the steps of both ways of a link, of which the two ends are one set: a link has no
-    first end, so that symmetric processes stay symmetric."""
+    """Drafts the steps of a link in both directions.  Its two ends are a set, without a first one,
+    so that symmetric processes stay symmetric."""
     name, pairs = _named(CUT, cut), SetT(world.proc)
     every = tuple(
         frozenset(link)

@@ -19,8 +19,8 @@ delivery       which fairness constraint a reception is (:mod:`checker.instantia
 =============  ====================================================================
 
 Links between two roles may be of another kind than the others: each kind of link that a check has
-is a :class:`Link` with its own variable and actions.  What else happens to messages in flight is in
-:mod:`.losses`.
+is a :class:`Link` with its own variable and actions.  :mod:`.losses` models how messages in flight
+are lost.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ Pair = tuple[frozenset[int], frozenset[int]]
 
 
 def senders(world: World) -> list[Instance]:
-    """Returns the instances whose handlers send messages over the links; with Byzantine processes
-    also those that only receive messages or read receptions."""
+    """Returns the instances whose handlers send messages over the links; with Byzantine processes,
+    also instances that only receive messages or read receptions."""
     kinds: tuple[type, ...] = (typed.Send,)
     counting: set[str] = set()
     if world.bound(world.check.byzantine):
@@ -86,7 +86,7 @@ def senders(world: World) -> list[Instance]:
 
 
 def declare(world: World) -> None:
-    """Declares the messages in flight and the effect ``send``; nothing where nothing is sent."""
+    """Declares the messages in flight and the effect ``send``, if any message is sent."""
     found = senders(world)
     if not found and not connections.has_connections(world):
         return
@@ -111,7 +111,8 @@ def declare(world: World) -> None:
 
 
 def _is_wrapped(world: World, found: list[Instance]) -> bool:
-    """Returns whether what is in flight says whose message it is, or may be a notice."""
+    """Returns whether the type of items in flight is a variant: of messages of several instances,
+    or of messages and notices."""
     return len(found) != 1 or connections.has_connections(world)
 
 
@@ -155,7 +156,7 @@ def between(world: World, link: Link, sender: Expr, receiver: Expr) -> Expr:
 
 
 def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
-    """Wraps ``message`` of ``instance`` as it is in flight."""
+    """Wraps ``message`` of ``instance`` in the type of items in flight."""
     found = senders(world)
     if not _is_wrapped(world, found):
         return message
@@ -202,8 +203,8 @@ def _send_effect(world: World) -> None:
 
 
 def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block) -> Block:
-    """Receives messages that are only counted now (see :mod:`.counted_messages`), ``others``
-    later."""
+    """Receives messages that are only counted at once (see :mod:`.counted_messages`), and puts the
+    others on their links by ``others``."""
     found = senders(world)
     for index, instance in enumerate(found):
         names = counted_messages(world, instance)
@@ -334,7 +335,7 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
 
 
 def _receivable(world: World, flight: Flight, which: Expr) -> tuple[Param, ...]:
-    """Returns the parameters of the reception of a message of ``which`` that is so."""
+    """Returns the parameters of the reception of a message that satisfies ``which``."""
     last, shut = flight.params[-1], world.is_shut(flight.source, flight.to)
     may = conj(last.where, which, world.may_step(flight.to), negation(shut))
     return (*flight.params[:-1], Param(last.name, last.domain, may))
@@ -356,7 +357,7 @@ def _add_reception(
 
 
 def _receive_notice(world: World, link: Link, flight: Flight) -> None:
-    """Drafts that a process is told that a connection is gone."""
+    """Drafts the action by which a process receives the notice that a connection is gone."""
     source, to = flight.source, flight.to
     params = _receivable(world, flight, connections.is_notice(world, flight.message))
     told = mark(world, MarkKind.DISCONNECT, "", ("self", "peer"), to, source)
@@ -368,7 +369,7 @@ def _receive_notice(world: World, link: Link, flight: Flight) -> None:
 
 
 def arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
-    """Returns what ``to`` does on the arrival of ``message`` from the apparent sender
+    """Returns the statements that ``to`` executes when ``message`` arrives from the apparent sender
     ``source``."""
     found = senders(world)
     if not _is_wrapped(world, found):

@@ -1,12 +1,12 @@
 """Models messages in flight that never arrive.
 
 * A lossy or fair-loss link loses a message that it could deliver.
-* Where processes recover from crashes, a message may be lost while one of its ends is down: the
-  contents of its buffers are gone.  A stubborn link retransmits what its receiver has missed, so
-  there only the sender counts.  On a link that keeps messages and promises nothing (persistent) a
-  loss would be the same as that the message is never received: an execution without its losses is
-  an execution that differs in nothing that a step or a property reads.
-* What a broken connection loses is in :mod:`.connections`.
+* If processes recover from crashes, a message may be lost while one of its ends is down: the
+  contents of that end's buffers are gone.  A stubborn link retransmits what its receiver has
+  missed, so there only the sender matters.  On a link that keeps messages and promises nothing
+  (persistent), losing a message is equivalent to never receiving it: an execution without the
+  losses is also possible, and no step or property can tell the difference.
+* :mod:`.connections` models what a broken connection loses.
 * A process that omits to send or to receive a message is faulty from then on.
 
 No fairness assumption applies to any of these.
@@ -26,7 +26,7 @@ from checker.model.types import IntT, SeqT, SetT
 from checker.records import replace
 
 WHILE_DOWN = "lose while down"
-"""Prefix of the names of the losses that no fairness assumption excludes: an end is down."""
+"""Prefix of the names of losses while an end is down, which no fairness assumption excludes."""
 
 
 def action_name(what: str, link: Link) -> str:
@@ -45,8 +45,8 @@ def add(world: World, link: Link, flight: Flight) -> None:
 
 
 def need_not_arrive(link: Link) -> bool:
-    """Returns whether a message that is lost is the same as one that is never received: nothing
-    takes it off the link, and nothing promises that it arrives."""
+    """Returns whether losing a message is equivalent to never receiving it: delivery does not take
+    it off the link, and no fairness assumption requires delivery."""
     return link.kind.keeps and link.kind.delivery is Delivery.NO_PROMISE
 
 
@@ -64,10 +64,10 @@ def _draft(
 def _losable(world: World, link: Link, flight: Flight) -> Flight:
     """Returns ``flight`` restricted to the messages that a link may lose now.
 
-    None while the receiver is busy, or (where losses are fair) can't receive for another reason:
-    the reception was never enabled then, and the link's fairness constraint would not apply to what
-    it loses.  It makes no difference when a message is lost that can't be received, except that the
-    loss leaves room for others: for that see :mod:`.overflow`.
+    It loses no message while the receiver is busy, or (if losses are fair) can't receive for
+    another reason: the reception was never enabled then, so the link's fairness constraint would
+    not apply to the lost message.  It makes no difference when such a message is lost, except that
+    the loss makes room for others, which :mod:`.overflow` handles.
     """
     flight = _narrow(flight, world.idle(flight.to))
     if overflow.remembers(link):
@@ -85,8 +85,8 @@ def _narrow(flight: Flight, where: Expr) -> Flight:
 
 
 def _while_down(world: World, link: Link, flight: Flight) -> None:
-    """Drafts the loss of a message while an end is down: of a queue any message, not only the
-    first."""
+    """Drafts the loss of a message while an end is down; from a queue any message may be lost, not
+    only the first."""
     down = negation(world.alive(flight.source))
     if link.kind.delivery is not Delivery.STUBBORN:
         down = disj(down, negation(world.alive(flight.to)))
@@ -106,7 +106,8 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
 
 
 def _add_omission(world: World, link: Link, flight: Flight) -> None:
-    """Drafts that an end of a message omits to send or receive it, and is faulty from then on."""
+    """Drafts the omission of a message by its sender or its receiver, which is faulty from then
+    on."""
     faulty = world.omitting()
     who = ir.Local(world.proc, fresh("who"))
     ends = ir.Apply(SetT(world.proc), Op.SET, (flight.source, flight.to))

@@ -1,14 +1,15 @@
-"""Keeps deliverable what a full queue of a fair-loss link had no room for.
+"""Keeps messages deliverable for which a full queue of a fair-loss link had no room.
 
-A message that is sent infinitely often arrives infinitely often, whatever bound the link has.  A
-queue that some messages fill infinitely often must not keep out others forever, although a message
-that was never in the queue could never be received from it.  But any message in the queue may be
-lost at any time, also just before the next one is sent.  So a message for which there was no room
-is remembered, and may be received: in that case everything in the queue was lost in time.
+A message that is sent infinitely often arrives infinitely often, whatever bound the link has.  So a
+queue that some messages fill again and again must not keep out others forever, although a message
+that was never in the queue can't be received from it.  But any message in the queue may be lost at
+any time, even just before the next one is sent.  So a message for which there was no room is
+remembered, and may be received: this stands for an execution in which everything in the queue was
+lost just in time.
 
-It is remembered until something leaves the queue while its receiver can receive: by then it could
-have been received, and so counts as lost.  What a queue loses while its receiver can't receive (it
-waits at a ``yield``, or the network is split) is remembered in the same way.
+It is remembered until some message leaves the queue while its receiver can receive: by then it
+could have been received, and so counts as lost.  Messages that a queue loses while its receiver
+can't receive (it waits at a ``yield``, or the network is split) are remembered in the same way.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from checker.records import replace
 
 
 class Flight(Struct, frozen=True):
-    """A message on a link: the parameters that stand for it, its ends, itself, and how it leaves;
-    ``queue``: where it waits behind others, the queue and the target that holds it."""
+    """A message on a link: the parameters of an action that select it, its ends, the message
+    itself, and its removal from the link.  ``queue``: on ordered links, the queue that holds it,
+    and that as a target."""
 
     params: tuple[Param, ...]
     source: Expr
@@ -37,18 +39,18 @@ class Flight(Struct, frozen=True):
 
 
 def remembers(link: Link) -> bool:
-    """Tells whether what ``link`` has no room for may still be received."""
+    """Tells whether messages for which ``link`` has no room may still be received."""
     fair = link.kind.delivery is Delivery.FAIR_LOSS
     return fair and link.kind.ordered and link.capacity is not None
 
 
 def variable(link: Link) -> str:
-    """Returns the name of the variable that holds what ``link`` had no room for."""
+    """Returns the name of the variable that holds the messages for which ``link`` had no room."""
     return f"{link.variable} overflow"
 
 
 def declare(world: World, link: Link) -> None:
-    """Declares, for each ordered pair of processes, what ``link`` had no room for."""
+    """Declares, for each ordered pair of processes, the messages for which ``link`` had no room."""
     if remembers(link):
         assert world.network is not None
         name = variable(link)
@@ -74,7 +76,7 @@ def remember(world: World, link: Link, source: Expr, to: Expr, message: Expr, qu
 
 
 def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
-    """Forgets what was remembered of one pair."""
+    """Forgets the remembered messages of one pair."""
     if not remembers(link):
         return ()
     _, target = _held_messages(world, link, source, to)
@@ -111,8 +113,8 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
 
 
 def as_lost(world: World, link: Link, flight: Flight) -> Flight:
-    """Returns ``flight``, the first message of a queue, as it is lost: its delivery remains an
-    obligation of the link where its receiver can't receive now."""
+    """Returns the loss of ``flight``, the first message of a queue.  If its receiver can't receive
+    now, the link must still deliver it, so it is remembered."""
     assert flight.queue is not None
     queue, _ = flight.queue
     source, to, message = flight.source, flight.to, flight.message

@@ -1,8 +1,8 @@
 """Models a network that partitions into two sides, and heals.
 
-Any partition is possible, as often as the check says, or any number of times.  While the network is
-partitioned no message is delivered from one side to the other: messages wait.  Healing is not a
-fairness assumption.
+Any partition is possible, as often as the check allows: up to its bound, or any number of times.
+While the network is partitioned no message is delivered from one side to the other: messages wait.
+Healing is not a fairness assumption.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Lowers ``await``: what follows it in a handler is an activity, and its process is free meanwhile.
+"""Lowers ``await``: the rest of the handler becomes an activity, and the process is free meanwhile.
 
-The activities of a process are in a bag for each place: an item is the values of the names that the
-rest of the handler uses.  An activity goes on in one step, up to the next ``await``, if its process
-may begin something and the condition behind ``await`` holds.  A crash clears the bags.
+Each ``await`` has a bag for the activities of a process that wait there.  An item holds the values
+of the names that the rest of the handler uses.  An activity continues in one step, up to the next
+``await``, if its process may start a step and the condition of the ``await`` is true.  A crash
+clears the bags.
 
-A message or a request begins a handler again while an activity of it is under way.  A condition or
-a timer does not, with the same names: a condition that stays true would begin without end.  So what
-is under way of these handlers is kept in a set, too; it follows from the bags.
+A message or a request starts its handler even while an activity of that handler is under way.  A
+condition does not with the same values of its names, and a timer does not at all: a condition that
+stays true would start activities without end.  So the activities of these handlers are also
+recorded in a set, although the bags determine it.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from checker.model.ir import AWAITED, TRUE, Action, ActionKind, Block, Expr, Op,
 from checker.model.types import BOOL, AtomT, BagT, MapT, TupleT, Type, default
 
 GROWS = "activities at one place"
-"""The capacity of the bags."""
+"""The name of the capacity of the bags."""
 
 
 def declare(world: World) -> None:
-    """Declares which handlers of conditions and timers are under way; refuses (C202) calls that
-    may wait although their caller goes on behind them."""
+    """Declares the variables that record which handlers of conditions and timers are under way;
+    refuses (C202) calls that may ``await`` if more statements of the caller follow."""
     for instance in world.instances:
         for role in instance.protocol.roles:
             for handler in role.handlers:
@@ -74,16 +76,16 @@ def _begun(instance: Instance, handler: typed.Handler) -> str:
 
 
 def _require_last(world: World, instance: Instance, handler: typed.Handler) -> None:
-    """Refuses (C202) a call of what may wait, unless nothing of ``handler`` follows it."""
+    """Refuses (C202) a call that may ``await``, unless it is the last statement of ``handler``."""
     for call in _followed(handler.body):
         if _may_await(world, instance, call):
-            message = "this call may `await`, so it must be the last statement of its handler"
+            message = "this call may `await`, so it must be the last statement of the handler"
             hint = "move what follows it to another handler, or send a message to `self`"
             raise refuse("C202", message, call.span, hint)
 
 
 def _followed(body: typed.Block) -> Iterator[typed.Call]:
-    """Yields the calls in ``body`` that something follows, or may follow."""
+    """Yields the calls in ``body`` that another statement follows, or may follow."""
     code = [stmt for stmt in body if not isinstance(stmt, typed.Ghost)]
     for position, stmt in enumerate(code):
         is_last = position == len(code) - 1
@@ -111,8 +113,8 @@ def _may_await(world: World, instance: Instance, call: typed.Call) -> bool:
 def may_begin(
     world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
 ) -> Expr:
-    """Returns whether nothing of ``handler`` with ``names`` is under way at ``self``, where that
-    keeps it from beginning again."""
+    """Returns whether ``self`` may start ``handler`` with ``names``: a condition or a timer may not
+    while an activity of it is under way."""
     begun = _begun(instance, handler)
     if begun not in world.variables:
         return TRUE
@@ -121,7 +123,7 @@ def may_begin(
 
 
 def _own(handler: typed.Handler, names: dict[str, Expr]) -> Expr:
-    """Returns the tuple of the values with which a condition has begun."""
+    """Returns the tuple of the values with which a condition has started its handler."""
     values = tuple(names[name] for name in begun_with(handler))
     return ir.Apply(TupleT(tuple(v.type for v in values)), Op.TUPLE, values)
 
@@ -149,7 +151,8 @@ def _note_begun(
 
 
 def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: Env) -> Block:
-    """Returns what puts ``rest``, which follows ``stmt`` in ``handler``, into the bag."""
+    """Returns the statements that put ``rest``, which follows ``stmt`` in ``handler``, into the
+    bag."""
     world, self = env.world, env.self
     assert self is not None
     place = world.place(stmt.span)
@@ -161,7 +164,7 @@ def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: E
         if used:
             item = kept_type(env, used, variable)
         bags = MapT(world.proc, BagT(item, world.capacity(GROWS, 1), GROWS))
-        title = f"behind `await` at {continuations.label(env.instance, stmt)}"
+        title = f"activities after `await` at {continuations.label(env.instance, stmt)}"
         world.add(variable, bags, default(bags), VariableKind.WORLD, title)
         world.activities[key] = Later(
             None, env.instance, handler, rest, place, tuple(used), variable, stmt.condition
@@ -185,7 +188,7 @@ def put_off(handler: typed.Handler, stmt: typed.Await, rest: typed.Block, env: E
 
 
 def go_on(world: World, later: Later) -> None:
-    """Drafts the step by which an activity goes on with what is ``later``."""
+    """Drafts the step by which an activity continues with the statements in ``later``."""
     assert later.variable is not None
     self = ir.Local(world.proc, fresh("self"))
     mine = entry(world.read(later.variable), self)

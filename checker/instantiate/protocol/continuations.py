@@ -1,4 +1,4 @@
-"""Models what is left of a handler that has been split: the names that it uses, and its step."""
+"""Models the rest of a handler that has been split: the names that it uses, and its step."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from checker.model.types import IntT, TupleT, Type
 from checker.records import replace
 
 Split = typed.Yield | typed.Await | typed.Call
-"""A statement behind which the rest of a handler is a step of its own."""
+"""A statement after which the rest of a handler is a separate step."""
 
 
 def label(instance: Instance, stmt: Split) -> str:
-    """Returns the text of the place of ``stmt``."""
+    """Returns the text for the location of ``stmt``."""
     return f"{instance.path}line {stmt.span.line}:{stmt.span.column}"
 
 
 def used_names(handler: typed.Handler, code: object, env: Env) -> dict[str, typed.Local | None]:
-    """Returns the names that ``code``, left of ``handler``, uses, with an occurrence of each.
+    """Returns the names used in ``code``, the rest of ``handler``, with an occurrence of each.
 
-    Behind an ``await`` in ``code``, those with which a condition began are used, too: see
-    :mod:`checker.instantiate.protocol.activities`.
+    If ``code`` contains an ``await``, it also uses the names with which a condition started its
+    handler: see :mod:`checker.instantiate.protocol.activities`.
     """
     found: dict[str, typed.Local | None] = {
         n.name: n for n in nodes(code) if isinstance(n, typed.Local) and n.name in env.names
@@ -39,20 +39,20 @@ def used_names(handler: typed.Handler, code: object, env: Env) -> dict[str, type
 
 
 def begun_with(handler: typed.Handler) -> tuple[str, ...]:
-    """Returns the names with which a condition begins; none for other events."""
+    """Returns the names with which a condition starts its handler; empty for other events."""
     event = handler.event
     return tuple(n for n, _ in event.free) if isinstance(event, typed.OnCondition) else ()
 
 
 def kept_type(env: Env, used: dict[str, typed.Local | None], variable: str) -> TupleT:
-    """Returns the type of the values of the names ``used``, as ``variable`` keeps them."""
+    """Returns the type of the values of the names ``used``, as they are stored in ``variable``."""
     types = (_type_of(env.world, env, name, local, variable) for name, local in used.items())
     return TupleT(tuple(types))
 
 
 def _type_of(world: World, env: Env, name: str, local: typed.Local | None, variable: str) -> Type:
-    """Returns the type of a kept name: its declared type where that is wider than this one
-    value's."""
+    """Returns the type of a stored name: its declared type if that is wider than the type of its
+    current value."""
     value = env.names[name]
     now = value.type
     if local is None or (isinstance(value, ir.Local) and value.name.startswith(VARYING)):
@@ -63,7 +63,7 @@ def _type_of(world: World, env: Env, name: str, local: typed.Local | None, varia
 
 
 def kept_values(stmt: Split, used: dict[str, typed.Local | None], type_: TupleT, env: Env) -> Expr:
-    """Returns the tuple of the present values of the names ``used``; refuses (C202) those that do
+    """Returns the tuple of the current values of the names ``used``; refuses (C202) values that do
     not fit into ``type_``."""
     values = [env.names[n] for n in used]
     for value, wanted in zip(values, type_.items, strict=True):
@@ -82,8 +82,8 @@ def _holds(wanted: Type, found: Type) -> bool:
 
 
 def going_on(world: World, later: Later, names: dict[str, Expr], self: Expr, word: str) -> Block:
-    """Returns the step that does what is ``later``, behind a statement that ``word`` begins;
-    ``names``: the values that have been kept."""
+    """Returns the step that runs the statements in ``later``, after a statement that begins with
+    ``word``; ``names``: the stored values."""
     from checker.instantiate.protocol.dispatch import whole
     from checker.instantiate.protocol.yields import lower_handler
 
@@ -96,7 +96,8 @@ def going_on(world: World, later: Later, names: dict[str, Expr], self: Expr, wor
 
 
 def _declare_varying(later: Later, names: dict[str, Expr]) -> tuple[Block, dict[str, Expr]]:
-    """Declares those of ``names`` that what follows assigns, and puts the locals in their place."""
+    """Declares a local for each of ``names`` that the code in ``later`` assigns, and replaces the
+    name by the local."""
     targets = (n.target for n in nodes(later.rest) if isinstance(n, typed.Assign))
     assigned = {n.name for target in targets for n in nodes(target) if isinstance(n, typed.Local)}
     found: list[ir.Stmt] = []

@@ -193,7 +193,7 @@ def state_name(expr: typed.StateRef, instance: Instance) -> str:
 def _state(expr: typed.StateRef, env: Env) -> Expr:
     name = state_name(expr, env.instance)
     if name == typed.CLOCKS and name not in env.world.variables:
-        message = "`now` is read here, and the check does not say until when clocks go on"
+        message = "`now` is read here, but the check sets no time at which clocks stop"
         hint = "write `timing clocks drift 1 until 10`: clocks start at 0 and stop at 10"
         raise refuse("C013", message, expr.span, hint)
     whole = env.world.read(name)

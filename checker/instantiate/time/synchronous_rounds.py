@@ -19,9 +19,10 @@ from checker.records import replace
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
 _RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
-"""The kinds of actions that wait for the timers of the round.  Losses do, too: a message that is
-lost before it could be received was never enabled, and a fair-loss link would have no obligation
-for it.  Losses while an end of the link is down are excluded by no fairness assumption."""
+"""The kinds of actions that wait for the timers of the round.  Losses wait, too: if a message were
+lost before it could be received, its reception would never have been enabled, and a fair-loss link
+would have no obligation for it.  Losses while an end of the link is down are excluded by no
+fairness assumption."""
 
 
 def check_links(world: World, timing: typed.Timing) -> None:
@@ -36,7 +37,7 @@ def check_links(world: World, timing: typed.Timing) -> None:
 
 
 def _kinds_for_rounds() -> str:
-    """Returns which kinds of links go with rounds; those that only restrict senders go with all."""
+    """Returns the hint that lists the kinds of links that can be used in rounds."""
     known = (kind for kind in LINK_KINDS.values() if not kind.repeats)
     *names, last = (k.name for k in known if not (k.authenticates or k.has_capacity))
     return f"use {', '.join(names)} or {last} links"
@@ -48,8 +49,8 @@ def _kinds_for_rounds() -> str:
 def empty_links(world: World) -> Block:
     """Empties the links: a message that is left was sent by or to a faulty process, or is lost.
 
-    A message arrives in the round in which it is sent, or never: what waits for a way that is shut
-    is lost, too.
+    A message arrives in the round in which it is sent, or never: a message that a split or a cut
+    holds up is lost, too.
     """
     result: list[ir.Stmt] = []
     faults = world.check.crash, world.check.omission, world.check.byzantine
@@ -115,8 +116,8 @@ def order_rounds(
 
 
 def promise_to_omitting(world: World, action: Action) -> Action:
-    """Returns ``action`` with fairness to omission-faulty processes as well: all are in the same
-    round."""
+    """Returns ``action`` with fairness for omission-faulty processes as well, since they are in the
+    same round as all others."""
     own = action.kind in _URGENT | {ActionKind.TIMEOUT} and action.promised != FALSE
     if not own or action.fairness is None or not action.fairness.key:
         return action

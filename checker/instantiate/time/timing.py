@@ -11,13 +11,13 @@ clocks        after as many ticks of its process's clock; no two clocks are ever
               than the drift
 ============  =================================================================================
 
-A round ends when nothing is left of it: no message between correct processes, no step that would
-change something, no request, no expired timer.  Messages of crashed processes that have not been
-received are discarded then.  At the beginning of a round the expired timers are handled before any
-message is received.
+A round ends when nothing remains to be done in it: no message between correct processes, no step
+that would change the state, no request, no expired timer.  Messages of crashed processes that have
+not been received are discarded then.  At the beginning of a round the expired timers are handled
+before any message is received.
 
-An expired timer that no handler takes is discarded, as a message is; so is one whose only handlers
-are optional (``may``), where the process does not execute them.
+An expired timer that no handler accepts is discarded, as a message is.  So is a timer whose only
+handlers are optional (``may``), if the process does not execute them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from checker.records import replace
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
 
 TIMER = "@timer."
-"""What the name of the variable of a timer has in it."""
+"""A part of the name of each timer's variable."""
 
 TICKS = "clock"
 """The name of the actions by which clocks tick."""
@@ -70,8 +70,8 @@ class TimerOf(Struct, frozen=True):
     """A timer of an instance with the handlers that wait for it; ``name`` is ``None`` for the
     anonymous one.
 
-    ``keys``: the type of its keys, where it has any; it is one timer for each key, and ``key``
-    says which.
+    ``keys``: the type of its keys, if it has keys.  There is one timer for each key; ``key``
+    selects one.
     """
 
     instance: Instance
@@ -90,7 +90,7 @@ class TimerOf(Struct, frozen=True):
 
     @property
     def about(self) -> tuple[Expr, ...]:
-        """What marks and fairness constraints say beside the process: the key, if any."""
+        """The arguments of marks and fairness constraints after the process: the key, if any."""
         return () if self.key is None else (self.key,)
 
     @property
@@ -102,7 +102,8 @@ class TimerOf(Struct, frozen=True):
         return replace(self, key=key)
 
     def each(self) -> tuple[TimerOf, ir.Local | None]:
-        """Returns the timer of a fresh key, and that; itself and ``None`` where it has no keys."""
+        """Returns the timer of a fresh key, and the key; the timer itself and ``None`` if it has no
+        keys."""
         if self.keys is None:
             return self, None
         key = ir.Local(self.keys, fresh("key"))
@@ -139,7 +140,7 @@ def _keys(world: World, instance: Instance, handler: typed.Handler) -> Type | No
 
 
 def kind(world: World) -> str:
-    """Returns the timing model, ``asynchronous`` where the check has none."""
+    """Returns the timing model, ``asynchronous`` if the check sets none."""
     return "asynchronous" if world.check.timing is None else world.check.timing.kind
 
 
@@ -191,8 +192,8 @@ def _declare(world: World, timer: TimerOf) -> None:
 
 
 def _durations(world: World, timer: TimerOf) -> IntT:
-    """Returns the largest duration of the timer: known, or a capacity where it is computed at run
-    time."""
+    """Returns the type of the timer's durations: up to the largest one, or up to a capacity if a
+    duration is computed at run time."""
     longest, known = 1, True
     for node in nodes(timer.instance.protocol):
         if isinstance(node, typed.Timer) and node.kind == "start" and node.name == timer.name:
@@ -219,8 +220,8 @@ def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]
 
 
 def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
-    """Returns whether the timer has expired at ``process`` (not for asynchronous timers); of one
-    with keys, whether that is so of any."""
+    """Returns whether the timer has expired at ``process`` (not for asynchronous timers); if it has
+    keys, whether the timer of any key has."""
     if timer.keys is not None and timer.key is None:
         one, key = timer.each()
         assert key is not None
@@ -240,20 +241,19 @@ def _runs(world: World, timer: TimerOf, process: Expr) -> Expr:
 
 
 def nothing_over(world: World) -> Expr:
-    """Returns whether no timer has expired at any process that could handle it."""
+    """Returns whether no process has an expired timer to handle."""
     process = ir.Local(world.proc, fresh("_p"))
     body = negation(_waits(world, timers(world), process))
     return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), body, BOOL)
 
 
 def require_safety(world: World, properties: Iterable[Property]) -> None:
-    """Raises :class:`SpecError` (C036) where time ends and a property asks what eventually
-    happens."""
+    """Raises :class:`SpecError` (C036) if time ends and the check has a liveness property."""
     timing = world.check.timing
     live = next((p for p in properties if p.kind is PropertyKind.LIVENESS), None)
     if timing is None or timing.until is None or live is None:
         return
-    message = f"`{live.asked}` is a liveness property, and `until` ends every run before its end"
+    message = f"`{live.asked}` is a liveness property, but `until` stops time in every run"
     hint = "move it to a check without `until`, or select others with `prove` or `--only`"
     raise SpecError((Diagnostic("C036", message, timing.until.span, hint=hint),))
 
@@ -303,7 +303,7 @@ def _effect(does: str, timer: TimerOf) -> str:
 
 
 def declare_effects(world: World) -> None:
-    """Declares the effects that start and cancel each timer, where processes pause."""
+    """Declares the effects that start and cancel each timer, if processes pause."""
     for timer in timers(world):
         if timer.name is None:
             continue
@@ -343,8 +343,8 @@ def draft(world: World) -> None:
 
 
 def _ways(world: World, timer: TimerOf, self: Expr, *, fair: bool | None = None) -> Expr:
-    """Returns whether a handler takes the timeout now; ``fair``: only those that are (or are not)
-    subject to fairness."""
+    """Returns whether some handler accepts the timeout now; ``fair``: only handlers that are (or
+    are not) subject to fairness."""
     env = Env(world, timer.instance, self)
     asked = [(r, h) for r, h in timer.handlers if fair in (None, h.is_fair)]
     return disj(*(guard_of(r, h, env, timer.bound(h), TRUE)[0] for r, h in asked))
@@ -431,7 +431,8 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
 
 
 def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
-    """Returns the timer of ``process`` after one unit of time, of one with keys each of them."""
+    """Returns the statements by which one unit of time passes for the timer of ``process``, for
+    each key if it has keys."""
     if timer.keys is not None and timer.key is None:
         one, key = timer.each()
         assert key is not None
@@ -447,8 +448,9 @@ def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
 
 
 def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None:
-    """Drafts that a round ends and the next one begins; ``gone`` discards what the end discards.
-    The guard that delays the end is added when all actions are known: see :func:`urgent`."""
+    """Drafts the end of a round, or a common tick of all clocks; ``gone``: what else is done then.
+    The guard that delays the end of a round is added when all actions are known: see
+    :func:`urgent`."""
     process = ir.Local(world.proc, fresh("_p"))
     less = tuple(s for t in found for s in _one_less(world, t, process))
     up = conj(world.alive(process), world.honest(process))
@@ -486,8 +488,8 @@ def _stabilises(world: World) -> None:
 
 
 def _before_the_end(world: World, process: ir.Local, *, everywhere: bool = False) -> Expr:
-    """Returns whether the clock of ``process`` (``everywhere``: of each process) shows less than
-    it ever will."""
+    """Returns whether the clock of ``process`` (``everywhere``: of each process) has not stopped
+    yet."""
     shown = world.read(typed.CLOCKS)
     assert isinstance(shown.type, MapT) and isinstance(shown.type.value, IntT)
     less = build.below(entry(shown, process), build.integer(shown.type.value.hi))
@@ -497,7 +499,7 @@ def _before_the_end(world: World, process: ir.Local, *, everywhere: bool = False
 
 
 def _ticked(world: World, process: Expr) -> ir.Stmt:
-    """Returns the statement by which the clock of ``process`` shows one tick more."""
+    """Returns the statement that advances the clock of ``process`` by one tick."""
     shown = entry(world.read(typed.CLOCKS), process)
     assert isinstance(shown.type, IntT)
     more = ir.Apply(IntT(1, shown.type.hi + 1), Op.ADD, (shown, build.integer(1)))
@@ -506,8 +508,8 @@ def _ticked(world: World, process: Expr) -> ir.Stmt:
 
 
 def _ticks(world: World, found: list[TimerOf]) -> None:
-    """Drafts the ticks of a process's clock; the state holds what each clock shows where the check
-    says how long time goes on, and otherwise by how much each is ahead of the slowest."""
+    """Drafts the ticks of a process's clock.  If the check sets an end of time, the state holds
+    what each clock shows, and otherwise how far each is ahead of the slowest."""
     timing = world.check.timing
     assert timing is not None
     drift = max(world.bound(timing.drift), 0)
@@ -564,8 +566,8 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
 def _ahead(
     self: ir.Local, other: ir.Local, clocks: Expr, domain: ir.Domain, none_slowest: Expr
 ) -> Block:
-    """Returns how a tick of ``self`` changes by how much each clock is ahead of the slowest that
-    counts; ``none_slowest``: no such clock is left at 0."""
+    """Returns the statements by which a tick of ``self`` changes how far each clock is ahead of the
+    slowest clock that counts; ``none_slowest``: no clock that counts is at 0 any more."""
     assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
     process_type, drift = clocks.type.key, clocks.type.value.hi
     ahead, theirs = entry(clocks, self), entry(clocks, other)
@@ -596,8 +598,8 @@ def _waits(world: World, found: list[TimerOf], process: Expr) -> Expr:
 
 
 def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Returns ``actions``, lowered, with guards: a round ends only when nothing is left of it, and
-    messages are received only when the timers of the round have been handled."""
+    """Returns ``actions``, lowered, with guards: a round ends only when nothing remains to be done
+    in it, and messages are received only when the timers of the round have been handled."""
     if kind(world) not in ("synchronous", "partial"):
         return actions
     actions = tuple(synchronous_rounds.promise_to_omitting(world, action) for action in actions)

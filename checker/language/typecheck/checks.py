@@ -223,7 +223,7 @@ def _without(item: ast_items.Expect, report: Reporter) -> typed.Happening | None
     if words is None:
         return None
     if item.value != "violated":
-        message = f"`without` says what a violation does not need, and `{item.value}` is expected"
+        message = f"`without` needs the expectation `violated`, not `{item.value}`"
         report.add("C037", message, words.span, f"`expect {item.what.text} violated without …`")
         return None
     if not words.text.strip(" .…"):

@@ -137,7 +137,7 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
         message = f"`{name}` is a state variable{where}, and out of scope here"
         scope.report.fail("N010", message, expr.span, hint=hint)
     if name == typed.NOW and scope.mode == "property":
-        message = "`now` is what the clock of one process shows"
+        message = "`now` is the time on the clock of one process"
         scope.report.fail("N010", message, expr.span, hint="name the process: `p.now`")
     if role is not None:
         hint = "use a parameter: `protocol P(leader: Proc)`, and `leader = p1` in the check"

@@ -271,7 +271,7 @@ def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
         if type_ is None:
             message, hint = f"the timer `{name}` has no keys", f"write `{does}`"
         else:
-            message = f"the timer `{name}` has keys: which one?"
+            message = f"missing key of the timer `{name}`"
             hint = f"write `{does}[…]`, with a value of type {show(type_)}"
         scope.report.fail("N034", message, stmt.name.span, hint=hint)
     key = None if stmt.key is None or type_ is None else check(stmt.key, scope, type_)

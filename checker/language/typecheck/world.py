@@ -114,7 +114,7 @@ def _need_more(
     for item in items:
         kind = item.kind.text
         if kind in ("power", "wipe") and not recovers:
-            message = f"`{kind}` makes no difference to a process that never comes back"
+            message = f"`{kind}` makes no difference to a process that never recovers"
             home.report.add("C024", message, item.span, hint=f"write `{kind} <= 1, recover`")
         elif kind == "sync" and "power" not in kinds:
             message = "a `sync` that fails loses something only if the power fails"
@@ -159,7 +159,7 @@ def _of_roles(
 def _has_no_arrow(item: ast_items.Fault, home: Home) -> bool:
     """Tells whether ``item`` is not about a way between processes; otherwise that is reported."""
     if item.receiver is not None:
-        message = f"`{item.kind.text}` is not about the way from one process to another"
+        message = f"`{item.kind.text}` does not apply to links from one process to another"
         home.report.add("C032", message, item.span, "`cut` with an arrow")
     return item.receiver is None
 
@@ -169,7 +169,7 @@ def _cuts(items: list[ast_items.Fault], home: Home) -> tuple[typed.Cut, ...]:
     made: dict[tuple[str, str] | None, typed.Cut] = {}
     for item in items:
         if item.role is not None and item.receiver is None:
-            message = "`cut` is about links, not about a role"
+            message = "`cut` applies to links, not to a role"
             wanted = f"`cut`, or `cut of {item.role.text} -> {item.role.text}`"
             home.report.add("C032", message, item.span, wanted)
             continue
@@ -277,15 +277,15 @@ def require_connections(check: typed.Check, reset: Span | None, report: Reporter
         return
     omission, byzantine, timing = check.omission, check.byzantine, check.timing
     if omission is not None:
-        message = "who omits messages can't do so on connected links"
+        message = "a process can't omit messages on connected links"
         hint = "a connection loses nothing while it lasts: use `faults reset <= 1`, or other links"
         report.add("C003", message, omission.span, hint=hint)
     if timing is not None and timing.kind in ("synchronous", "partial"):
-        message = "a round ends once every message is received, and a connection may break in it"
+        message = "every message arrives in its round, but a connection may break during it"
         hint = "use `timing asynchronous` or `timing clocks drift 1`, or other links"
         report.add("C003", message, timing.span, hint=hint)
     if byzantine is not None:
-        message = "what a Byzantine process does to a connection is not defined"
+        message = "the effect of a Byzantine process on a connection is not defined"
         hint = "use other links, such as `links fifo, authenticated`"
         report.add("C022", message, byzantine.span, hint=hint)
 
