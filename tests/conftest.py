@@ -18,8 +18,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the run was started in 
 @pytest.hookimpl(tryfirst=True)  # before marks are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaves tests with a Java, and those with a browser, to one worker each; thins out cases."""
-    thin_out(items)
     leave_out(items)
+    thin_out(items)
     for item in items:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:
