@@ -283,8 +283,8 @@ class Way:
                 continue
             at = Place(self, p, path, {}, handler=(path, handler))
             if event == TIMEOUT:
-                at.own = ()
-                if is_under_way(self.state, p, at.handler, ()):
+                at.own = values
+                if is_under_way(self.state, p, at.handler, values):
                     continue
             patterns: tuple[s.Pattern | None, ...] = handler.patterns
             if event in (RECEIVE, DISCONNECTED):

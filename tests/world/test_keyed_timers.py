@@ -28,6 +28,7 @@ VARIABLES = (
     V("begun", "bool", s.const("false", False)),
     V("off", "bool", s.const("false", False)),
     V("heard", "set<Proc>", s.EMPTY),
+    V("twice", "bool", s.const("false", False)),
 )
 K, HEARD = s.name("k"), s.var("heard")
 
@@ -53,6 +54,20 @@ GIVES_UP = Handler(
     (s.Bind("k"),),
     body=(s.Assign("heard", K, "+="), s.Assign("off", s.TRUE), cancels(s.ME)),
 )
+WAITS = Handler(
+    TIMEOUT, "t", (s.Bind("k"),), body=(s.Await(s.var("off")), s.Assign("heard", K, "+="))
+)
+"""The rest of it waits, and meanwhile other keys expire."""
+OPENS = Handler(
+    CONDITION, guard=s.both(s.var("begun"), s.no(s.var("off"))), body=(s.Assign("off", s.TRUE),)
+)
+STARTS_AGAIN = Handler(
+    TIMEOUT,
+    "t",
+    (s.Bind("k"),),
+    body=(s.Assign("twice", s.within(K, HEARD)), s.Assign("heard", K, "+="), starts(K),
+          s.Await(s.var("off"))),
+)  # fmt: skip
 SLOWLY = s.For(
     "w",
     s.ALL,
@@ -89,6 +104,12 @@ WORLDS: dict[str, tuple[tuple[Handler, ...], Question, dict[str, Any], bool]] = 
                                          ASYNCHRONOUS, True),
     "cancelled when another expires": ((begins(ALL), GIVES_UP), again(HAS_ITSELF), ASYNCHRONOUS,
                                        True),
+    "keys have activities of their own": ((begins(ALL), WAITS, OPENS), again(HAS_ALL), ASYNCHRONOUS,
+                                          False),
+    "a key has one activity": ((begins(ALL), STARTS_AGAIN), never(s.of("p", "twice")), ASYNCHRONOUS,
+                               False),
+    "meanwhile another key starts": ((begins(ALL), STARTS_AGAIN), never(HAS_ALL), ASYNCHRONOUS,
+                                     True),
     "in any order": ((begins(ALL), NOTES), ITSELF_FIRST, ASYNCHRONOUS, True),
     "the longer one in the next round": ((begins(SLOWLY), NOTES), ITSELF_FIRST, LOCK_STEP, False),
     "the shorter one in this": ((begins(SLOWLY), NOTES), OTHER_FIRST, LOCK_STEP, True),

@@ -6,9 +6,9 @@ of the names that the rest of the handler uses.  An activity continues in one st
 clears the bags.
 
 A message or a request starts its handler even while an activity of that handler is under way.  A
-condition does not with the same values of its names, and a timer does not at all: a condition that
-stays true would start activities without end.  So the activities of these handlers are also
-recorded in a set, although the bags determine it.
+condition does not with the same values of its names, and a timer does not with the same key: a
+condition that stays true would start activities without end.  So the activities of these handlers
+are also recorded in a set, although the bags determine it.
 """
 
 from __future__ import annotations
@@ -53,19 +53,30 @@ def _awaits(handler: typed.Handler) -> bool:
 
 
 def _declare_begun(world: World, instance: Instance, handler: typed.Handler) -> None:
-    type_: Type = BOOL
     name = _begun(instance, handler)
-    if isinstance(handler.event, typed.OnCondition) and handler.event.free:
-        condition, free = handler.event.condition, handler.event.free
-        types = (
-            receptions.type_of_free(world, instance, condition, each)
-            or world.type_of(declared, instance, f"_{each}")
-            for each, declared in free
-        )
-        type_ = world.set_of(TupleT(tuple(types)), f"{name}.size")
+    types = _types_begun_with(world, instance, handler)
+    type_ = world.set_of(TupleT(types), f"{name}.size") if types else BOOL
     whole = MapT(world.proc, type_)
     title = f"{instance.path}{handler.label} under way"
     world.add(name, whole, default(whole), VariableKind.WORLD, title)
+
+
+def _types_begun_with(
+    world: World, instance: Instance, handler: typed.Handler
+) -> tuple[Type, ...]:
+    """Returns the types of the names with which ``handler`` starts (:func:`begun_with`)."""
+    match handler.event:
+        case typed.OnCondition(condition, free):
+            return tuple(
+                receptions.type_of_free(world, instance, condition, each)
+                or world.type_of(declared, instance, f"_{each}")
+                for each, declared in free
+            )
+        case typed.OnTimeout():
+            keys = receptions.type_of_key(world, instance, handler)
+            return () if keys is None else (keys,)
+        case _:
+            return ()
 
 
 def _begun(instance: Instance, handler: typed.Handler) -> str:
@@ -114,7 +125,7 @@ def may_begin(
     world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
 ) -> Expr:
     """Returns whether ``self`` may start ``handler`` with ``names``: a condition or a timer may not
-    while an activity of it is under way."""
+    while an activity that it started with the same ones is under way."""
     begun = _begun(instance, handler)
     if begun not in world.variables:
         return TRUE
@@ -123,7 +134,7 @@ def may_begin(
 
 
 def _own(handler: typed.Handler, names: dict[str, Expr]) -> Expr:
-    """Returns the tuple of the values with which a condition has started its handler."""
+    """Returns the tuple of the values with which a condition or a timer has started its handler."""
     values = tuple(names[name] for name in begun_with(handler))
     return ir.Apply(TupleT(tuple(v.type for v in values)), Op.TUPLE, values)
 

@@ -39,9 +39,15 @@ def used_names(handler: typed.Handler, code: object, env: Env) -> dict[str, type
 
 
 def begun_with(handler: typed.Handler) -> tuple[str, ...]:
-    """Returns the names with which a condition starts its handler; empty for other events."""
-    event = handler.event
-    return tuple(n for n, _ in event.free) if isinstance(event, typed.OnCondition) else ()
+    """Returns the names with which a condition, or a timer with keys, starts its handler; empty for
+    other events."""
+    match handler.event:
+        case typed.OnCondition(free=free):
+            return tuple(name for name, _ in free)
+        case typed.OnTimeout(key=(name, _)):
+            return (name,)
+        case _:
+            return ()
 
 
 def kept_type(env: Env, used: dict[str, typed.Local | None], variable: str) -> TupleT:

@@ -39,6 +39,15 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
     world.add(name, type_, default(type_), VariableKind.LOCAL, f"received {message}")
 
 
+def type_of_key(world: World, instance: Instance, handler: typed.Handler) -> Type | None:
+    """Returns the type of the keys of the timer that ``handler`` waits for, if it has any."""
+    assert isinstance(handler.event, typed.OnTimeout)
+    if handler.event.key is None:
+        return None
+    label = f"{instance.path}timer {handler.event.timer}"
+    return world.type_of(handler.event.key[1], instance, label, handler.span)
+
+
 def type_of_free(world: World, instance: Instance, condition: typed.Expr, name: str) -> Type | None:
     """Returns the type of what a ``received`` in ``condition`` binds ``name`` to: its field's type,
     so that it holds every value that may arrive."""

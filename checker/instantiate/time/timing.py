@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.instantiate.faults import pauses
+from checker.instantiate.protocol import receptions
 from checker.instantiate.protocol.dispatch import choose_handler, guard_of, run_handler
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
@@ -126,17 +127,9 @@ def timers(world: World) -> list[TimerOf]:
                 if isinstance(handler.event, typed.OnTimeout):
                     key = (instance.path, handler.event.timer)
                     so_far = found[key].handlers if key in found else ()
-                    keys = _keys(world, instance, handler)
+                    keys = receptions.type_of_key(world, instance, handler)
                     found[key] = TimerOf(instance, key[1], (*so_far, (role, handler)), keys)
     return list(found.values())
-
-
-def _keys(world: World, instance: Instance, handler: typed.Handler) -> Type | None:
-    assert isinstance(handler.event, typed.OnTimeout)
-    if handler.event.key is None:
-        return None
-    label = f"{instance.path}timer {handler.event.timer}"
-    return world.type_of(handler.event.key[1], instance, label, handler.span)
 
 
 def kind(world: World) -> str:
