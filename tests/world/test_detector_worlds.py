@@ -58,3 +58,27 @@ def test_who_may_crash(kind: str, n: int, crash: int, tmp_path: Path) -> None:
         world = World(n=n, detector=kind, crash=crash, noise=noise)
         found = agreed(Spec(top, world, QUESTIONS), tmp_path / "world.bcast", MODES[:3])
         assert (found["down"], found["two_down"]) == (most >= 1, most >= 2), noise
+
+
+ROLES = (("client", 1), ("server", 1), ("other", 1))
+AMONG = (("p", "client"), ("q", "other"))
+BOTH_PROGRAMS = Question("both_programs", "always", s.no(BOTH_DOWN), None, ("p", "q"), among=AMONG)
+ONE_PROGRAM = Question(
+    "one_program", "always", s.no(s.crashed("p")), None, ("p",), among=(("p", "client"),)
+)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("kind", ["Omega", "S", "eventually S"])
+def test_the_last_program_stays_correct(kind: str, together: bool, tmp_path: Path) -> None:
+    """A client and a server that die together are one program: either it or the other stays."""
+    uses, handler = TOLD[kind]
+    top = Protocol(
+        "Top", "Service", (), FLAGS, (ASKED, handler), (uses,),
+        roles=ROLES, together=(("server", "client"),) * together,
+    )  # fmt: skip
+    world = World(n=0, clients=(("c1", ("a",)),), detector=kind, crash=2)
+    asked = Spec(top, world, (BOTH_PROGRAMS, ONE_PROGRAM))
+    found = agreed(asked, tmp_path / "world.bcast", MODES[:3])
+    assert (found["both_programs"], found["one_program"]) == (not together, True)
