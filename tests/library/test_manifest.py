@@ -31,7 +31,7 @@ def test_what_follows_from_the_text_is_so() -> None:
     from checker.language.load import open_spec
     from scripts.write_manifest import ladder_of
 
-    for file, known in list(read_manifest()["files"].items())[::4]:
+    for file, known in read_manifest()["files"].items():
         for check in open_spec(specs() / file).module.checks:
             entry = known["checks"][check.name]
             assert entry["protocol"] == check.protocol.name
