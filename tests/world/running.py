@@ -206,9 +206,9 @@ class Way:
             written, self.written = self.written, []
             disks.writes(self, written)
             for key in dict.fromkeys(key for key, _ in written):
-                if self.model.is_synced(key[1], key[2]):
+                if self.model.is_synced(*key[1:]):
                     disks.sync(self, [key])
-        if self.left is not None and may_have_effects(self.model, at.path, body):
+        if self.left is not None and may_have_effects(self.model, at, body):
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
             raise Cut
@@ -454,18 +454,18 @@ class Way:
 
         def does() -> None:
             self.state[key] = value
-            if self.model.variable(at.path, statement.variable).kind not in disks.STABLE:
+            if self.model.variable(at.path, statement.variable, at.me).kind not in disks.STABLE:
                 return
             if self.kept_together:
                 self.written.append((key, written))
             else:
                 disks.writes(self, [(key, written)])
 
-        if self.model.is_effect(at.path, statement.variable):
+        if self.model.is_effect(at.path, statement.variable, at.me):
             self.effect(at.me, does)
         else:
             does()
-        if self.model.is_synced(at.path, statement.variable) and not self.kept_together:
+        if self.model.is_synced(at.path, statement.variable, at.me) and not self.kept_together:
             self.sync(at, (statement.variable,), ())
 
     def sync(self, at: Place, names: tuple[str, ...], other: s.Block) -> None:
@@ -503,11 +503,11 @@ class Way:
 COUNTS = {"crash": "crashes", "power": "power failures", "wipe": "wipes"}
 
 
-def may_have_effects(model: Model, path: Path, body: s.Block) -> bool:
+def may_have_effects(model: Model, at: Place, body: s.Block) -> bool:
     """Whether something in ``body`` may be an effect; of what a layer is asked to do, anything."""
     return any(
         isinstance(each, s.Send | s.Ask | s.Tell | s.Perform | s.Sync)
-        or (isinstance(each, s.Assign) and model.is_effect(path, each.variable))
+        or (isinstance(each, s.Assign) and model.is_effect(at.path, each.variable, at.me))
         or (isinstance(each, s.Either) and {*each.names} & {n for n, *_ in model.world.taken})
         for each in inside(body)
     )

@@ -118,20 +118,23 @@ class Model:
             found.append(frozenset(apart) if sender else frozenset(map(frozenset, apart)))
         return tuple(found)
 
-    def variable(self, path: Path, name: str) -> Variable:
-        return next(v for v in self.layers[path].protocol.variables if v.name == name)
+    def variable(self, path: Path, name: str, p: str) -> Variable:
+        """What is called ``name`` in the role of ``p``."""
+        layer = self.layers[path]
+        mine = layer.variables(self.role[p]) if p else layer.protocol.variables
+        return next(v for v in mine if v.name == name)
 
     def key(self, path: Path, name: str, p: str) -> tuple[Any, ...]:
-        shared = self.variable(path, name).kind.endswith("shared state")
+        shared = self.variable(path, name, p).kind.endswith("shared state")
         return ("var", path, name, "" if shared else p)
 
-    def is_effect(self, path: Path, name: str) -> bool:
-        """Whether an assignment to this can be seen by others, or after a crash."""
-        return self.variable(path, name).kind in (*STABLE, "shared state")
+    def is_effect(self, path: Path, name: str, p: str) -> bool:
+        """Whether an assignment of ``p`` to this can be seen by others, or after a crash."""
+        return self.variable(path, name, p).kind in (*STABLE, "shared state")
 
-    def is_synced(self, path: Path, name: str) -> bool:
-        """Whether each assignment to this is synced."""
-        return self.variable(path, name).kind == "stable synced state"
+    def is_synced(self, path: Path, name: str, p: str) -> bool:
+        """Whether each assignment of ``p`` to this is synced."""
+        return self.variable(path, name, p).kind == "stable synced state"
 
     @cached_property
     def ghosts(self) -> frozenset[tuple[Path, str]]:

@@ -302,7 +302,7 @@ def _is_declared(found: str, text: str) -> bool:
     """Tells whether ``text`` declares something that a statement may begin with and that is called
     ``found``."""
     kinds = "state|var|procedure|uses|indication"
-    return found.isidentifier() and bool(re.search(rf"\b(?:{kinds})\s+{found}\b", text))
+    return found.isidentifier() and bool(re.search(rf"\b(?:{kinds})[ \t]+{found}\b", text))
 
 
 def _no_receivers(text: str, file: str, offset: int) -> Diagnostic:
