@@ -344,6 +344,13 @@ def test_the_seconds_without_executors_are_those_that_passed(
     assert found.message == "spark://far:7077 gave the session no executors within 38 s"
 
 
+def test_the_java_of_a_local_master_compiles_quickly_unless_told_otherwise() -> None:
+    name = "spark.driver.extraJavaOptions"
+    assert session.settings(Cluster("local[2]"))[name] == "-XX:TieredStopAtLevel=1"
+    assert name not in session.settings(Cluster("spark://127.0.0.1:7077"))
+    assert session.settings(Cluster("local[2]", {name: "-Dx=y"}))[name] == "-Dx=y"
+
+
 @pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
 @pytest.mark.parametrize("name", [session.PATIENCE_KEY, SILENCE_KEY])
 def test_settings_of_our_own_are_numbers_of_seconds(name: str, seconds: str) -> None:

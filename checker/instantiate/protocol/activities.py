@@ -61,9 +61,7 @@ def _declare_begun(world: World, instance: Instance, handler: typed.Handler) -> 
     world.add(name, whole, default(whole), VariableKind.WORLD, title)
 
 
-def _types_begun_with(
-    world: World, instance: Instance, handler: typed.Handler
-) -> tuple[Type, ...]:
+def _types_begun_with(world: World, instance: Instance, handler: typed.Handler) -> tuple[Type, ...]:
     """Returns the types of the names with which ``handler`` starts (:func:`begun_with`)."""
     match handler.event:
         case typed.OnCondition(condition, free):
