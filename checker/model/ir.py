@@ -40,7 +40,7 @@ from checker.model.mark_kinds import FLIP as FLIP
 from checker.model.mark_kinds import STOPS as STOPS
 from checker.model.mark_kinds import WORLD as WORLD
 from checker.model.mark_kinds import MarkKind as MarkKind
-from checker.model.node import Node
+from checker.model.node import Node, value_class
 from checker.model.types import BOOL, Type, Value
 from checker.model.views import View
 
@@ -135,11 +135,13 @@ class Op(StrEnum):
     FILL = "fill"  # the map (see the result type) whose every entry is the argument
 
 
+@value_class
 class Const(Node):
     type: Type
     value: Value
 
 
+@value_class
 class Local(Node):
     """A parameter of the action, a name bound by an enclosing expression, or a declared local."""
 
@@ -147,6 +149,7 @@ class Local(Node):
     name: str
 
 
+@value_class
 class Read(Node):
     """The current value of a state variable."""
 
@@ -154,6 +157,7 @@ class Read(Node):
     variable: str
 
 
+@value_class
 class Index(Node):
     """``base[key]`` of a map (key of the map's key type), or of a seq (an integer from 0).
 
@@ -166,6 +170,7 @@ class Index(Node):
     place: SourceLocation | None = None
 
 
+@value_class
 class Item(Node):
     """Component ``position`` of a tuple or record."""
 
@@ -174,6 +179,7 @@ class Item(Node):
     position: int
 
 
+@value_class
 class Apply(Node):
     type: Type
     op: Op
@@ -181,6 +187,7 @@ class Apply(Node):
     place: SourceLocation | None = None
 
 
+@value_class
 class Make(Node):
     """A value of a variant: case number ``case`` with its fields in order."""
 
@@ -189,6 +196,7 @@ class Make(Node):
     args: tuple[Expr, ...]
 
 
+@value_class
 class IsCase(Node):
     """Whether a variant's value was made by case number ``case``."""
 
@@ -197,6 +205,7 @@ class IsCase(Node):
     type: Type = BOOL
 
 
+@value_class
 class CaseField(Node):
     """Field ``position`` of a variant's value that is known to be of case ``case``."""
 
@@ -206,6 +215,7 @@ class CaseField(Node):
     position: int
 
 
+@value_class
 class Let(Node):
     type: Type
     name: str
@@ -220,6 +230,7 @@ class Quantifier(StrEnum):
     SUM = "sum"  # of the body, a number, over the members of the domain
 
 
+@value_class
 class Quant(Node):
     """``kind name in domain: body``; ranges over each copy of the elements of a seq or bag."""
 
@@ -230,6 +241,7 @@ class Quant(Node):
     type: Type
 
 
+@value_class
 class Comprehension(Node):
     """``{ item for name in domain when where }``, or ``[ … ]`` in the order of the domain: ``type``
     tells.
@@ -246,6 +258,7 @@ class Comprehension(Node):
     place: SourceLocation | None = None
 
 
+@value_class
 class MapOf(Node):
     """The map that takes every key ``name`` of the result type's key type to ``body``."""
 
@@ -271,12 +284,14 @@ Expr = (
 )
 
 
+@value_class
 class Universe(Node):
     """All values of ``item``, in ascending rank."""
 
     item: Type
 
 
+@value_class
 class Members(Node):
     """The members of a set, or the elements of a seq (in order) or bag (each element once)."""
 
@@ -284,6 +299,7 @@ class Members(Node):
     item: Type
 
 
+@value_class
 class Subsets(Node):
     """All subsets of the set ``of``; ``item`` is the type of those subsets."""
 
@@ -294,6 +310,7 @@ class Subsets(Node):
 Domain = Universe | Members | Subsets
 
 
+@value_class
 class Key(Node):
     """A step of a path: the entry of a map with keys ``key_type``, or of a seq (``None``)."""
 
@@ -301,12 +318,14 @@ class Key(Node):
     key_type: Type | None = None
 
 
+@value_class
 class Pos(Node):
     """A step of a path: a component of a tuple or record."""
 
     position: int
 
 
+@value_class
 class Target(Node):
     """An assignable place: a state variable or declared local, and a path into it."""
 
@@ -316,6 +335,7 @@ class Target(Node):
     path: tuple[Key | Pos, ...] = ()
 
 
+@value_class
 class Assign(Node):
     """Stores ``value``; a value that the target's type does not hold is a fault."""
 
@@ -324,6 +344,7 @@ class Assign(Node):
     place: SourceLocation | None = None
 
 
+@value_class
 class Declare(Node):
     """Introduces (or re-initialises) a mutable local; visible until the action ends."""
 
@@ -332,12 +353,14 @@ class Declare(Node):
     value: Expr
 
 
+@value_class
 class If(Node):
     condition: Expr
     then: Block
     otherwise: Block = ()
 
 
+@value_class
 class For(Node):
     """Executes ``body`` for each member of ``domain``, evaluated once before the loop, in order.
 
@@ -350,6 +373,7 @@ class For(Node):
     any_order: bool = False
 
 
+@value_class
 class While(Node):
     """Executes ``body`` while ``condition`` holds.
 
@@ -367,6 +391,7 @@ class While(Node):
     grows: str | None = None
 
 
+@value_class
 class Choose(Node):
     """``name`` is any member of ``domain`` with ``where``: by chance where it has a ``weight``;
     ``place``: then, of the coin."""
@@ -378,12 +403,14 @@ class Choose(Node):
     place: SourceLocation | None = None
 
 
+@value_class
 class Assume(Node):
     """Removes this execution of the action unless ``condition`` holds."""
 
     condition: Expr
 
 
+@value_class
 class Fault(Node):
     """A runtime error; ``grows``: the guessed capacity that is too small."""
 
@@ -393,6 +420,7 @@ class Fault(Node):
     grows: str | None = None
 
 
+@value_class
 class Emit(Node):
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
@@ -406,6 +434,7 @@ class Emit(Node):
     glued: bool = False
 
 
+@value_class
 class Mark(Node):
     """An event that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
 
@@ -439,6 +468,7 @@ class Variable(Struct, frozen=True):
     title: str = ""
 
 
+@value_class
 class Param(Node):
     name: str
     domain: Domain

@@ -4,44 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from checker.records import MISSING, RecordField
 
 if TYPE_CHECKING:
     from checker.model.names import NamesOf
 
-
-class _Kind(type):
-    """Makes a class of values from the fields that its annotations declare.
-
-    Every command waits until all of them are made, and a dataclass takes ten times as long.
-    """
-
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
-        if "__slots__" in body:  # a base, which has no fields
-            return super().__new__(cls, name, bases, body)
-        types = body.get("__annotations__", {})
-        declared = tuple(RecordField(n, kind, body.pop(n, MISSING)) for n, kind in types.items())
-        names = tuple(types)
-        body |= {"__slots__": names, "__match_args__": names, "record_fields": declared}
-        body |= _methods(name, declared)
-        return super().__new__(cls, name, bases, body)
+K = TypeVar("K", bound="Hashed")
 
 
-@dataclass_transform(frozen_default=True)
-class Hashed(metaclass=_Kind):
-    """The base of classes of values that are trees of one another; subclasses only declare fields.
+class Hashed:
+    """The base of classes of values that are trees of one another (:func:`value_class`).
 
     Each value computes its hash once, when it is first asked for; what is kept is no part of the
-    value: it is not compared, copied or pickled.  That nothing is assigned to a field afterwards is
-    left to the type checker.
+    value: it is not compared, copied or pickled.
     """
 
     __slots__ = ("kept_hash",)
-    if TYPE_CHECKING:
-        kept_hash: Any
-        kept_names: NamesOf  # of nodes; declared here, it is not taken for a field of theirs
+    kept_hash: int
 
 
 class Node(Hashed):
@@ -51,6 +32,30 @@ class Node(Hashed):
     """
 
     __slots__ = ("kept_names",)
+    kept_names: NamesOf
+
+
+@dataclass_transform(frozen_default=True)
+def value_class(declared: type[K]) -> type[K]:
+    """Returns the class of values, subclass of :class:`Hashed`, whose fields are those that the
+    annotations of ``declared`` declare.
+
+    Every command waits until all of them are made, and a dataclass takes ten times as long.  (With
+    a metaclass each failing ``isinstance`` would take twice as long.)  That nothing is assigned to
+    a field afterwards is left to the type checker.
+    """
+    body = {name: each for name, each in vars(declared).items() if name not in _OF_THE_FIRST}
+    types = body.get("__annotations__", {})
+    fields = tuple(RecordField(n, kind, body.pop(n, MISSING)) for n, kind in types.items())
+    names = tuple(types)
+    body |= {"__slots__": names, "__match_args__": names, "record_fields": fields}
+    body |= _methods(declared.__name__, fields)
+    made: Any = type(declared.__name__, declared.__bases__, body)
+    return made  # type: ignore[no-any-return]
+
+
+_OF_THE_FIRST = ("__dict__", "__weakref__")
+"""What a class has that is declared without slots."""
 
 
 def _methods(kind: str, fields: tuple[RecordField, ...]) -> dict[str, Any]:

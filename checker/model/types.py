@@ -27,15 +27,17 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from checker.model.memo import in_a_run
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 
 Value = object
 
 
+@value_class
 class BoolT(Hashed):
     """Truth values."""
 
 
+@value_class
 class IntT(Hashed):
     """Integers ``lo..hi``, both ends included."""
 
@@ -44,6 +46,7 @@ class IntT(Hashed):
     grows: str | None = None
 
 
+@value_class
 class AtomT(Hashed):
     """A named finite type without arithmetic; values are ``first`` upwards, one for each label."""
 
@@ -52,6 +55,7 @@ class AtomT(Hashed):
     first: int = 0
 
 
+@value_class
 class TupleT(Hashed):
     """A product; ``names`` is empty for plain tuples and parallel to ``items`` for records."""
 
@@ -59,18 +63,21 @@ class TupleT(Hashed):
     names: tuple[str, ...] = ()
 
 
+@value_class
 class OptionT(Hashed):
     """Nothing, or one value of ``item``."""
 
     item: Type
 
 
+@value_class
 class SetT(Hashed):
     """Subsets of the universe of ``item`` (dense: one bit for each possible item)."""
 
     item: Type
 
 
+@value_class
 class MapT(Hashed):
     """Total functions from ``key`` to ``value``."""
 
@@ -78,6 +85,7 @@ class MapT(Hashed):
     value: Type
 
 
+@value_class
 class SeqT(Hashed):
     """Sequences of at most ``cap`` items."""
 
@@ -86,6 +94,7 @@ class SeqT(Hashed):
     grows: str | None = None
 
 
+@value_class
 class BagT(Hashed):
     """Multisets of at most ``cap`` items (also used, without duplicates, for very large sets)."""
 
@@ -94,6 +103,7 @@ class BagT(Hashed):
     grows: str | None = None
 
 
+@value_class
 class Case(Hashed):
     """One constructor of a variant with its named fields."""
 
@@ -101,6 +111,7 @@ class Case(Hashed):
     fields: tuple[tuple[str, Type], ...] = ()
 
 
+@value_class
 class VariantT(Hashed):
     """A tagged union: messages."""
 

@@ -11,7 +11,7 @@ from checker.model.build import conj, disj, equal, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.memo import in_an_analysis
 from checker.model.names import Names, bound_in, free_in, reads_in, reads_of
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import fits, risky
 from checker.model.tree import nodes
 from checker.model.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
@@ -20,6 +20,7 @@ from checker.reductions.dead_variables.terms import conjuncts, replace_all, repl
 from checker.reductions.dead_variables.uses import VariableUse
 
 
+@value_class
 class VariablePart(Hashed):
     """The parts of ``variable``: an entry for all ``keys``, and perhaps an ``item`` in it.
 
@@ -50,6 +51,7 @@ def cell(variable: ir.Variable, items: bool) -> VariablePart:
     return VariablePart(variable.name, tuple(keys), expr, item)
 
 
+@value_class
 class Blocker(Hashed):
     """A condition under which a reading makes no difference, now and forever.
 
@@ -140,6 +142,7 @@ def within_type(expr: Expr, type_: Type) -> Expr:
     return member(expr, ir.Const(SetT(expr.type), frozenset(universe(type_))))
 
 
+@value_class
 class _Candidate(Hashed):
     """A disjunct of what is decided: ``blocker``, unless one of ``sides`` holds."""
 

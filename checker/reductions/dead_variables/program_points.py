@@ -26,7 +26,7 @@ from checker.model.names import (
     reads_in,
     stored_in,
 )
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import risky
 from checker.model.tree import mapped, statements
 from checker.model.types import BOOL
@@ -34,6 +34,7 @@ from checker.records import replace
 from checker.reductions.dead_variables.terms import conjuncts
 
 
+@value_class
 class EnteredBlock(Hashed):
     """A branch, or the body of a loop; it is entered where ``conditions`` hold (``None``: of a
     loop, or not known).
@@ -43,6 +44,7 @@ class EnteredBlock(Hashed):
     conditions: tuple[Expr, ...] | None
 
 
+@value_class
 class ProgramPoint(Hashed):
     """A statement or an expression; ``action``: its number, ``None`` outside of actions.
 

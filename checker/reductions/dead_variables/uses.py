@@ -14,7 +14,7 @@ from checker.model import ir
 from checker.model.build import equal, integer, member, negation
 from checker.model.ir import Apply, Expr, Op
 from checker.model.names import reads_in
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import risky
 from checker.model.tree import parts
 from checker.model.types import BagT, BoolT, MapT, SeqT, SetT
@@ -24,6 +24,7 @@ from checker.reductions.dead_variables.terms import conjuncts, replace_all, same
 _numbers = count()
 
 
+@value_class
 class VariableUse(Hashed):
     """A use of ``variable``, at the entry that ``keys`` lead to (or at all below it).
 
@@ -42,6 +43,7 @@ class VariableUse(Hashed):
     among: str | None = None
 
 
+@value_class
 class _At(Hashed):
     """The position in an expression: see :class:`VariableUse`."""
 

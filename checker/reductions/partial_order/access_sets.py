@@ -11,7 +11,7 @@ from typing import assert_never
 
 from checker.model import ir
 from checker.model.ir import Apply, Const, Expr, Op
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.types import BOOL, BagT, IntT, SetT, Type
 from checker.records import replace
 from checker.reductions.partial_order.logic import UNKNOWN, Binder, is_known, substitute
@@ -29,6 +29,7 @@ class AccessKind(Enum):
     WRITE = "write"  # anything
 
 
+@value_class
 class Access(Hashed):
     """``variable`` at ``keys`` (the first steps of the path; fewer: all that lies below).
 

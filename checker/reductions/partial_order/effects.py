@@ -14,7 +14,7 @@ from checker.model import ir
 from checker.model.build import negation
 from checker.model.ir import Apply, Const, Expr, Op
 from checker.model.names import assigned_in, reads_in, stored_in
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import can_fault
 from checker.model.types import BOOL, BagT, SetT
 from checker.reductions.partial_order.access_sets import Access, AccessKind, accesses_of, known_keys
@@ -27,6 +27,7 @@ from checker.reductions.partial_order.logic import (
 )
 
 
+@value_class
 class Effects(Hashed):
     """All effects of an action.  ``binders``: its parameters; ``enabling``: its enabling
     conditions.

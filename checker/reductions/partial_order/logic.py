@@ -16,7 +16,7 @@ from checker.model.build import conj, disj, negation
 from checker.model.ir import FALSE, TRUE, Apply, Const, Expr, Op
 from checker.model.memo import analysis_table, in_an_analysis, in_an_analysis_with
 from checker.model.names import BINDERS, bound_in, locals_in
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.tree import branches, fold, mapped
 from checker.model.types import (
     BOOL,
@@ -39,6 +39,7 @@ UNKNOWN = "?"
 Binder = tuple[str, Type]
 
 
+@value_class
 class Case(Hashed):
     """Some values of ``binders`` satisfy all of ``parts``, which are evaluated in this order."""
 

@@ -11,7 +11,7 @@ from checker.model.build import conj, disj, negation
 from checker.model.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
 from checker.model.memo import Keeping, in_its_object
 from checker.model.names import reads_in
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import can_fault
 from checker.model.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
 from checker.records import replace
@@ -172,6 +172,7 @@ class _Renaming(Keeping):
         return Access(access.variable, access.how, keys, item, access.up, (), binders, access.sure)
 
 
+@value_class
 class Write(Hashed):
     """A write of the action ``one``; ``apart``: with bound names that no other action has."""
 

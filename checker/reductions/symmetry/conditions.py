@@ -43,7 +43,7 @@ from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, SourceLocation, TransitionSystem
 from checker.model.names import locals_in
-from checker.model.node import Hashed
+from checker.model.node import Hashed, value_class
 from checker.model.run_errors import Known, can_fault, forget, known_from, known_of, same_place
 from checker.model.transforms.commuting_loops import commutes
 from checker.model.tree import placeless, statements
@@ -67,6 +67,7 @@ class Still(Struct, frozen=True):
     why: str
 
 
+@value_class
 class _Here(Hashed):
     """The context of an expression: which atoms an expression over locals can denote, and which
     options hold something; ``place``, and its description.
