@@ -34,8 +34,8 @@ ELSEWHERE = {"list": ("list_protocols", "list_specs")}
 
 
 class Commands(Mapping[str, click.Command]):
-    """The commands by name, each imported when it is first asked for: a command does not wait for
-    the imports of the others."""
+    """The commands by name.  Each is imported on first use, so that a command does not import the
+    others."""
 
     def __getitem__(self, name: str) -> click.Command:
         return _command(name)
@@ -49,7 +49,7 @@ class Commands(Mapping[str, click.Command]):
 
 @cache
 def _command(name: str) -> click.Command:
-    """Returns the command ``name``; raises ``KeyError`` if there is none."""
+    """Returns the command called ``name``; raises ``KeyError`` if no command is."""
     if name not in NAMES:
         raise KeyError(name)
     plain = name.replace("-", "_")

@@ -90,7 +90,7 @@ def instantiate(
     if made.may_pause or (made.queues and ghosts.has_any(check)):
         first = _drafted(check, sizes, capacities or {}, fine, ask)
         made.whole = made.may_pause and not first.pauses_inside
-        if made.queues:  # what ghost code becomes stands in queues, whose type is declared first
+        if made.queues:  # their type must be declared first, with the effects of ghost code
             made.effects.update((code.name, code) for code in first.ghost_code)
     properties = _declare(made, ask)
     _draft(made)
@@ -118,7 +118,8 @@ def instantiate(
 def _drafted(
     check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool, ask: Ask
 ) -> World:
-    """Returns a draft of the whole, for what is known only when all is drafted."""
+    """Returns a complete draft of the world: it tells which ghost code and which pauses there are,
+    before they are declared."""
     first = stack.start(check, sizes, capacities, fine)
     _declare(first, ask)
     _draft(first)

@@ -37,6 +37,9 @@ delivered, if ghost code belongs to that send or to a later one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum
+
 from msgspec import Struct
 
 from checker.instantiate.faults import joint_stops, stable_storage
@@ -85,8 +88,8 @@ def first_effect_matters(world: World) -> bool:
 
 
 def cause_matters(world: World) -> bool:
-    """Tells whether it is seen after a crash that a handler has begun: what lets it begin does not
-    recur, or it counts."""
+    """Tells whether a crash leaves it visible that a handler has begun: its cause does not recur,
+    or a budget counts it."""
     return world.recovers or any(not budget.alternative for budget in world.check.budgets)
 
 
@@ -132,19 +135,43 @@ def _counts_all(world: World, body: Block) -> bool:
 def _observed_sends(world: World, body: Block) -> frozenset[int]:
     """Returns the identities of the sends that have ghost code, themselves or in a later send
     before any other effect."""
-    found: set[int] = set()
+
+    def part_of(emit: ir.Emit) -> Part:
+        if _is_ghost(world, emit):
+            return Part.TELLS if _is_at_once(world, emit) else Part.NEITHER
+        if not is_effect(world, emit):
+            return Part.NEITHER
+        return Part.ENDS if _is_visible(world, emit) else Part.QUIET
+
+    return told(body, part_of)
+
+
+class Part(Enum):
+    """What an effect is for :func:`told`: one that is noticed only through a later one, one through
+    which earlier ones are noticed, or one before which that comes to an end."""
+
+    QUIET = "quiet"
+    TELLS = "tells"
+    ENDS = "ends"
+    NEITHER = "neither"
+
+
+def told(
+    body: Block, part_of: Callable[[ir.Emit], Part], arrange: Callable[[Block], Block] = tuple
+) -> frozenset[int]:
+    """Returns the identities of the quiet effects of ``body`` that a telling one follows, without
+    one between them that ends this; ``arrange`` is applied to each block first."""
+    found = set[int]()
 
     def visit(block: Block, follows: bool) -> bool:
-        """Returns whether such ghost code follows the start of ``block``; ``follows``: whether it
+        """Returns whether a telling effect follows the start of ``block``; ``follows``: whether one
         follows the end."""
-        for stmt in reversed(block):
+        for stmt in reversed(arrange(block)):
             match stmt:
-                case ir.Emit() if _is_ghost(world, stmt):
-                    follows = follows or _is_at_once(world, stmt)
-                case ir.Emit() if is_effect(world, stmt) and _is_visible(world, stmt):
-                    follows = False
-                case ir.Emit() if is_effect(world, stmt):
-                    found.update({id(stmt)} if follows else ())
+                case ir.Emit():
+                    part = part_of(stmt)
+                    found.update({id(stmt)} if follows and part is Part.QUIET else ())
+                    follows = part is Part.TELLS or (follows and part is not Part.ENDS)
                 case ir.If(_, then, otherwise):
                     follows = visit(then, follows) | visit(otherwise, follows)
                 case ir.For(body=inner) | ir.While(body=inner):
@@ -196,8 +223,9 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
 
 
 def without_resets(action: Action) -> tuple[Block, Block]:
-    """Returns the statements by which a process that recovers gets its initial values, of which a
-    stop inside ``upon recover`` undoes none, and all others; of other actions there are none."""
+    """Splits the body of an action in two.  The first part resets the variables of a process that
+    recovers; a stop inside ``upon recover`` undoes none of that.  Other actions have no first
+    part."""
     if action.kind is not ActionKind.RECOVER:
         return (), action.body
     first = next(i for i, stmt in enumerate(action.body) if emits((stmt,)))

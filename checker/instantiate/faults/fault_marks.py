@@ -67,8 +67,8 @@ _STOPS = (MarkKind.CRASH, MarkKind.POWER, MarkKind.WIPE, MarkKind.PAUSE)
 
 
 def fault_kind(info: MarkInfo) -> FaultKind | None:
-    """Returns the fault that a mark denotes, if any: that a process stops with its lead is none of
-    its own."""
+    """Returns the fault that a mark denotes, or ``None``.  If a process stops with its lead, only
+    the stop of the lead is a fault."""
     part_of_another = info.kind is MarkKind.LOSE and info.text in (HELD_UP, DROPPED)
     follows = info.kind in _STOPS and len(info.names) > 1
     return None if part_of_another or follows else _KINDS.get(info.kind)

@@ -117,7 +117,7 @@ def marks(world: World, kind: MarkKind, text: str, process: Expr) -> Block:
 
 
 def number_down(world: World) -> Expr:
-    """Returns how many have crashed: of those that stop together one counts."""
+    """Returns how many have crashed; those that stop together count as one."""
     crashed = world.crashed()
     if world.sizes.leads:
         crashed = ir.Apply(crashed.type, ir.Op.INTERSECT, (crashed, _leads(world)))
@@ -125,7 +125,8 @@ def number_down(world: World) -> Expr:
 
 
 def may_fail(world: World, victim: Expr) -> Expr:
-    """Returns whether no failure detector has settled on ``victim``, or on who stops with it."""
+    """Returns whether no failure detector needs ``victim``, or a process that stops with it, as the
+    one that is never faulty."""
     if IMMUNE not in world.variables:
         return TRUE
     return of_each(world, victim, world.may_fail)

@@ -29,8 +29,10 @@ from checker.instantiate.effects import fine
 from checker.instantiate.faults import disks, joint_stops, pauses, stable_storage
 from checker.instantiate.faults.crash_points import (
     Left,
+    Part,
     cause_matters,
     partial_sends_matter,
+    told,
     without_resets,
 )
 from checker.instantiate.oracles.oracles import ASKING, SPEAKS
@@ -94,7 +96,7 @@ def resume(world: World) -> None:
 
 
 def _goes_on(world: World, self: Expr) -> Block:
-    """Returns what ``self`` does when it goes on, and behind it who pauses together with it."""
+    """Returns what ``self`` does when it goes on, and then those that pause together with it."""
     found = [*joint_stops.marks(world, MarkKind.RESUME, "", self), *_what_is_left(world, self)]
     for follower, exists in joint_stops.followers(world, self):
         found.append(ir.If(exists, _what_is_left(world, follower)))
@@ -191,8 +193,8 @@ def _stops_before(world: World, emit: ir.Emit) -> bool:
 
 
 def _may_stop(world: World, handler: object, body: Block, moved: bool) -> bool:
-    """Tells whether a pause inside ``body`` of ``handler`` may be noticed (``moved``: only behind
-    something else): not where the handler uses what other processes change."""
+    """Tells whether a pause inside ``body`` of ``handler`` may be noticed: not if the handler uses
+    state that other processes change.  ``moved``: only pauses after another effect count."""
     for node in nodes(handler):
         match node:
             case ir.Read(_, name) | ir.Target(_, name, True):
@@ -209,54 +211,41 @@ def _may_stop(world: World, handler: object, body: Block, moved: bool) -> bool:
     return _has_point(world, body, _told(world, body), [not moved])
 
 
-def _has_point(world: World, body: Block, told: frozenset[int], behind: list[bool]) -> bool:
-    """Tells whether a pause is noticed before an effect of ``body`` that stands ``behind``
-    something else; then notes what ``body`` adds to that.  ``told``: the quiet effects that
-    count."""
+def _has_point(world: World, body: Block, telling: frozenset[int], behind: list[bool]) -> bool:
+    """Tells whether a pause is noticed before some effect of ``body``.  ``behind`` holds whether
+    another effect comes before ``body``, and afterwards whether one comes before what follows it.
+    ``telling``: the quiet effects before which a pause is noticed."""
     quiet, found = _quiet(world), False
     for stmt in _by_case(body):
         match stmt:
             case ir.Emit():
-                is_quiet = world.effects[stmt.effect].kind in quiet and id(stmt) not in told
+                is_quiet = world.effects[stmt.effect].kind in quiet and id(stmt) not in telling
                 found = found or (behind[0] and _stops_before(world, stmt) and not is_quiet)
                 behind[0] = True
             case ir.If(_, then, otherwise):
                 other = [behind[0]]
-                found = _has_point(world, then, told, behind) or found
-                found = _has_point(world, otherwise, told, other) or found
+                found = _has_point(world, then, telling, behind) or found
+                found = _has_point(world, otherwise, telling, other) or found
                 behind[0] = behind[0] or other[0]
             case ir.For(body=inner) | ir.While(body=inner):
-                found = _has_point(world, (*inner, *inner), told, behind) or found
+                found = _has_point(world, (*inner, *inner), telling, behind) or found
             case _:
                 pass
     return found
 
 
 def _told(world: World, body: Block) -> frozenset[int]:
-    """Returns the quiet effects (their identities) behind which an assignment may be seen before
-    there is an effect that is not quiet."""
-    quiet, found = _quiet(world), set[int]()
+    """Returns the identities of the quiet effects after which an assignment may be visible before
+    the next effect that is not quiet."""
+    quiet = _quiet(world)
 
-    def visit(block: Block, follows: bool) -> bool:
-        """Returns whether such an assignment follows what precedes ``block``, if it ``follows``."""
-        for stmt in reversed(_by_case(block)):
-            match stmt:
-                case ir.Emit(effect=name) if world.effects[name].kind in _NO_STOP:
-                    follows = True
-                case ir.Emit(effect=name) if world.effects[name].kind in quiet:
-                    found.update({id(stmt)} if follows else ())
-                case ir.Emit():
-                    follows = False
-                case ir.If(_, then, otherwise):
-                    follows = visit(then, follows) | visit(otherwise, follows)
-                case ir.For(body=inner) | ir.While(body=inner):
-                    follows = visit(inner, visit(inner, follows) or follows) or follows
-                case _:
-                    pass
-        return follows
+    def part_of(emit: ir.Emit) -> Part:
+        kind = world.effects[emit.effect].kind
+        if kind in _NO_STOP:
+            return Part.TELLS
+        return Part.QUIET if kind in quiet else Part.ENDS
 
-    visit(body, False)
-    return frozenset(found)
+    return told(body, part_of, _by_case)
 
 
 def _by_case(block: Block) -> Block:
@@ -281,7 +270,7 @@ def _with_case(first: ir.If, more: ir.If) -> ir.If:
 
 
 def _quiet(world: World) -> frozenset[EffectKind]:
-    """Returns the kinds of effects before which a pause is noticed only by what is assigned behind
+    """Returns the kinds of effects before which a pause is noticed only through an assignment after
     them."""
     sends = not (partial_sends_matter(world) or world.may_disconnect)
     timers = timing.kind(world) != "clocks"
@@ -379,10 +368,10 @@ def _note_whether(world: World, process: Expr, matters: ir.Local) -> Block:
         return disj(*(ir.IsCase(item, i) for i, e in effects if e.kind in kinds))
 
     head = ir.Apply(queue.type.item, Op.HEAD, (queue,))
-    told = disj(negation(of(head, quiet)), of(held, _NO_STOP))
+    noticed = disj(negation(of(head, quiet)), of(held, _NO_STOP))
     first = ir.If(
         negation(disj(begun, of(held, quiet))),
-        (_set(begun), ir.If(told, (_set(matters),))),
+        (_set(begun), ir.If(noticed, (_set(matters),))),
     )
     return (
         ir.Declare(begun.name, BOOL, FALSE),

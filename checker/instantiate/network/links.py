@@ -196,7 +196,7 @@ def _send_effect(world: World) -> None:
         body += way
     body = _at_once(world, sender, to, message, body)
     body = build.only_if(world.honest(to), body)
-    apart = connections.has_connections(world)  # what becomes of a copy is a choice of its own
+    apart = connections.has_connections(world)  # each copy may be lost or arrive
     loop = ir.For("_to", ir.Members(receivers, world.proc), body, apart)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))

@@ -260,8 +260,8 @@ Without = WithoutName | WithoutChoice | WithoutHandler
 
 
 class RoleChange(Struct, frozen=True):
-    """What a variant changes in a role; ``size``: another size, or that of a role that is new;
-    ``lead``: another role with which it dies."""
+    """The changes of a variant to a role.  ``size``: its new size, or the size of a new role;
+    ``lead``: the role with which it dies from now on."""
 
     name: ast.Name
     size: ast.Expr | None

@@ -92,7 +92,8 @@ _HELD = [next(held for held in (0, 1, 8, 16, 32, 64) if bits <= held) for bits i
 
 
 def machine_bits(bits: int) -> int:
-    """The bits of the integer that holds a value of ``bits``; wider ones than 64 LLVM splits."""
+    """The width of the machine integer that holds a value of ``bits`` bits.  LLVM itself splits
+    values of more than 64."""
     return _HELD[bits] if bits <= 64 else bits
 
 
@@ -189,7 +190,7 @@ class Fn:
         return self._masked(made) if op in _CARRY else made
 
     def _masked(self, a: Val) -> Val:
-        """``a`` without the bits above its own, which the integer that holds it may have."""
+        """``a`` with the unused high bits of its machine integer cleared."""
         if machine_bits(a.bits) == a.bits:
             return a
         return self._new(a.bits, f"and {ty(a.bits)} {a.text}, {(1 << a.bits) - 1}")
@@ -210,12 +211,12 @@ class Fn:
         return const(0, a.bits) if b.const == 1 else self._binary("urem", a, b)
 
     def sdiv(self, a: Val, b: Val) -> Val:
-        """The quotient of signed integers as wide as one of the machine."""
+        """The quotient of signed integers; their width is that of a machine integer."""
         assert a.bits == machine_bits(a.bits)
         return self._binary("sdiv", a, b)
 
     def srem(self, a: Val, b: Val) -> Val:
-        """The remainder of signed integers as wide as one of the machine."""
+        """The remainder of signed integers; their width is that of a machine integer."""
         assert a.bits == machine_bits(a.bits)
         return self._binary("srem", a, b)
 
@@ -240,8 +241,8 @@ class Fn:
         return self._binary("lshr", a, self.resize(amount, a.bits))
 
     def compare(self, relation: str, a: Val, b: Val, signed: bool = False) -> Val:
-        """``eq``, ``ne``, ``lt`` or ``le`` as one bit; ``signed``: of integers as wide as one of
-        the machine."""
+        """``eq``, ``ne``, ``lt`` or ``le`` as one bit.  ``signed`` operands have the width of a
+        machine integer."""
         assert a.bits == b.bits, (relation, a, b)
         assert not signed or a.bits == machine_bits(a.bits)
         if a.const is not None and b.const is not None:
@@ -293,8 +294,8 @@ class Fn:
         return self._masked(Val(text, bits)) if bits < a.bits else Val(text, bits)
 
     def intrinsic(self, name: str, a: Val, *rest: str) -> Val:
-        """``ctpop``, ``cttz``, ``ctlz`` of ``a``, with the same bits; ``ctlz`` of an integer as
-        wide as one of the machine."""
+        """``ctpop``, ``cttz``, ``ctlz`` of ``a``, with the same bits.  The operand of ``ctlz`` has
+        the width of a machine integer."""
         assert name != "ctlz" or a.bits == machine_bits(a.bits)
         more = "".join(f", {r}" for r in rest)
         kind = ty(a.bits)
