@@ -39,7 +39,7 @@ def dropped(state: State, key: tuple[Any, ...], now: bool) -> None:
 def writes(way: Way, some: Sequence[Write]) -> None:
     """All of ``some`` reach the disk together, or none does."""
     some = [write for write in some if on_disk(write[0]) in way.state]  # what is stable here
-    if not way.model.world.power or not some:
+    if not way.model.world.power or not some or way.stopped is not None:
         return
     reaches = way.pick((True, False))
     for key, change in some:
@@ -51,6 +51,8 @@ def writes(way: Way, some: Sequence[Write]) -> None:
 def sync(way: Way, keys: Sequence[tuple[Any, ...]]) -> bool:
     """Whether what there is of these variables is on disk now, as far as one is told."""
     state = way.state
+    if way.stopped is not None:
+        return True
     lost = state.get(("dropped", keys[0][-1]), frozenset())
     left = way.model.world.sync - state.get("failures", 0)
     if left > 0 and not {*keys} <= lost and way.pick((False, True)):

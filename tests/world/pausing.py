@@ -70,7 +70,7 @@ class Pauses:
     def may_stop(self, p: str) -> None:
         """A point at which ``p`` may stop."""
         way, p = self.way, self.way.model.lead(p)
-        if way.kept_together or way.left is not None:
+        if way.kept_together or way.left is not None or way.stopped is not None:
             return
         self.passed += 1
         if self.now is not None:
@@ -84,7 +84,7 @@ class Pauses:
         stops = self.which is not None and not is_paused(way.state, p) and self.room([p])
         if stops and way.pick_fault((False, True)):
             self.stops.append(self.passed)
-            raise Paused
+            way.stop(pauses=True)
 
     def crashed(self, *, behind: bool) -> None:
         """A process crashes at the point that has been passed last, or ``behind`` the effect

@@ -2,8 +2,9 @@
 
 A state is a dictionary; a step is a function of a :class:`Way`, which changes its own copy of the
 state and asks :meth:`Way.pick` wherever the page leaves something open.  All ways of a step are
-found by running it again with every other script.  A call to a layer is a call of Python, a cut is
-an exception: what stands before it has been done.
+found by running it again with every other script.  A call to a layer is a call of Python.  Where a
+process stops inside a handler, what has been done is put aside, and the rest is only tried: a stop
+in a branch that comes to no end does not exist.
 """
 
 from __future__ import annotations
@@ -28,8 +29,17 @@ class NoWay(Exception):
     """This way of running the handler does not exist."""
 
 
-class Cut(Exception):
-    """The process has crashed inside the handler."""
+@dataclass(frozen=True)
+class Stopped:
+    """Where a process has stopped inside a handler, by a crash or (``pauses``) a pause: what had
+    been done and chosen by then."""
+
+    state: State
+    effects: int
+    sent: frozenset[Hashable]
+    taken: tuple[int, ...]
+    passed: int
+    pauses: bool
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,7 @@ class Way:
         self.effects = self.kept_together = 0
         self.sent: set[Hashable] = set()
         self.left: State | None = None
+        self.stopped: Stopped | None = None
         self.written: list[disks.Write] = []
 
     def pick(self, options: Iterable[Any]) -> Any:
@@ -141,6 +152,7 @@ class Way:
             self.pauses.replays
             or self.kept_together
             or self.left is not None
+            or self.stopped is not None
             or world.between_handlers
         )
         return not off and self.may_crash(p)
@@ -170,7 +182,7 @@ class Way:
         self.pauses.may_stop(p)
         if self.may_cut(p) and self.pick_fault((False, True)):
             self.pauses.crashed(behind=False)
-            raise Cut
+            self.cut()
         does()
         self.effects += 1
         self.pauses.may_have_crashed(p)
@@ -187,12 +199,25 @@ class Way:
     def cut_behind(self) -> None:
         """``p`` crashes right behind an effect; what it would do is followed up to the next one."""
         if not self.model.ghosts:
-            raise Cut
-        self.left = dict(self.state)
+            self.cut()
+        else:
+            self.left = dict(self.state)
 
     def before_an_effect(self) -> None:
         if self.left is not None and not self.kept_together:
-            raise Cut
+            self.cut()
+
+    def cut(self) -> None:
+        """The process crashes here, or behind the last effect; the rest is only tried."""
+        if self.left is not None:
+            self.state, self.left = self.left | self.ghosts(), None
+        self.stop()
+
+    def stop(self, *, pauses: bool = False) -> None:
+        """What has been done is put aside; the rest is only tried."""
+        so_far = tuple(self.pauses.taken), self.pauses.passed
+        done = dict(self.state), self.effects, frozenset(self.sent)
+        self.stopped = Stopped(*done, *so_far, pauses)
 
     def uninterrupted(self, p: str, body: s.Block, at: Place) -> None:
         """``atomic``: one effect, whatever is inside."""
@@ -211,7 +236,7 @@ class Way:
         if self.left is not None and may_have_effects(self.model, at, body):
             self.state |= ghosts
         if self.left is not None and self.effects > effects:
-            raise Cut
+            self.cut()
         self.pauses.may_have_crashed(p)
         if self.effects > effects and self.may_cut(p):
             cut = self.pick_fault(("no", "before", "after"))
@@ -219,7 +244,7 @@ class Way:
                 self.pauses.crashed(behind=True)
             if cut == "before":
                 self.state, self.effects, self.sent = before, effects, sent
-                raise Cut
+                self.cut()
             if cut == "after":
                 self.cut_behind()
 
@@ -250,20 +275,24 @@ class Way:
         self.pauses.no_longer_late(p)
         try:
             rests = does()
-            if self.left is None:
-                self.state["rest", p] = rests + self.state["rest", p]
-                self.pauses.ends(p)
-                return
         except Paused:
             self.pauses.begin(p)
             return
-        except (Cut, NoWay) as end:
-            if isinstance(end, NoWay) and self.left is None:
-                raise
         if self.left is not None:
-            self.state, self.left = self.left | self.ghosts(), None
-        self.crash(p)
-        self.pauses.ends(p)
+            self.cut()
+        done, self.stopped = self.stopped, None
+        if done is None:
+            self.state["rest", p] = rests + self.state["rest", p]
+        else:
+            self.state, self.effects, self.sent = done.state, done.effects, {*done.sent}
+            self.pauses.taken, self.pauses.passed = [*done.taken], done.passed
+        if done is None:
+            self.pauses.ends(p)
+        elif done.pauses:
+            self.pauses.begin(p)
+        else:
+            self.crash(p)
+            self.pauses.ends(p)
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -488,6 +517,8 @@ class Way:
             return
         self.before_an_effect()
         self.pauses.may_stop(at.me)
+        if self.stopped is not None:
+            return
         some = None
         if self.may_cut(at.me):
             some = self.pick_fault((None, *subsets(wanted)))
@@ -497,7 +528,7 @@ class Way:
         if some:
             self.cut_behind()
         elif some is not None:
-            raise Cut
+            self.cut()
 
 
 COUNTS = {"crash": "crashes", "power": "power failures", "wipe": "wipes"}

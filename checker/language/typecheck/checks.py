@@ -15,6 +15,7 @@ from checker.language.typecheck.clients import clients_of
 from checker.language.typecheck.exactly_once import OVER, NotHere, is_once, once
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.interfaces import find_shared_property, has_same_operators
+from checker.language.typecheck.late_requirements import late_requirements
 from checker.language.typecheck.layers import World, check_given, stack_of
 from checker.language.typecheck.objects import consistency_property, is_consistency, of_clients
 from checker.language.typecheck.origins import hiding, with_origin
@@ -105,7 +106,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     hidden = hiding(prove)
     stored = (*without_effect(made, own), *never_synced(made))
     unheard = (*of_clients(made, report), *never_disconnected(made))
-    warnings = (*unheard, *of_view(made), *stored, *hidden)
+    warnings = (*unheard, *of_view(made), *stored, *hidden, *late_requirements(made))
     return replace(made, warnings=made.warnings + warnings)
 
 
