@@ -164,7 +164,8 @@ _KINDS = (
     ),
     LinkKind(
         "connected",
-        "in order over connections, which break: a suffix is lost, and both ends are told",
+        "in order over connections, which may break: a suffix of the messages in transit is lost, "
+        "and both ends get a notice",
         ordered=True,
         connects=True,
     ),

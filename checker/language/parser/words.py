@@ -269,7 +269,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
     if _is_for_a_name(found, set(names), text[:offset], text[offset + length :]):
         message = f"`{found}` is a reserved word"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
-    if "NAME" in names and _is_declared(found, text):
+    if code != "S002" and "NAME" in names and _is_declared(found, text):
         message = f"after an expression, `{found}` is read as a keyword"
         return offset, Diagnostic("S006", message, span, hint=another_name(found))
     missing = _NO_COMMA.search(text[:offset])
