@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,19 @@ def first_by_default(values: Iterable[object], kept: int) -> list[object]:
         value if number < kept else pytest.param(value, marks=pytest.mark.slow)
         for number, value in enumerate(values)
     ]
+
+
+WHOLE = "BIVALENCE_WHOLE" in os.environ
+"""Whether this is a run of all tests (``./test --full``)."""
+
+
+def by_turns(ways: Sequence[str], name: str) -> tuple[str, ...]:
+    """Returns the first of ``ways`` and another one, which depends on ``name``; in a run of all
+    tests all of them."""
+    if WHOLE or len(ways) < 3:
+        return tuple(ways)
+    first, *others = ways
+    return first, others[zlib.crc32(name.encode()) % len(others)]
 
 
 def left_out() -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from checker.engines.options import Options
 from checker.results.answer import Limits
 from checker.results.verdict import Word
 from checker.session.pipeline import run_check
+from tests.selection import by_turns
 from tests.world.asking import telling
 from tests.world.judge import Graph, Verdict, explore, judge
 from tests.world.protocol import Spec
@@ -58,10 +59,14 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
 
 
 def agreed(spec: Spec, file: Path, modes: tuple[str, ...], most: int = 20_000) -> dict[str, bool]:
-    """Whether each property is violated, where the definition and the tool say the same of it."""
-    found = judge(explore(spec, most))
-    assert compared(spec, file, modes, most) == [], spec.text()
-    return {name: verdict.violated for name, verdict in found.items()}
+    """Whether each property is violated, where the definition and the tool say the same of it; the
+    tool is asked in the first of ``modes`` and, by turns, in one of the others."""
+    graph = explore(spec, most)
+    verdicts, text = judge(graph), graph.model.spec.text()
+    file.write_text(text, encoding="utf-8")
+    answers = {mode: said(file, mode) for mode in by_turns(modes, text)}
+    assert differences(graph, verdicts, answers) == [], text
+    return {name: verdict.violated for name, verdict in verdicts.items()}
 
 
 def differences(

@@ -56,7 +56,8 @@ def test_who_may_crash(kind: str, n: int, crash: int, tmp_path: Path) -> None:
     most = crash if kind in ("P", "eventually P") else min(crash, n - 1)
     for noise in (None, 1) if kind not in ("P", "S") else (None,):
         world = World(n=n, detector=kind, crash=crash, noise=noise)
-        found = agreed(Spec(top, world, QUESTIONS), tmp_path / "world.bcast", MODES[:3])
+        modes = MODES[:3] if n < 3 else MODES[:1]
+        found = agreed(Spec(top, world, QUESTIONS), tmp_path / "world.bcast", modes)
         assert (found["down"], found["two_down"]) == (most >= 1, most >= 2), noise
 
 
