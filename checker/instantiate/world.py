@@ -85,6 +85,13 @@ class Instance(Struct, frozen=True):
     index: ir.Const | None = None
     oracle: str = ""
 
+    @property
+    def family(self) -> str:
+        """Returns the path of all instances of its family, e.g. ``cons[_].beb.``."""
+        if self.above is None:
+            return ""
+        return f"{self.above.family}{self.name_above}{'[_]' * (self.index is not None)}."
+
 
 class Draft(Struct):
     """An action whose effects are still :class:`ir.Emit`; ``process`` is the acting process, if
@@ -467,15 +474,15 @@ def handler_mark(
     world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
 ) -> ir.Mark:
     """Returns the mark of a handler: its label, the process and the names that it binds."""
-    text = f"{instance.path}{handler.label}" if instance.path else handler.label
     shown = {n: e for n, e in names.items() if not n.startswith("_")}
     info = MarkInfo(
         MarkKind.HANDLER,
-        text,
+        f"{instance.path}{handler.label}",
         ("self", *shown),
         tuple(e.type for e in (self, *shown.values())),
         required=not instance.protocol.shipped,
         place=world.place(handler.span),
+        family=f"{instance.family}{handler.label}",
     )
     return ir.Mark(world.mark(info), (self, *shown.values()))
 

@@ -669,7 +669,8 @@ class Justice(Struct, frozen=True):
 class MarkInfo(Struct, frozen=True):
     """The meaning of a mark; ``names`` and ``types`` are of its arguments.
 
-    ``required``: never reached means vacuous; ``returns``: by which indication a request returns.
+    ``required``: never reached means vacuous; ``returns``: by which indication a request returns;
+    ``family``: the text for all instances of a family of layers (empty: ``text``).
     """
 
     kind: MarkKind
@@ -679,6 +680,7 @@ class MarkInfo(Struct, frozen=True):
     required: bool = False
     place: SourceLocation | None = None
     returns: str = ""
+    family: str = ""
 
 
 class EffectKind(StrEnum):

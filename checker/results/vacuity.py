@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from checker.diagnostics.english import listing
@@ -105,15 +104,9 @@ def _groups(
     for index, info in enumerate(system.marks):
         if wanted(info):
             place = None if info.place is None else replace(info.place, called=None)
-            key = (info.kind, _family(info.text), place)
+            key = (info.kind, info.family or info.text, place)
             groups.setdefault(key, []).append((index, info))
     return list(groups.values())
-
-
-def _family(text: str) -> str:
-    """Returns ``text`` without the indices of instances: ``cons[0].upon …`` is ``cons[_].upon
-    …``."""
-    return re.sub(r"\[[^\[\]]*\]", "[_]", text)
 
 
 def _representative(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
@@ -121,7 +114,7 @@ def _representative(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
     info = group[0][1]
     if all(other.text == info.text for _, other in group):
         return info
-    return replace(info, text=_family(info.text))
+    return replace(info, text=info.family)
 
 
 def _never(info: MarkInfo) -> str:

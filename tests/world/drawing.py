@@ -26,6 +26,7 @@ from tests.world.protocol import (
     Variable,
     World,
 )
+from tests.world.running import inside
 from tests.world.sorts import MSG
 
 M, P = s.name("m"), s.name("p")
@@ -672,6 +673,8 @@ class Draw:
         told = s.Assign("heard", x, "+=")
         match feature:
             case "atomic":
+                if any(isinstance(each, s.Sync) for each in inside((one, *behind))):
+                    return block  # which is refused there
                 return (*before, s.Atomic((one, *behind)))
             case "for":
                 domain = draw.choice((s.ALL, HEARD))

@@ -120,12 +120,14 @@ def _resume_mark(
     world: World, later: Later, names: dict[str, Expr], self: Expr, word: str
 ) -> ir.Mark:
     shown = {n: e for n, e in names.items() if not n.startswith("_")}
+    text = f"{later.handler.label}, after `{word}`"
     info = MarkInfo(
         MarkKind.HANDLER,
-        f"{later.instance.path}{later.handler.label}, after `{word}`",
+        f"{later.instance.path}{text}",
         ("self", *shown),
         tuple(e.type for e in (self, *shown.values())),
         required=not later.instance.protocol.shipped,
         place=later.place,
+        family=f"{later.instance.family}{text}",
     )
     return ir.Mark(world.mark(info), (self, *shown.values()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from checker.diagnostics import Span
 from checker.instantiate.protocol.expressions import Env, lower
 from checker.instantiate.world import Instance, World
@@ -22,7 +20,7 @@ def register_messages(world: World) -> None:
 
 def _message(world: World, instance: Instance, name: str) -> ir.Mark:
     decl = next(d for d in instance.protocol.messages if d.name == name)
-    path = re.sub(r"\[[^]]*\]", "", instance.path)  # one instance stands for its family
+    path = instance.family.replace("[_]", "")
     info = MarkInfo(
         MarkKind.MESSAGE,
         f"{path}{name}",
