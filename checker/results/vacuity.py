@@ -27,6 +27,7 @@ COVERED: dict[MarkKind, CoveredKind] = {
 }
 """The kinds of marks in a coverage report."""
 UNFAIR = "fairness admits no run: whatever happens, some fairness assumption is violated"
+NO_START = "no run begins: every start ends at a false `require` or a `choose` without a value"
 
 
 def vacuous(
@@ -36,6 +37,8 @@ def vacuous(
 
     ``idle``: why the clients make no request, where the check itself says so.
     """
+    if not answer.distinct_states:
+        return NO_START
     within = named_limits(system, answer)
     if answer.fair is False and within and prop.kind is not PropertyKind.INVARIANT:
         return "no fair run stays within the bound, so liveness is not checked"

@@ -63,6 +63,11 @@ def test_a_premise_that_never_held_is_vacuous() -> None:
     assert "premise of agreement" in reason
 
 
+def test_a_system_without_a_start_is_vacuous() -> None:
+    word, reason = word_of(GOOD, explore(replace(GOOD, init=(ir.Assume(ir.FALSE),)), Limits()))
+    assert (word, "no run begins" in reason) == (Word.VACUOUS, True)
+
+
 def test_a_required_handler_that_never_ran_is_vacuous_unless_allowed() -> None:
     unused = replace(HELD, reached_marks=HELD.reached_marks - {5})
     word, reason = word_of(GOOD, unused)
