@@ -271,7 +271,7 @@ def test_an_item_that_can_not_be_had_is_an_error(here: Session) -> None:
 class Gone:
     """A session whose Java has ended."""
 
-    slots, dynamic, spark = 2, False, None
+    slots, dynamic, driver = 2, False, None
 
     def __init__(self, log: Path) -> None:
         self.log = log
@@ -282,7 +282,7 @@ class Gone:
 
 def test_where_java_has_ended_every_item_says_so(tmp_path: Path) -> None:
     there: Any = Gone(tmp_path / "log")
-    there.spark = Gone(tmp_path / "log")
+    there.driver = Gone(tmp_path / "log")
     found = dict(fan_out(there, lambda item: item, range(5)))
     assert {isinstance(f, ItemFailure) and f.reason for f in found.values()} == {
         "Spark's Java process has ended"
@@ -380,7 +380,7 @@ def test_barrier_needs_a_slot_for_each_shard(
 class Shrinking:
     """A session on a cluster that has so many slots, one after the other, until it is cancelled."""
 
-    master, connect, spark = "spark://far:7077", False, None
+    master, connect, driver = "spark://far:7077", False, None
 
     def __init__(self, *there: int) -> None:
         self.there, self.cancelled = list(there), threading.Event()

@@ -11,14 +11,13 @@ second the same numbers, so that each decides alone what all of them do next.
 
 from __future__ import annotations
 
-import json
 import operator
 import pickle
 import resource
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 from msgspec import Struct
@@ -30,10 +29,11 @@ from checker.engines.native.search.store import OutOfMemory
 from checker.engines.native.sharding.backward_search import kernel_of
 from checker.engines.native.sharding.shard import Shard
 from checker.engines.spark.heartbeat import told_to_end
-from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost, rows_of
+from checker.engines.spark.job import PROGRESS, STOP, Job, RunOutcome, TaskCost
+from checker.engines.spark.meeting import meet
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.run_state import Counted, RunState
-from checker.engines.spark.session import Session
+from checker.engines.spark.session import Session, Work
 from checker.engines.spark.slots import enough
 from checker.records import replace
 from checker.results.answer import INTERRUPTED
@@ -299,25 +299,21 @@ def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[RunOutcome, Ta
     return outcome, TaskCost(index, task.shard.states, mesh.sent, peak, seconds, host)
 
 
-def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Returns the function that every task of the barrier stage executes, for ``mapInArrow``."""
+def as_stage(job: Job) -> Work:
+    """Returns the function that every task of the barrier stage executes: it yields a pickled
+    outcome."""
 
-    def stage(batches: Iterator[Any]) -> Iterator[Any]:
+    def stage(items: Iterable[Any]) -> Iterable[bytes]:
         from pyspark import BarrierTaskContext
 
-        for _ in batches:
+        for _ in items:
             pass
         context = BarrierTaskContext.get()
         index = context.partitionId()
         host = context.getTaskInfos()[index].address.rpartition(":")[0]
-
-        def meet(mine: Address) -> list[Address]:
-            said = [json.loads(text) for text in context.allGather(json.dumps(mine))]
-            return [(str(where), int(port)) for where, port in said]
-
         with job.beat.of(index):
-            done = in_task(job, index, host, meet)
-        yield rows_of(done)
+            done = in_task(job, index, host, partial(meet, job.folder, index, job.shards))
+        yield pickle.dumps(done)
 
     return stage
 
@@ -326,11 +322,10 @@ def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
     """Executes the whole run, from the last commit; raises what Spark and ``watch`` raise, and
     :class:`TooFew`.
     """
-    frame = session.spark.range(0, job.shards, 1, job.shards)
-    stage = frame.mapInArrow(as_stage(job), f"{ANSWER} binary", barrier=True)
-    with enough(session, job.shards):
-        rows = session.run(stage.collect, watch=watch)
-    return together([pickle.loads(row[0]) for row in rows])
+    stage, shards = as_stage(job), job.shards
+    with enough(session, shards):
+        rows = session.run(lambda: session.in_tasks(stage, shards, barrier=True), watch=watch)
+    return together([pickle.loads(row) for row in rows])
 
 
 def together(done: Sequence[tuple[RunOutcome, TaskCost]]) -> RunOutcome:

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as NotYet
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 T = TypeVar("T")
 
@@ -28,8 +28,14 @@ SETTLING = 10.0
 """Seconds in which cancelled tasks have to end."""
 
 
+def context_of(driver: Any) -> SparkContext | None:
+    """Returns the context of a ``driver`` of our own, which may be a context or have one; ``None``
+    under Connect."""
+    return driver if hasattr(driver, "cancelJobsWithTag") else getattr(driver, "_sc", None)
+
+
 def run_cancellable(
-    spark: SparkSession,
+    driver: Any,
     job: Callable[[], T],
     patience: float | None = None,
     watch: Callable[[], object] = lambda: None,
@@ -43,7 +49,7 @@ def run_cancellable(
 
     def work() -> None:
         try:
-            mark(spark, tag)
+            mark(driver, tag)
             done.set_result(job())
         except BaseException as problem:
             done.set_exception(problem)
@@ -62,17 +68,17 @@ def run_cancellable(
                 raise TimeoutError(f"no end within {patience:g} s")
     except BaseException:
         if not done.done():
-            cancel(spark, tag, done.done)
+            cancel(driver, tag, done.done)
         raise
 
 
-def mark(spark: SparkSession, tag: str) -> None:
+def mark(driver: Any, tag: str) -> None:
     """Tags everything that this thread starts with ``tag``, including the Python part, so that it
     can be cancelled.
     """
-    context = getattr(spark, "_sc", None)
+    context = context_of(driver)
     if context is None:
-        spark.addTag(tag)
+        driver.addTag(tag)
         return
     context.addJobTag(tag)
     context.setInterruptOnCancel(True)
@@ -87,27 +93,27 @@ def silence_warnings() -> None:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
-def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
+def cancel(driver: Any, tag: str, over: Callable[[], bool]) -> None:
     """Cancels what runs under ``tag``, and what is about to, until it is ``over``; waits for that,
     but not long.
     """
-    context = getattr(spark, "_sc", None)
-    end = spark.interruptTag if context is None else context.cancelJobsWithTag
+    context = context_of(driver)
+    end = driver.interruptTag if context is None else context.cancelJobsWithTag
     last = time.monotonic() + CLOSING
     while not over() and time.monotonic() < last:
         run_in_thread(lambda: end(tag), CLOSING)
         time.sleep(AGAIN)
-    await_cancelled(spark)
+    await_cancelled(driver)
 
 
-def await_cancelled(spark: SparkSession) -> None:
+def await_cancelled(driver: Any) -> None:
     """Waits until cancelled tasks have ended, but not long.
 
     Spark kills the Python process of a task that does not end by itself after some seconds, if
     Spark is still there: the end of a session would leave a process behind that was stopped
     (SIGSTOP).
     """
-    context = getattr(spark, "_sc", None)
+    context = context_of(driver)
     if context is None:  # the session may end before Spark does
         return
 

@@ -9,17 +9,14 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from checker.engines.spark.cancellation import LOOK, cancel, mark, silence_warnings
 from checker.engines.spark.failures import keep, root_cause
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor
-from checker.engines.spark.session import Session
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from checker.engines.spark.session import Session, Work
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -68,7 +65,7 @@ def fan_out(
     def serve() -> None:
         try:
             with contextlib.suppress(Exception):  # where Java has ended, each item will report so
-                mark(session.spark, tag)
+                mark(session.driver, tag)
             while not over.is_set():
                 with lock:
                     found = next(work, None)
@@ -96,7 +93,7 @@ def fan_out(
     finally:
         over.set()
         if running:
-            cancel(session.spark, tag, lambda: not any(t.is_alive() for t in threads))
+            cancel(session.driver, tag, lambda: not any(t.is_alive() for t in threads))
 
 
 def _next(done: queue.SimpleQueue[Any], listening: HeartbeatMonitor | None) -> Any:
@@ -127,8 +124,7 @@ def _one(
     except Exception as problem:
         return ItemFailure(f"it can't be sent: {type(problem).__name__}: {problem}")
     try:
-        frame = session.spark.range(0, 1, 1, 1).mapInArrow(task(payload), "result binary")
-        result: R | ItemFailure = pickle.loads(frame.collect()[0][0])
+        result: R | ItemFailure = pickle.loads(session.in_tasks(task(payload), 1)[0])
         return result
     except Exception as problem:
         keep(problem, session.log)
@@ -147,17 +143,15 @@ def _with_beat(function: Callable[[T], R], number: int, beat: Heartbeat | None) 
     return call_with_beat
 
 
-def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Returns what an executor does with a pickled function and its item: one row with the pickled
-    result, or with the :class:`ItemFailure`.
+def task(payload: bytes) -> Work:
+    """Returns what an executor does with a pickled function and its item: the pickled result, or
+    the :class:`ItemFailure`.
     """
 
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for _ in batches:
+    def run(items: Iterable[Any]) -> Iterator[bytes]:
+        for _ in items:
             pass
-        yield pa.record_batch([pa.array([call_pickled(payload)], pa.binary())], names=["result"])
+        yield call_pickled(payload)
 
     return run
 

@@ -12,8 +12,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +29,7 @@ from checker.engines.spark import masters
 from checker.engines.spark.cancellation import (
     CLOSING,
     await_cancelled,
+    context_of,
     run_cancellable,
     run_in_thread,
     silence_warnings,
@@ -39,9 +42,12 @@ from checker.records import replace
 from checker.resources import temporary_prefix
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
+Work = Callable[[Iterable[Any]], Iterable[bytes]]
+"""What a task does with the items that Spark gives it."""
 
 PATIENCE = 45.0
 """Seconds in which a cluster has to accept a session; ``--conf spark.bivalence.patience=S``."""
@@ -78,15 +84,15 @@ REMEDY = "pip install 'bivalence[spark]'"
 
 
 class Session(Struct, frozen=True):
-    """A session.  ``spark``: PySpark's session; ``slots``: how many tasks run at a time;
-    ``dynamic``: executors are allocated dynamically; ``connect``: the driver is elsewhere;
-    ``local``: no machine but this one; ``log``: the log of Spark's output; ``master``: its master;
-    ``own_python``: executors use the Python of this process; ``patience``: seconds in which a
-    cluster has to complete trivial work; ``silence``: seconds after which a task that is not heard
-    from is suspected.
+    """A session.  ``driver``: PySpark's context, under Connect its session; ``slots``: how many
+    tasks run at a time; ``dynamic``: executors are allocated dynamically; ``connect``: the driver
+    is elsewhere; ``local``: no machine but this one; ``log``: the log of Spark's output;
+    ``master``: its master; ``own_python``: executors use the Python of this process; ``patience``:
+    seconds in which a cluster has to complete trivial work; ``silence``: seconds after which a task
+    that is not heard from is suspected.
     """
 
-    spark: SparkSession
+    driver: Any
     slots: int
     dynamic: bool
     connect: bool
@@ -96,6 +102,12 @@ class Session(Struct, frozen=True):
     own_python: bool = False
     patience: float = PATIENCE
     silence: float = SILENCE
+
+    @property
+    def spark(self) -> SparkSession:
+        """PySpark's session for SQL; in a driver of our own its first use takes a second."""
+        context = context_of(self.driver)
+        return self.driver if context is None else _with_sql(context)
 
     def run(
         self,
@@ -109,22 +121,54 @@ class Session(Struct, frozen=True):
         ``watch`` is called repeatedly meanwhile; what it raises cancels the work as well.  Raises
         what ``job`` and ``watch`` raise, and ``TimeoutError`` after ``patience`` seconds.
         """
-        return run_cancellable(self.spark, job, patience, watch)
+        return run_cancellable(self.driver, job, patience, watch)
+
+    def in_tasks(self, work: Work, tasks: int, *, barrier: bool = False) -> list[bytes]:
+        """Returns what ``work`` yields in each of ``tasks`` tasks, which get some items to read;
+        ``barrier``: they run at the same time.  Waits for Spark.
+
+        A driver of our own needs no SQL for this, nor Arrow and pandas in its tasks, each of which
+        takes a second to start; Connect has nothing else.
+        """
+        context = context_of(self.driver)
+        if context is not None:
+            numbers = context.parallelize(range(tasks), tasks)
+            return (numbers.barrier() if barrier else numbers).mapPartitions(work).collect()
+        frame = self.driver.range(0, tasks, 1, tasks)
+        frame = frame.mapInArrow(_in_arrow(work), "result binary", barrier=barrier)
+        return [row[0] for row in frame.collect()]
 
     @property
     def has_ended(self) -> bool:
         """Returns whether the Java started for it has ended: no attempt on it can succeed."""
-        gateway = getattr(getattr(self.spark, "_sc", None), "_gateway", None)
+        gateway = getattr(context_of(self.driver), "_gateway", None)
         java = getattr(gateway, "proc", None)
         return java is not None and java.poll() is not None
 
     def cancel_all(self) -> None:
         """Cancels everything that runs on it."""
-        context = getattr(self.spark, "_sc", None)
+        context = context_of(self.driver)
         run_in_thread(
-            self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING
+            self.driver.interruptAll if context is None else context.cancelAllJobs, CLOSING
         )
-        await_cancelled(self.spark)
+        await_cancelled(self.driver)
+
+
+def _in_arrow(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def with_rows(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for done in work(batches):
+            yield pa.record_batch([pa.array([done], pa.binary())], names=["result"])
+
+    return with_rows
+
+
+@lru_cache(maxsize=1)
+def _with_sql(context: SparkContext) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    return SparkSession(context)
 
 
 @contextlib.contextmanager
@@ -148,13 +192,13 @@ def open_session(
     started = time.monotonic()
     with _log_file(log) as path:
         if masters.is_connect(cluster.master):
-            opened = _connect_session(cluster, path)
+            opened: AbstractContextManager[Any] = _connect_session(cluster, path)
         else:
             opened = _classic_session(cluster, path)
-        with opened as spark:
+        with opened as driver:
             patience = _patience(cluster)
             left = patience - (time.monotonic() - started)
-            yield _session(cluster, spark, path, max(left, min(LEAST, patience)))
+            yield _session(cluster, driver, path, max(left, min(LEAST, patience)))
 
 
 def require(cluster: Cluster) -> None:
@@ -176,21 +220,21 @@ def require_pyspark() -> None:
         raise SpecError((Diagnostic("E020", message, hint=REMEDY),))
 
 
-def _session(cluster: Cluster, spark: SparkSession, log: Path, patience: float) -> Session:
+def _session(cluster: Cluster, driver: Any, log: Path, patience: float) -> Session:
     connect = masters.is_connect(cluster.master)
 
     def look() -> tuple[int, bool]:
-        return count_slots(spark, cluster, connect, patience), is_dynamic(spark)
+        return count_slots(driver, cluster, connect, patience), is_dynamic(driver)
 
     began = time.monotonic()
     try:
-        slots, dynamic = run_cancellable(spark, look, patience + LEAST)
+        slots, dynamic = run_cancellable(driver, look, patience + LEAST)
     except TimeoutError:
         raise no_executor(cluster.master, time.monotonic() - began) from None
     local = not connect and masters.on_loopback(cluster.master)
     own = not connect and python_for(cluster) == sys.executable
     limits = _patience(cluster), _seconds(cluster, SILENCE_KEY, SILENCE)
-    return Session(spark, slots, dynamic, connect, local, log, cluster.master, own, *limits)
+    return Session(driver, slots, dynamic, connect, local, log, cluster.master, own, *limits)
 
 
 def _patience(cluster: Cluster) -> float:
@@ -232,23 +276,22 @@ def _log_file(log: Path | None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
+def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkContext]:
     """Starts Java here, with the driver in it."""
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
     there = SparkContext._active_spark_context
     if there is not None:
         if there.master != cluster.master:
             message = f"this process already has a Spark session, on {there.master}"
             raise SpecError((Diagnostic("E029", message, hint="stop that session first"),))
-        yield SparkSession(there)
+        yield there
         return
     gateway = context = None
     try:
         with _surroundings(cluster), open(log, "ab") as output:
             gateway, context = _driver(cluster, output, log)
-        yield SparkSession(context)
+        yield context
     finally:
         run_in_thread(lambda: _stop(context, gateway), CLOSING)
         SparkContext._gateway = SparkContext._jvm = None

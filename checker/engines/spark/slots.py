@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.spark import masters
+from checker.engines.spark.cancellation import context_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from checker.engines.spark.session import Session
 
 QUIET = 1.5
@@ -31,34 +30,35 @@ class TooFew(Exception):
     """There are too few slots for tasks that have to run at once."""
 
 
-def is_dynamic(spark: SparkSession) -> bool:
+def is_dynamic(driver: Any) -> bool:
     """Returns whether Spark allocates executors dynamically."""
-    return _setting(spark, "spark.dynamicAllocation.enabled", "false").lower() == "true"
+    return _setting(driver, "spark.dynamicAllocation.enabled", "false").lower() == "true"
 
 
-def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) -> int:
+def count_slots(driver: Any, cluster: Cluster, connect: bool, patience: float) -> int:
     """Returns the number of tasks that run at a time once the executors are there (with dynamic
     executors: some).
 
     Raises :class:`SpecError` (E024) where there is none within ``patience`` seconds.
     """
     if connect:
-        return _over_connect(spark)
-    context = spark.sparkContext
+        return _over_connect(driver)
+    context: Any = context_of(driver)
     if masters.is_local(cluster.master) and not cluster.master.startswith("local-cluster"):
         return int(context.defaultParallelism)
-    if is_dynamic(spark):
+    if is_dynamic(driver):
         return max(int(context.defaultParallelism), 1)
     began = time.monotonic()
-    slots = await_count(lambda: slots_now(spark), _requested_slots(spark), patience)
+    slots = await_count(lambda: slots_now(driver), _requested_slots(driver), patience)
     if slots == 0:
         raise no_executor(cluster.master, time.monotonic() - began)
     return slots
 
 
-def slots_now(spark: Any) -> int:
+def slots_now(driver: Any) -> int:
     """Returns the number of tasks for which the current executors have room; not under Connect."""
-    java = spark.sparkContext._jsc.sc()
+    context: Any = context_of(driver)
+    java = context._jsc.sc()
     profile = java.resourceProfileManager().defaultResourceProfile()
     return int(java.maxNumConcurrentTasks(profile))
 
@@ -100,11 +100,11 @@ def await_count(
     return found
 
 
-def _requested_slots(spark: SparkSession) -> int:
+def _requested_slots(driver: Any) -> int:
     """Returns the number of tasks that the settings request room for; 0 where they don't."""
 
     def number(name: str) -> int:
-        value = _setting(spark, name, "0")
+        value = _setting(driver, name, "0")
         return int(value) if value.isdecimal() else 0
 
     most = number("spark.cores.max")
@@ -113,8 +113,10 @@ def _requested_slots(spark: SparkSession) -> int:
     return asked // max(number("spark.task.cpus"), 1)
 
 
-def _setting(spark: SparkSession, name: str, default: str) -> str:
-    return str(spark.conf.get(name, default))
+def _setting(driver: Any, name: str, default: str) -> str:
+    context = context_of(driver)
+    conf = driver.conf if context is None else context.getConf()
+    return str(conf.get(name, default))
 
 
 def _over_connect(spark: Any) -> int:
@@ -156,7 +158,7 @@ def enough(session: Session, shards: int) -> Iterator[None]:
         since = None
         while not over.wait(LACK / 30):
             try:
-                slots = slots_now(session.spark)
+                slots = slots_now(session.driver)
             except Exception:  # Java has ended, which the block notices as well
                 return
             now = time.monotonic()
