@@ -12,7 +12,7 @@ from tests.world.compare import agreed
 from tests.world.protocol import CONDITION, REQUEST, Handler, Protocol, Question, Spec, World
 from tests.world.protocol import Variable as V
 
-MODES = ("native", "native plain", "reference", "native fine")
+MODES = ("native plain", "native", "reference", "native fine")
 REQUESTED = Handler(REQUEST, "broadcast", (s.Bind("m"),), body=(s.Skip(),))
 YES, NO = s.const("true", True), s.const("false", False)
 FLAGS = tuple(V(name, "bool", NO) for name in ("begun", "before", "x", "y"))

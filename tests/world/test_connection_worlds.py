@@ -25,7 +25,7 @@ from tests.world.protocol import (
     World,
 )
 
-MODES = ("native", "native plain", "reference", "native fine")
+MODES = ("native plain", "native", "reference", "native fine")
 A, B = s.message("A"), s.message("B")
 FLAGS = tuple(Variable(name, "bool", s.FALSE) for name in ("a", "b", "gone", "early", "twice"))
 SILENT = Handler(REQUEST, "broadcast", (s.Bind("m"),), body=(s.Skip(),))

@@ -25,7 +25,7 @@ from tests.world.protocol import (
     World,
 )
 
-MODES = ("native", "reference", "native fine", "reference plain")
+MODES = ("native plain", "native", "reference", "native fine")
 SILENT = Handler(REQUEST, "broadcast", (s.Bind("m"),), body=(s.Skip(),))
 A, B = s.var("a"), s.var("b")
 SET_A, SET_B = s.Assign("a", s.TRUE), s.Assign("b", s.TRUE)

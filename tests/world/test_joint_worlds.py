@@ -27,7 +27,7 @@ from tests.world.protocol import (
 from tests.world.protocol import Variable as V
 from tests.world.test_pauses import NO, REQUESTED, flag, never, once, put
 
-MODES = ("native", "native plain", "reference", "native fine")
+MODES = ("native plain", "native", "reference", "native fine")
 TWO = (("client", 1), ("server", 1))
 THREE = (*TWO, ("other", 1))
 ABOUT = (("c", "client"), ("s", "server"))

@@ -25,7 +25,7 @@ from tests.world.protocol import (
 )
 from tests.world.protocol import Variable as V
 
-MODES = ("native", "native plain", "reference", "native fine")
+MODES = ("native plain", "native", "reference", "native fine")
 REQUESTED = Handler(REQUEST, "broadcast", (s.Bind("m"),), body=(s.Skip(),))
 YES, NO = s.const("true", True), s.const("false", False)
 

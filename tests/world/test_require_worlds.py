@@ -15,7 +15,7 @@ from tests.world.protocol import RECEIVE, Handler, Protocol, Spec, World
 from tests.world.protocol import Variable as V
 from tests.world.test_alternative_worlds import FLAGS, NO, REQUESTED, never, once, put
 
-MODES = ("native", "native plain", "reference", "native fine")
+MODES = ("native plain", "native", "reference", "native fine")
 SENDS = s.Send(s.message("ONE"), s.ALL)
 HEARD = Handler(RECEIVE, "ONE", (), s.Bind("_"), body=(put("x"),))
 KEPT = V("kept", "bool", NO, "stable state")
