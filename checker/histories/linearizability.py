@@ -1,0 +1,226 @@
+"""Decides linearizability of histories of parts, and finds a small reason where one is refuted.
+
+Two searches run by turns with budgets that double, all parts with a small budget first: where one
+is slow the other often is not, and one refuted part decides all.  That parts may be decided alone is
+locality: M. Herlihy, J. Wing: Linearizability, TOPLAS 1990; for the keys of one object it is
+P-compositionality: A. Horn, D. Kroening: Faster Linearizability Checking via P-Compositionality,
+FORTE 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from checker.histories.events import Events, events_of
+from checker.histories.just_in_time import Configurations, JustInTime
+from checker.histories.objects import Executed, Found
+from checker.histories.rows import MISSING
+from checker.histories.steps import Bound, Steps, execute
+from checker.histories.wing_gong_lowe import WingGongLowe
+from checker.properties.consistency.sequential_object import TooSmall
+
+FIRST = 2_000
+"""The work of the first turn of a search."""
+TO_SHRINK = 20_000
+"""The work for the question whether a history without some operations is refuted."""
+SHRINKING = 200_000
+"""The work in all to make a refuted history smaller."""
+
+
+class Turns:
+    """Both searches of one history, by turns.  ``jit`` may be at a later place than the verdict
+    shows."""
+
+    def __init__(self, steps: Steps, events: Events) -> None:
+        self.jit, self.wgl = JustInTime(steps, events), WingGongLowe(steps, events)
+
+    @property
+    def verdict(self) -> bool | None:
+        """Whether the history is linearizable; ``None``: not yet known."""
+        return self.wgl.verdict if self.jit.verdict is None else self.jit.verdict
+
+    @property
+    def work(self) -> int:
+        """The work of both."""
+        return self.jit.work + self.wgl.work
+
+    def advance(self, work: int) -> bool | None:
+        """Gives each search ``work`` more, and returns the verdict."""
+        self.jit.advance(work)
+        if self.jit.verdict is None:
+            self.wgl.advance(work)
+        return self.verdict
+
+
+class Part(Struct):
+    """The operations of one key (:data:`MISSING`: of all), and what is known of them."""
+
+    key: Any
+    bound: list[Bound]
+    executed: Executed
+    steps: Steps
+    turns: Turns
+    verdict: bool | None = None
+
+    @property
+    def work(self) -> int:
+        """The work of its searches."""
+        return self.turns.work
+
+
+class Refutation(Struct):
+    """Why ``part`` is not linearizable.
+
+    ``chosen``: operations that have no order together, in the order of their calls; ``last``: the
+    one whose return is refuted; ``tried``: the configurations in which it does not fit.  ``prefix``: how
+    many operations were called up to there; the others among them are left out.
+    """
+
+    part: Part
+    chosen: list[int]
+    last: int
+    tried: Configurations
+    prefix: int
+
+
+def parts_of(found: Found, bound: Sequence[Bound], by_key: bool) -> list[Part]:
+    """Returns the parts that are decided alone: one for each key, or one in all."""
+    groups: dict[Any, list[Bound]] = {}
+    for one in bound:
+        groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
+    return [_part(found, key, group) for key, group in groups.items()]
+
+
+def _part(found: Found, key: Any, bound: list[Bound]) -> Part:
+    executed = execute(found, bound)
+    while True:
+        try:
+            steps = Steps(executed, bound)
+            return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))
+        except TooSmall as small:
+            executed.grow(small.name)
+
+
+def decide(parts: Sequence[Part], look: Callable[[], None] = lambda: None) -> Part | None:
+    """Decides the parts until one is refuted, which is returned; ``None``: all are linearizable.
+
+    ``look`` is called between turns.  An interrupt leaves ``verdict`` of the others at ``None``.
+    """
+    budget, left = FIRST, list(parts)
+    while left:
+        for part in left:
+            part.verdict = _growing(part, lambda p: p.turns.advance(budget))
+            look()
+            if part.verdict is False:
+                return part
+        left = [part for part in left if part.verdict is None]
+        budget *= 2
+    return None
+
+
+def _growing(part: Part, ask: Callable[[Part], Any]) -> Any:
+    """Calls ``ask``; where a capacity of the object is too small it starts over with a larger
+    one."""
+    while True:
+        try:
+            return ask(part)
+        except TooSmall as small:
+            part.executed.grow(small.name)
+            part.steps = Steps(part.executed, part.bound)
+            part.turns = Turns(part.steps, events_of(part.bound))
+
+
+# ---- why a part is refuted ----------------------------------------------------------------------
+
+
+def explain(part: Part) -> Refutation:
+    """Returns why ``part``, which is refuted, is not linearizable.
+
+    First the smallest prefix that is refuted: it ends at a return.  Then operations are left out:
+    reads, if the rest is refuted without them; updates, if the rest is refuted even where each of
+    them may take effect between its call and its return, or never.  So it does not depend on those
+    that are left out that the others have no order.
+    """
+    return _growing(part, _explained)  # type: ignore[no-any-return]
+
+
+def _explained(part: Part) -> Refutation:
+    whole = events_of(part.bound)
+    end = _end_of_prefix(part, whole)
+    shrunk = _Shrinking(part, whole.prefix(end))
+    kept = shrunk.minimal()
+    search = JustInTime(part.steps, shrunk.events(kept))
+    search.advance(1 << 60)
+    assert search.verdict is False
+    return Refutation(part, kept, shrunk.last, search.tried, len(shrunk.called))
+
+
+def _end_of_prefix(part: Part, whole: Events) -> int:
+    """Returns where the smallest refuted prefix ends: just behind a return."""
+    if part.turns.jit.refuted is not None:
+        return part.turns.jit.refuted + 1
+    ends = [at + 1 for at, (_, is_call) in enumerate(whole.order) if not is_call]
+    low, high = sum(end <= part.turns.jit.at for end in ends), len(ends) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _decided(Turns(part.steps, whole.prefix(ends[middle]))):
+            low = middle + 1
+        else:
+            high = middle
+    return ends[low]
+
+
+def _decided(turns: Turns) -> bool:
+    work = FIRST
+    while turns.advance(work) is None:
+        work *= 2
+    return bool(turns.verdict)
+
+
+class _Shrinking:
+    """Leaves operations out of a refuted history as long as it stays refuted; ``last``: the one
+    whose return ends it, ``called``: all, in the order of their calls."""
+
+    def __init__(self, part: Part, prefix: Events) -> None:
+        self._part, self._prefix = part, prefix
+        self.last = prefix.order[-1][0]
+        self.called = [number for number, is_call in prefix.order if is_call]
+        numbers = part.steps.number_of
+        self._reads = {each for each in self.called if part.steps.is_read[numbers[each]]}
+        self._work = 0
+
+    def events(self, kept: Iterable[int]) -> Events:
+        """Returns the events of the prefix, without reads that are not ``kept``; updates that are
+        not are optional."""
+        optional = frozenset(self.called) - frozenset(kept)
+        dropped = optional & self._reads
+        order = tuple(each for each in self._prefix.order if each[0] not in dropped)
+        lost = self._prefix.lost - dropped
+        return Events(order, lost, optional - dropped - lost)
+
+    def minimal(self) -> list[int]:
+        """Returns the operations that are kept: none of them can be left out alone, unless that
+        takes too long to decide."""
+        kept = list(self.called)
+        size = max(1, len(kept) // 2)
+        while True:
+            at = 0
+            while at < len(kept) and self._work < SHRINKING:
+                some = {each for each in kept[at : at + size] if each != self.last}
+                rest = [each for each in kept if each not in some]
+                if some and self._is_refuted(rest):
+                    kept = rest
+                else:
+                    at += size
+            if size == 1:
+                return kept
+            size //= 2
+
+    def _is_refuted(self, kept: list[int]) -> bool:
+        search = JustInTime(self._part.steps, self.events(kept))
+        search.advance(TO_SHRINK)
+        self._work += search.work + len(kept)
+        return search.verdict is False
