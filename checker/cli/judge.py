@@ -110,9 +110,7 @@ class _Judging:
             summary = judgements_summary(self.reports, len(self.failures), len(names))
             console.print_view(summary)
 
-    def _one(
-        self, name: str, timeout: float | None, memory: int | None, *, several: bool
-    ) -> None:
+    def _one(self, name: str, timeout: float | None, memory: int | None, *, several: bool) -> None:
         from checker.cli.errors import failure_of
         from checker.engines import budgets
 

@@ -21,6 +21,7 @@ from checker.histories.rows import MISSING
 from checker.histories.steps import Bound, Steps, execute
 from checker.histories.wing_gong_lowe import WingGongLowe
 from checker.properties.consistency.sequential_object import TooSmall
+from checker.records import replace
 
 FIRST = 2_000
 """The work of the first turn of a search."""
@@ -72,7 +73,7 @@ class Part(Struct):
 
 
 class Refutation(Struct):
-    """Why ``part`` is not linearizable.
+    """Why ``part`` is not linearizable; ``steps``: those up to that return.
 
     ``chosen``: operations that have no order together, in the order of their calls; ``last``: the
     one whose return is refuted; ``tried``: the configurations in which it does not fit.  ``prefix``: how
@@ -80,6 +81,7 @@ class Refutation(Struct):
     """
 
     part: Part
+    steps: Steps
     chosen: list[int]
     last: int
     tried: Configurations
@@ -149,47 +151,63 @@ def explain(part: Part) -> Refutation:
 
 def _explained(part: Part) -> Refutation:
     whole = events_of(part.bound)
-    end = _end_of_prefix(part, whole)
-    shrunk = _Shrinking(part, whole.prefix(end))
+    prefix = _smallest_prefix(part, whole)
+    steps = _steps_of(part, prefix)
+    shrunk = _Shrinking(steps, prefix)
     kept = shrunk.minimal()
-    search = JustInTime(part.steps, shrunk.events(kept))
+    search = JustInTime(steps, shrunk.events(kept))
     search.advance(1 << 60)
     assert search.verdict is False
-    return Refutation(part, kept, shrunk.last, search.tried, len(shrunk.called))
+    return Refutation(part, steps, kept, shrunk.last, search.tried, len(shrunk.called))
 
 
-def _end_of_prefix(part: Part, whole: Events) -> int:
-    """Returns where the smallest refuted prefix ends: just behind a return."""
-    if part.turns.jit.refuted is not None:
-        return part.turns.jit.refuted + 1
+def _smallest_prefix(part: Part, whole: Events) -> Events:
+    """Returns the smallest refuted prefix, which ends at a return.
+
+    It is no smaller than one that the search of the whole history refutes, and perhaps larger: that
+    search knows the results of operations that return later.
+    """
     ends = [at + 1 for at, (_, is_call) in enumerate(whole.order) if not is_call]
-    low, high = sum(end <= part.turns.jit.at for end in ends), len(ends) - 1
+    searched = part.turns.jit.refuted
+    until = part.turns.jit.at if searched is None else searched
+    low, high = sum(end <= until for end in ends), len(ends) - 1
+    if searched is not None and _is_refuted(part, whole.prefix(ends[low])):
+        high = low
     while low < high:
         middle = (low + high) // 2
-        if _decided(Turns(part.steps, whole.prefix(ends[middle]))):
-            low = middle + 1
-        else:
+        if _is_refuted(part, whole.prefix(ends[middle])):
             high = middle
-    return ends[low]
+        else:
+            low = middle + 1
+    return whole.prefix(ends[low])
 
 
-def _decided(turns: Turns) -> bool:
+def _steps_of(part: Part, prefix: Events) -> Steps:
+    """Returns the steps in which what has not returned in ``prefix`` may have any result."""
+    bound = [
+        replace(one, result=MISSING) if number in prefix.lost else one
+        for number, one in enumerate(part.bound)
+    ]
+    return Steps(part.executed, bound)
+
+
+def _is_refuted(part: Part, prefix: Events) -> bool:
+    turns = Turns(_steps_of(part, prefix), prefix)
     work = FIRST
     while turns.advance(work) is None:
         work *= 2
-    return bool(turns.verdict)
+    return not turns.verdict
 
 
 class _Shrinking:
     """Leaves operations out of a refuted history as long as it stays refuted; ``last``: the one
     whose return ends it, ``called``: all, in the order of their calls."""
 
-    def __init__(self, part: Part, prefix: Events) -> None:
-        self._part, self._prefix = part, prefix
+    def __init__(self, steps: Steps, prefix: Events) -> None:
+        self._steps, self._prefix = steps, prefix
         self.last = prefix.order[-1][0]
         self.called = [number for number, is_call in prefix.order if is_call]
-        numbers = part.steps.number_of
-        self._reads = {each for each in self.called if part.steps.is_read[numbers[each]]}
+        self._reads = {n for n in self.called if steps.is_read[steps.number_of[n]]}
         self._work = 0
 
     def events(self, kept: Iterable[int]) -> Events:
@@ -220,7 +238,7 @@ class _Shrinking:
             size //= 2
 
     def _is_refuted(self, kept: list[int]) -> bool:
-        search = JustInTime(self._part.steps, self.events(kept))
+        search = JustInTime(self._steps, self.events(kept))
         search.advance(TO_SHRINK)
         self._work += search.work + len(kept)
         return search.verdict is False

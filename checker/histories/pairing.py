@@ -111,9 +111,7 @@ def _answer(call: Operation, row: Row, position: int) -> None:
 
 
 def _called_again(row: Row, before: Operation) -> Exception:
-    message = (
-        f"process {shown(row.process)} calls `{row.f}`, but its `{before.f}` has not returned"
-    )
+    message = f"process {shown(row.process)} calls `{row.f}`, but its `{before.f}` has not returned"
     hint = (
         f"that call is on line {before.call.line}; record an `info` where an answer is lost,"
         " or use a process per outstanding operation"

@@ -127,9 +127,7 @@ def _of_map(history: History, form: Mapping[Any, Any], line: int) -> Row:
     )
 
 
-def _row(
-    history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any
-) -> Row:
+def _row(history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any) -> Row:
     if not isinstance(kind, str) or kind not in TYPES:
         known = ", ".join(f"`{each}`" for each in (INVOKE, OK, FAIL, INFO))
         raise Unreadable(f"unknown `type` of a row: {kind}", line, f"the types are {known}")
@@ -141,22 +139,19 @@ def _row(
 
 def _printed(history: History, data: bytes) -> Iterator[Row]:
     for number, line in lines(data):
-        whole = line.endswith(b"\n")
-        text = decoded(line, number).rstrip("\r\n") if whole else line.decode("utf-8", "replace")
+        if not line.endswith(b"\n") and line.strip():
+            raise Cut("this line may be incomplete", number)
+        text = decoded(line, number).rstrip("\r\n")
         found = _PRINTED.search(text)
-        if found is None:
-            if not whole and text.strip():
-                raise Cut("this line is not complete", number)
-            if _MARK in text and " :" in text:
-                raise Unreadable("this line is not `process :type :f value`", number)
+        if found is not None:
+            try:
+                yield _of_line(history, number, *found.groups())
+            except Cut as problem:
+                raise Unreadable(problem.why, number) from None
+        elif _MARK in text and " :" in text:
+            raise Unreadable("this line is not `process :type :f value`", number)
+        else:
             history.skipped += bool(text.strip())
-            continue
-        process, kind, f, value = found.groups()
-        try:
-            row = _of_line(history, number, process, kind, f, value)
-        except Unreadable as problem:
-            raise problem if whole else Cut("this line is not complete", number) from None
-        yield row
 
 
 def _of_line(history: History, line: int, process: str, kind: str, f: str, value: str) -> Row:
@@ -236,4 +231,3 @@ class Result(Struct, frozen=True):
     """Marks a result that is recorded as such: it does not repeat the arguments."""
 
     value: Any
-

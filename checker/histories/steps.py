@@ -73,9 +73,7 @@ def _anything(found: Found) -> dict[str, typed.Type]:
     return {n.text: typed.Enum(n.text, (f"some {n.text}",)) for n in found.decl.types}
 
 
-def _arguments(
-    one: Operation, operator: typed.Operator, with_key: bool
-) -> tuple[Any, ...] | None:
+def _arguments(one: Operation, operator: typed.Operator, with_key: bool) -> tuple[Any, ...] | None:
     """Returns the arguments of ``one``, the key first where it has one and ``with_key``; ``None``
     where their number is wrong."""
     key = (one.key,) if with_key and one.key is not MISSING else ()
@@ -152,7 +150,9 @@ class Steps:
             outcomes = self.executed.outcomes(state, invocation)
             fits = self.executed.may_be
             found = row[state] = tuple(
-                dict.fromkeys(s for s, result in outcomes if fits(invocation.name, recorded, result))
+                dict.fromkeys(
+                    s for s, result in outcomes if fits(invocation.name, recorded, result)
+                )
             )
         return found
 

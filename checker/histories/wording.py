@@ -30,9 +30,10 @@ def recorded(text: str, process: Any, call: Row, called: int, answer: Row | None
 
 
 def of_bound(one: Bound, end: int) -> judgement.Recorded:
-    """Returns an operation of an object for a report."""
+    """Returns an operation of an object for a report, as it is known at the position ``end``."""
     was = one.recorded
-    return recorded(one.text, was.process, was.call, was.called, was.answer, end, was.returned)
+    returned = None if was.returned is None or was.returned > end else was.returned
+    return recorded(one.text, was.process, was.call, was.called, was.answer, end, returned)
 
 
 def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
@@ -41,7 +42,7 @@ def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
     last = part.bound[found.last]
     end = last.recorded.returned or 0
     rows = tuple(
-        _up_to(of_bound(part.bound[each], end), end)
+        of_bound(found.steps.bound[each], end)
         for each in sorted(found.chosen, key=lambda n: part.bound[n].recorded.called)
     )
     ordered = sorted(found.chosen, key=lambda n: part.bound[n].recorded.called)
@@ -59,21 +60,14 @@ def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
     )
 
 
-def _up_to(one: judgement.Recorded, end: int) -> judgement.Recorded:
-    """Returns ``one`` as it is known at the position ``end``: without a later return."""
-    if one.end <= end:
-        return one
-    return judgement.Recorded(one.process, one.text, one.called, 0, one.begin, end)
-
-
 def _reasons(found: Refutation, last: Bound) -> tuple[str, ...]:
     part = found.part
-    number = part.steps.number_of[found.last]
+    number = found.steps.number_of[found.last]
     states = sorted({state for state, _ in found.tried})
     said = []
     for state in states[:MOST_STATES]:
         there = part.executed.described(state)
-        results = part.steps.results(state, number)
+        results = found.steps.results(state, number)
         given = ", ".join(map(shown, last.arguments))
         call = f"{last.name}({given})"
         if not results:

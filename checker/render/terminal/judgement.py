@@ -119,8 +119,9 @@ def _anomaly(found: Anomaly, file: str) -> Iterator[RenderableType]:
 def _rows(report: Judgement) -> Iterator[tuple[str, str]]:
     """Yields what was read and searched."""
     ignored = f", {report.ignored:,} of them ignored" if report.ignored else ""
-    yield "read", f"{count(report.rows, 'row')}{ignored}" + (
-        f" ({report.format})" if report.format else ""
+    yield (
+        "read",
+        f"{count(report.rows, 'row')}{ignored}" + (f" ({report.format})" if report.format else ""),
     )
     without = f", {report.indeterminate:,} without a known outcome" if report.indeterminate else ""
     failed = f", {report.failed:,} failed and left out" if report.failed else ""
