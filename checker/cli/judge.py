@@ -24,6 +24,9 @@ MOST_SHOWN = 10
 """Of several histories, the largest number that is shown in full."""
 
 
+_MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-serializable")
+
+
 @click.command(cls=Grouped)
 @click.argument("names", metavar="HISTORY...", nargs=-1, required=True)
 @click.option(
@@ -31,12 +34,18 @@ MOST_SHOWN = 10
     "name",
     required=True,
     metavar="OBJECT",
-    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT.",
+    help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend for"
+    " transactions.",
 )
 @click.option(
     "--by",
     type=click.Choice(["key"]),
     help="Judge the operations on each key separately.",
+)
+@click.option(
+    "--model",
+    type=click.Choice([*_MODELS]),
+    help="Consistency model of the transactions of ListAppend (default: serializable).",
 )
 @TIMEOUT
 @MEMORY
@@ -65,10 +74,18 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
 
 def _request(given: dict[str, Any]) -> Request:
-    from checker.histories.judging import Request
+    from checker.histories.judging import LINEARIZABLE, Request
+    from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
     from checker.histories.pairing import Shape
 
-    return Request(given["name"], Shape(by_key=given["by"] is not None))
+    name, model = given["name"], given["model"]
+    if name == LIST_APPEND:
+        if given["by"] is not None:
+            raise click.UsageError("--by is for objects: a transaction may use several keys")
+        return Request(name, model or SERIALIZABLE)
+    if model is not None:
+        raise click.UsageError(f"--model is for transactions (--as {LIST_APPEND})")
+    return Request(name, LINEARIZABLE, Shape(by_key=given["by"] is not None))
 
 
 def _diagnostic(warning: Problem) -> Diagnostic:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from checker.histories.rows import frozen
 from checker.logs.content import Unreadable
 from checker.logs.objects import Cut
@@ -100,6 +102,59 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
     if stack or outer is not None:
         _require_cut(stack)
         raise Cut("the file ends within this form", (stack[0] if stack else outer).line)  # type: ignore[union-attr]
+
+
+_SPECIAL = re.compile(r'["#;\\\x00]')
+_KEYWORD = re.compile(r":([^\s,()\[\]{}]+)")
+_SEPARATORS = (
+    ("\t", " "), (",", " "), ("  ", " "), ("  ", " "), (" ", ","),
+    (",nil,", ",null,"), (",nil,", ",null,"), (",nil]", ",null]"), (",nil}", ",null}"),
+    ("(", "["), (")", "]"), ("[,", "["), (",]", "]"), ("{,", "{"), (",}", "}"),
+)  # fmt: skip
+_BRACKETS = (("{", '{"":['), ("}", "]}"))
+"""What makes JSON of plain EDN, besides keywords: maps become objects whose only value is the list
+of their items.  A text for which this is not enough is no JSON after it."""
+SAMPLE = 1 << 14
+"""Characters at the beginning of a text that have its frequent keywords."""
+
+
+def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
+    """Returns what :func:`forms` yields for a text of maps, one on each line, without strings,
+    comments, tags, sets and maps inside; ``None`` for any other text.  It is several times as fast."""
+    bare = text.strip()
+    if bare[:1] in ("[", "(") and bare[1:2] == "{" and bare[-1] == _CLOSING[bare[0]]:
+        start, end = text.index(bare[0]), text.rindex(bare[-1])
+        text = f"{text[:start]} {text[start + 1 : end]}"
+    if _SPECIAL.search(text):
+        return None
+    for written, meant in _SEPARATORS:
+        text = text.replace(written, meant)
+    for word in set(_KEYWORD.findall(text, 0, SAMPLE)):
+        for end in ",]}":
+            text = text.replace(f":{word}{end}", f'"{word}"{end}')
+    text = _KEYWORD.sub(r'"\1"', text)
+    for written, meant in _BRACKETS:
+        text = text.replace(written, meant)
+    found = []
+    try:
+        for line, row in enumerate(text.split("\n"), start=1):
+            whole = row.strip(",\r")
+            if whole:
+                found.append((line, _map(_decode(whole))))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return found
+
+
+def _map(found: dict[str, Any]) -> dict[Any, Any]:
+    items = found[""]
+    made = dict(zip(items[::2], items[1::2], strict=True))
+    if 2 * len(made) != len(items) or any(type(item) is dict for item in items):
+        raise ValueError("a key twice, or a map in a map")
+    return made
+
+
+_decode = msgspec.json.Decoder().decode
 
 
 def value_of(text: str, line: int) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
+from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
 from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
 from checker.histories.objects import Found, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
@@ -27,18 +30,20 @@ LINEARIZABLE = "linearizable"
 
 class Request(Struct, frozen=True):
     """What is asked: ``name`` of the object, how values become arguments (``shape``), and rows that
-    are ``ignored``, by their ``f``."""
+    are ``ignored``, by their ``f``.  ``model``: ``linearizable``, or that of transactions."""
 
     name: str
+    model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
     ignored: tuple[str, ...] = ()
 
 
 class Judge(Struct, frozen=True):
-    """Judges histories as ``request`` says, with an object that was ``found``."""
+    """Judges histories as ``request`` says, with an object that was ``found``; ``None``: their
+    operations are transactions."""
 
     request: Request
-    found: Found
+    found: Found | None
 
     def judge(self, file: str) -> Judgement:
         """Judges the history in ``file``; limits and interrupts make it unknown.
@@ -46,8 +51,12 @@ class Judge(Struct, frozen=True):
         Raises :class:`SpecError`: E093 for a row that can't be read, E094 for calls without answers
         and answers without calls, E095 for what the object does not have.
         """
+        with _no_collection():
+            return self._judge(file)
+
+    def _judge(self, file: str) -> Judgement:
         began = time.monotonic()
-        report = Judgement(file, self.found.name, LINEARIZABLE, Word.UNKNOWN, "")
+        report = Judgement(file, self.request.name, self.request.model, Word.UNKNOWN, "")
         try:
             with budgets.raising_when_exhausted():
                 history = read_history(file)
@@ -56,7 +65,10 @@ class Judge(Struct, frozen=True):
             why = stop_reason(problem)
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
-        report = self._judged(operations, report)
+        if self.found is None:
+            report = judge_transactions(operations, self.request.model, report)
+        else:
+            report = self._judged(self.found, operations, report)
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
@@ -73,14 +85,14 @@ class Judge(Struct, frozen=True):
             operations=len(made.found) - failed, indeterminate=indeterminate(made.found),
         )  # fmt: skip
 
-    def _judged(self, operations: list[Operation], report: Judgement) -> Judgement:
+    def _judged(self, found: Found, operations: list[Operation], report: Judgement) -> Judgement:
         shape, parts = self.request.shape, list[Part]()
         refuted: Part | None = None
         try:
             with budgets.raising_when_exhausted():
                 if shape.by_key:
                     with_keys(operations)
-                parts += parts_of(self.found, bind(self.found, operations, shape), shape.by_key)
+                parts += parts_of(found, bind(found, operations, shape), shape.by_key)
                 refuted = decide(parts)
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
@@ -92,9 +104,22 @@ class Judge(Struct, frozen=True):
         return _not_violated(parts, report)
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collects no garbage within the block: rows and configurations are no cycles of references,
+    and there are many."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
 def judge_of(request: Request) -> Judge:
     """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does."""
-    return Judge(request, find_object(request.name))
+    return Judge(request, None if request.name == LIST_APPEND else find_object(request.name))
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:

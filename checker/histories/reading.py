@@ -99,7 +99,8 @@ def _format_of(data: bytes) -> str:
 
 
 def _edn(history: History, data: bytes) -> Iterator[Row]:
-    for line, form in edn.forms(_decoded(data)):
+    text = _decoded(data)
+    for line, form in edn.plain_maps(text) or edn.forms(text):
         if isinstance(form, dict):
             row = _of_map(history, form, line)
         elif isinstance(form, tuple) and len(form) >= 3:

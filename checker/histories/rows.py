@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -55,13 +54,17 @@ def wrong(code: str, message: str, span: Span | None, hint: str = "") -> SpecErr
 
 def frozen(value: Any) -> Any:
     """Returns a hashable copy of ``value``: tuples for lists, sets of pairs for maps."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(frozen, value))
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return tuple([frozen(each) if type(each) in _DEEP else each for each in value])
+    if kind is dict:
         return frozenset((frozen(k), frozen(v)) for k, v in value.items())
-    if isinstance(value, (set, frozenset)):
+    if kind is set or kind is frozenset:
         return frozenset(map(frozen, value))
     return value
+
+
+_DEEP = frozenset((list, tuple, dict, set, frozenset))
 
 
 def shown(value: Any) -> str:
