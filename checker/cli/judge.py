@@ -47,6 +47,13 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     type=click.Choice([*_MODELS]),
     help="Consistency model of the transactions of ListAppend (default: serializable).",
 )
+@click.option(
+    "--initial",
+    multiple=True,
+    metavar="OPERATION",
+    help="Operation that took effect before the history, such as 'write(0)' (repeatable).",
+)
+@click.option("--mapping", metavar="FILE", help="Mapping of fields, operations and results (TOML).")
 @TIMEOUT
 @MEMORY
 @JSON_OUT
@@ -76,16 +83,22 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 def _request(given: dict[str, Any]) -> Request:
     from checker.histories.judging import LINEARIZABLE, Request
     from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
-    from checker.histories.pairing import Shape
+    from checker.histories.mapping import read_initial, read_mapping
+    from checker.histories.pairing import shape_of
 
     name, model = given["name"], given["model"]
+    mapping = read_mapping(given["mapping"])
+    initial = tuple(map(read_initial, given["initial"]))
     if name == LIST_APPEND:
         if given["by"] is not None:
             raise click.UsageError("--by is for objects: a transaction may use several keys")
-        return Request(name, model or SERIALIZABLE)
+        if initial:
+            raise click.UsageError("--initial is for objects: lists are empty at first")
+        return Request(name, model or SERIALIZABLE, mapping=mapping)
     if model is not None:
         raise click.UsageError(f"--model is for transactions (--as {LIST_APPEND})")
-    return Request(name, LINEARIZABLE, Shape(by_key=given["by"] is not None))
+    shape = shape_of(mapping, given["by"] is not None)
+    return Request(name, LINEARIZABLE, shape, mapping, initial)
 
 
 def _diagnostic(warning: Problem) -> Diagnostic:

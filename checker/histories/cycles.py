@@ -1,13 +1,14 @@
 """Finds cycles of dependencies between transactions, and says which anomaly each one is.
 
 A. Adya: Weak Consistency, MIT 1999.  That snapshot isolation allows only cycles with two adjacent
-anti-dependencies: A. Fekete et al.: Making Snapshot Isolation Serializable, TODS 30(2), 2005; and A.
-Cerone, A. Gotsman: Analysing Snapshot Isolation, JACM 65(2), 2018.
+anti-dependencies: A. Fekete et al.: Making Snapshot Isolation Serializable, TODS 30(2), 2005; and
+A. Cerone, A. Gotsman: Analysing Snapshot Isolation, JACM 65(2), 2018.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 from checker.graphs import cycles, route
 from checker.histories.list_append import REALTIME, RW, WR, WW, Graph
@@ -144,7 +145,7 @@ def _shortest(
             break
         way = route([after], lambda node: _after(graph[node], along), before.__eq__)
         if way is not None and (best is None or len(way) < len(best)):
-            rest = zip(way, way[1:], strict=False)
+            rest = pairwise(way)
             best = [
                 (before, after, through),
                 *((a, b, _kind(graph[a][b], along)) for a, b in rest),
@@ -176,7 +177,7 @@ def _nonadjacent(graph: Part, edges: list[tuple[int, int]], along: int) -> list[
         goal: Callable[[int], bool] = (2 * before).__eq__
         way = route([2 * after + 1], lambda place: _doubled_after(graph, place, along), goal)
         if way is not None:
-            rest = zip(way, way[1:], strict=False)
+            rest = pairwise(way)
             return [
                 (before, after, RW),
                 *(

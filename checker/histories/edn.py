@@ -120,11 +120,11 @@ SAMPLE = 1 << 14
 
 def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
     """Returns what :func:`forms` yields for a text of maps, one on each line, without strings,
-    comments, tags, sets and maps inside; ``None`` for any other text.  It is several times as fast."""
+    comments, tags, sets and maps inside; ``None`` for any other text.  It is much faster."""
     bare = text.strip()
     if bare[:1] in ("[", "(") and bare[1:2] == "{" and bare[-1] == _CLOSING[bare[0]]:
-        start, end = text.index(bare[0]), text.rindex(bare[-1])
-        text = f"{text[:start]} {text[start + 1 : end]}"
+        first, last = text.index(bare[0]), text.rindex(bare[-1])
+        text = f"{text[:first]} {text[first + 1 : last]}"
     if _SPECIAL.search(text):
         return None
     for written, meant in _SEPARATORS:

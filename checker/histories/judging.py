@@ -13,6 +13,7 @@ from checker.diagnostics.english import count
 from checker.engines import budgets
 from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
 from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
+from checker.histories.mapping import HistoryMapping, Initial
 from checker.histories.objects import Found, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
@@ -29,13 +30,15 @@ LINEARIZABLE = "linearizable"
 
 
 class Request(Struct, frozen=True):
-    """What is asked: ``name`` of the object, how values become arguments (``shape``), and rows that
-    are ``ignored``, by their ``f``.  ``model``: ``linearizable``, or that of transactions."""
+    """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
+    ``shape`` and ``mapping``: how values become arguments; ``initial``: operations before the
+    history."""
 
     name: str
     model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
-    ignored: tuple[str, ...] = ()
+    mapping: HistoryMapping = field(default_factory=HistoryMapping)
+    initial: tuple[Initial, ...] = ()
 
 
 class Judge(Struct, frozen=True):
@@ -59,7 +62,7 @@ class Judge(Struct, frozen=True):
         report = Judgement(file, self.request.name, self.request.model, Word.UNKNOWN, "")
         try:
             with budgets.raising_when_exhausted():
-                history = read_history(file)
+                history = read_history(file, self.request.mapping.columns)
                 operations, report = self._read(history, report)
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
@@ -72,7 +75,7 @@ class Judge(Struct, frozen=True):
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
-        made = operations_of(history, self.request.ignored)
+        made = operations_of(history, self.request.mapping.ignored)
         cut = () if history.cut is None else (problem_of(history.cut),)
         ignored = history.skipped + made.ignored
         rows = len(history.rows) + history.skipped
@@ -92,7 +95,8 @@ class Judge(Struct, frozen=True):
             with budgets.raising_when_exhausted():
                 if shape.by_key:
                     with_keys(operations)
-                parts += parts_of(found, bind(found, operations, shape), shape.by_key)
+                bound = bind(found, operations, shape)
+                parts += parts_of(found, bound, shape.by_key, self.request.initial)
                 refuted = decide(parts)
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)

@@ -48,7 +48,7 @@ class JustInTime:
         self.at = 0
         self.size = 1
         self._after, self._events, self._is_read = steps.after, events, steps.is_read
-        self._number = steps.number_of
+        self._number, self._start = steps.number_of, steps.start
         self._search = self._run()
 
     @property
@@ -75,8 +75,9 @@ class JustInTime:
         self._updates: list[tuple[int, int]] = []
         self._lost: dict[int, list[int]] = {}
         self._many_lost = 0
-        now: Configurations = {(0, 0): [0]}
-        for self.at, (operation, is_call) in enumerate(self._events.order):
+        now: Configurations = {(self._start, 0): [0]}
+        for at, (operation, is_call) in enumerate(self._events.order):
+            self.at = at
             if not is_call:
                 found: Configurations = {}
                 yield from self._returned(operation, now, found)

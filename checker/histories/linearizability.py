@@ -1,8 +1,8 @@
 """Decides linearizability of histories of parts, and finds a small reason where one is refuted.
 
 Two searches run by turns with budgets that double, all parts with a small budget first: where one
-is slow the other often is not, and one refuted part decides all.  That parts may be decided alone is
-locality: M. Herlihy, J. Wing: Linearizability, TOPLAS 1990; for the keys of one object it is
+is slow the other often is not, and one refuted part decides all.  That parts may be decided alone
+is locality: M. Herlihy, J. Wing: Linearizability, TOPLAS 1990; for the keys of one object it is
 P-compositionality: A. Horn, D. Kroening: Faster Linearizability Checking via P-Compositionality,
 FORTE 2015.
 """
@@ -10,12 +10,14 @@ FORTE 2015.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from checker.histories.events import Events, events_of
 from checker.histories.just_in_time import Configurations, JustInTime
+from checker.histories.mapping import Initial
 from checker.histories.objects import Executed, Found
 from checker.histories.rows import MISSING
 from checker.histories.steps import Bound, Steps, execute
@@ -76,8 +78,8 @@ class Refutation(Struct):
     """Why ``part`` is not linearizable; ``steps``: those up to that return.
 
     ``chosen``: operations that have no order together, in the order of their calls; ``last``: the
-    one whose return is refuted; ``tried``: the configurations in which it does not fit.  ``prefix``: how
-    many operations were called up to there; the others among them are left out.
+    one whose return is refuted; ``tried``: the configurations in which it does not fit.
+    ``prefix``: how many operations were called up to there; the others are left out.
     """
 
     part: Part
@@ -88,20 +90,27 @@ class Refutation(Struct):
     prefix: int
 
 
-def parts_of(found: Found, bound: Sequence[Bound], by_key: bool) -> list[Part]:
-    """Returns the parts that are decided alone: one for each key, or one in all."""
+def parts_of(
+    found: Found, bound: Sequence[Bound], by_key: bool, initial: Sequence[Initial] = ()
+) -> list[Part]:
+    """Returns the parts that are decided alone: one for each key, or one in all; in each the
+    ``initial`` operations have taken effect before."""
     groups: dict[Any, list[Bound]] = {}
     for one in bound:
         groups.setdefault(one.recorded.key if by_key else MISSING, []).append(one)
-    return [_part(found, key, group) for key, group in groups.items()]
+    return [_part(found, key, group, initial) for key, group in groups.items()]
 
 
-def _part(found: Found, key: Any, bound: list[Bound]) -> Part:
-    executed = execute(found, bound)
+def _part(found: Found, key: Any, bound: list[Bound], initial: Sequence[Initial]) -> Part:
+    executed = execute(found, bound, initial)
+    steps = _steps(executed, bound, initial)
+    return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))
+
+
+def _steps(executed: Executed, bound: list[Bound], initial: Sequence[Initial]) -> Steps:
     while True:
         try:
-            steps = Steps(executed, bound)
-            return Part(key, bound, executed, steps, Turns(steps, events_of(bound)))
+            return Steps(executed, bound, initial)
         except TooSmall as small:
             executed.grow(small.name)
 
@@ -114,13 +123,17 @@ def decide(parts: Sequence[Part], look: Callable[[], None] = lambda: None) -> Pa
     budget, left = FIRST, list(parts)
     while left:
         for part in left:
-            part.verdict = _growing(part, lambda p: p.turns.advance(budget))
+            part.verdict = _growing(part, partial(_advance, budget))
             look()
             if part.verdict is False:
                 return part
         left = [part for part in left if part.verdict is None]
         budget *= 2
     return None
+
+
+def _advance(work: int, part: Part) -> bool | None:
+    return part.turns.advance(work)
 
 
 def _growing(part: Part, ask: Callable[[Part], Any]) -> Any:
@@ -131,7 +144,7 @@ def _growing(part: Part, ask: Callable[[Part], Any]) -> Any:
             return ask(part)
         except TooSmall as small:
             part.executed.grow(small.name)
-            part.steps = Steps(part.executed, part.bound)
+            part.steps = _steps(part.executed, part.bound, part.steps.initial)
             part.turns = Turns(part.steps, events_of(part.bound))
 
 
@@ -155,10 +168,15 @@ def _explained(part: Part) -> Refutation:
     steps = _steps_of(part, prefix)
     shrunk = _Shrinking(steps, prefix)
     kept = shrunk.minimal()
-    search = JustInTime(steps, shrunk.events(kept))
-    search.advance(1 << 60)
-    assert search.verdict is False
-    return Refutation(part, steps, kept, shrunk.last, search.tried, len(shrunk.called))
+    return Refutation(part, steps, kept, shrunk.last, _tried(steps, prefix), len(shrunk.called))
+
+
+def _tried(steps: Steps, prefix: Events) -> Configurations:
+    """Returns the configurations before the last return of a refuted prefix; none where there are
+    too many."""
+    search = JustInTime(steps, prefix)
+    search.advance(SHRINKING)
+    return search.tried if search.verdict is False else {}
 
 
 def _smallest_prefix(part: Part, whole: Events) -> Events:
@@ -188,7 +206,7 @@ def _steps_of(part: Part, prefix: Events) -> Steps:
         replace(one, result=MISSING) if number in prefix.lost else one
         for number, one in enumerate(part.bound)
     ]
-    return Steps(part.executed, bound)
+    return Steps(part.executed, bound, part.steps.initial)
 
 
 def _is_refuted(part: Part, prefix: Events) -> bool:

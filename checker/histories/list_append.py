@@ -1,7 +1,7 @@
 """Finds what transactions of lists must not do, from what their reads say.
 
-A read of a list has the appends before it in their order.  So the longest read of a key is the order
-of its versions, and every other one is a prefix of it.  From that follow dependencies between
+A read of a list has the appends before it in their order.  So the longest read of a key is the
+order of its versions, and every other one is a prefix of it.  From that follow dependencies between
 transactions; a cycle of them is an anomaly, by the kinds of its edges.
 
 K. Kingsbury, P. Alvaro: Elle: Inferring Isolation Anomalies from Experimental Observations, VLDB
@@ -38,7 +38,8 @@ class Observed(Struct):
 
     ``writers``: for each key the transaction that appends each value; ``orders``: the longest read
     of each key; ``longest``: who read it; ``unread``: the transactions with an append to the key
-    that no read has, and that took effect: they are committed, or another append of them was read; ``findings``: what is wrong already; ``reads``: their number.
+    that no read has, and that took effect: they are committed, or another append of them was read;
+    ``findings``: what is wrong already; ``reads``: their number.
     """
 
     transactions: Sequence[Transaction]
@@ -282,10 +283,8 @@ def _missed(seen: Observed, before: Transaction, after: Transaction) -> Iterator
     appended = {(key, value) for kind, key, value in after.steps if kind == APPEND}
     for key, outside in _reads(before):
         order = seen.order(key)
-        following = (
-            [order[len(outside)]] if len(outside) < len(order) else list(seen.writers.get(key, ()))
-        )
-        for value in following:
+        unread = (value for value in seen.writers.get(key, ()) if value not in order)
+        for value in order[len(outside) :][:1] or unread:
             if (key, value) in appended and order[: len(outside)] == outside:
                 said = f"it read {name_of(key)} as {shown(outside)}, without {shown(value)}"
                 yield f"{said}, which the other one appended"

@@ -17,7 +17,7 @@ from checker.histories.rows import MISSING, shown
 from checker.instantiate.protocol.sizes import Sizes
 from checker.instantiate.world import Instance, World
 from checker.language.library import prelude
-from checker.language.load import load_text, open_spec
+from checker.language.load import Spec, open_spec
 from checker.language.syntax import ast_objects, typed
 from checker.language.typecheck.objects import object_with
 from checker.language.typecheck.scope import Home, suggestion
@@ -361,5 +361,5 @@ def _world(processes: tuple[str, ...], capacities: Mapping[str, int]) -> World:
 
 @cache
 def _nobody() -> typed.Check:
-    (check,) = load_text(_NOBODY, "nobody.bcast").checks
+    (check,) = Spec(_NOBODY, "nobody.bcast").module.checks
     return check

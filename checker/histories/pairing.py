@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from checker.histories.mapping import FAIL_FALSE, NIL_UNKNOWN, OK_TRUE, HistoryMapping
 from checker.histories.reading import ENDED, Arguments, History, Result
 from checker.histories.rows import FAIL, INFO, INVOKE, MISSING, OK, Row, shown, wrong
 
@@ -137,6 +138,18 @@ class Shape(Struct, frozen=True):
     fail_means_false: frozenset[str] = frozenset()
     nil_is_unknown: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+def shape_of(mapping: HistoryMapping, by_key: bool) -> Shape:
+    """Returns how values become arguments and results by a mapping."""
+    plain = Shape()
+    return Shape(
+        by_key,
+        plain.ok_means_true | mapping.meaning(OK_TRUE),
+        mapping.meaning(FAIL_FALSE),
+        mapping.meaning(NIL_UNKNOWN),
+        mapping.operations,
+    )
 
 
 def with_keys(operations: Iterable[Operation]) -> None:

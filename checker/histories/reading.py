@@ -40,8 +40,8 @@ ENDED = "crash"
 class History(Struct):
     """The rows of one file.
 
-    ``skipped``: the number of its lines that are no rows of clients; ``cut``: a warning, where the
-    file ends within a row.
+    ``columns``: where fields are that have other names; ``skipped``: the number of lines that are
+    no rows of clients; ``cut``: a warning, where the file ends within a row.
     """
 
     file: str
@@ -49,10 +49,11 @@ class History(Struct):
     rows: list[Row] = field(default_factory=list)
     skipped: int = 0
     cut: Diagnostic | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_history(file: str) -> History:
-    """Reads the history in ``file``.
+def read_history(file: str, columns: Mapping[str, str] | None = None) -> History:
+    """Reads the history in ``file``; ``columns``: the paths of fields that have other names.
 
     Raises :class:`SpecError`: E075 where the file can't be read, E093 where it is in no known
     format, or a row can't be read.
@@ -60,7 +61,7 @@ def read_history(file: str) -> History:
     try:
         content = read(file)
         data = bytes(content[beginning(content) :])
-        found = History(file, _format_of(data))
+        found = History(file, _format_of(data), columns=columns or {})
         rows = {EDN: _edn, PRINTED: _printed, JSON: _json}[found.format]
         _collect(found, rows(found, data))
     except Unreadable as problem:
@@ -119,6 +120,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _of_map(history: History, form: Mapping[Any, Any], line: int) -> Row:
+    if history.columns:
+        form = {**form, **_moved(history.columns, form)}
     if "type" not in form:
         raise Unreadable("this row has no `type`", line)
     f = form.get("f", "txn")
@@ -126,6 +129,18 @@ def _of_map(history: History, form: Mapping[Any, Any], line: int) -> Row:
     return _row(
         history, line, form.get("process", MISSING), form["type"], f, key, form.get("value")
     )
+
+
+def _moved(columns: Mapping[str, str], form: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns the fields of a row that are elsewhere in ``form``."""
+    found: dict[str, Any] = {}
+    for name, path in columns.items():
+        value: Any = form
+        for part in path.split("."):
+            value = value.get(part, MISSING) if isinstance(value, Mapping) else MISSING
+        if value is not MISSING:
+            found[name] = value
+    return found
 
 
 def _row(history: History, line: int, process: Any, kind: Any, f: Any, key: Any, value: Any) -> Row:
@@ -186,14 +201,14 @@ def _of_json(history: History, number: int, text: str, whole: bool) -> Iterator[
         if whole:
             raise Unreadable(problem.why, number) from None
         raise
-    if "kind" in found and "type" not in found:
+    if "kind" in found and "type" not in found and not history.columns:
         row = _recorded(history, found, number)
         if row is None:
             history.skipped += 1
         else:
             yield row
         return
-    if "process" not in found:
+    if "process" not in found and "process" not in history.columns:
         raise Unreadable("this row has no `process`", number)
     yield _of_map(history, found, number)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from checker.histories.mapping import Initial
 from checker.histories.objects import Executed, Found, Invocation, Misfit, free_values
 from checker.histories.pairing import Operation, Shape, recorded_result
 from checker.histories.rows import FAIL, MISSING, shown, wrong
@@ -96,17 +97,23 @@ def _misfit(one: Operation, operator: typed.Operator) -> Exception:
     return wrong("E095", message, one.call.place, "several arguments are recorded as a vector")
 
 
-def execute(found: Found, bound: Sequence[Bound]) -> Executed:
-    """Returns the object, with the values that occur in ``bound``; raises :class:`SpecError` (E095)
-    for an argument that is not of its type."""
+def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = ()) -> Executed:
+    """Returns the object, with the values that occur in ``bound`` and ``initial``; raises
+    :class:`SpecError` (E095) for an initial operation that the object does not have."""
     of = object_with(found.decl, _anything(found), found.around)
     interface = of.protocol.implements
     assert interface is not None
     fields = {o.name: [type_ for _, type_ in o.fields] for o in interface.requests}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}
     largest = length = 3
-    for one in bound:
-        for type_, argument in zip(fields[one.name], one.arguments, strict=True):
+    for first in initial:
+        if len(fields.get(first.name, ())) != len(first.arguments) or first.name not in fields:
+            message = f"`{found.name}` has no operation `{first.name}` with these arguments"
+            raise wrong("E095", message, first.place)
+    applied = [(first.name, first.arguments) for first in initial]
+    applied += [(one.name, one.arguments) for one in bound]
+    for name, arguments in applied:
+        for type_, argument in zip(fields[name], arguments, strict=True):
             free_values(type_, argument, values)
             if type(argument) is int and not isinstance(type_, typed.Enum):
                 largest = max(largest, min(argument, 1 << 30))
@@ -119,11 +126,14 @@ def execute(found: Found, bound: Sequence[Bound]) -> Executed:
 class Steps:
     """The steps of an object on a history: for a state and an operation the states after it.
 
-    Operations that are alike have the same number: ``number_of`` each of ``bound``.
+    Operations that are alike have the same number: ``number_of`` each of ``bound``.  ``start``: the
+    state after the ``initial`` operations.
     """
 
-    def __init__(self, executed: Executed, bound: Sequence[Bound]) -> None:
-        self.executed, self.bound = executed, bound
+    def __init__(
+        self, executed: Executed, bound: Sequence[Bound], initial: Sequence[Initial] = ()
+    ) -> None:
+        self.executed, self.bound, self.initial = executed, bound, initial
         numbers: dict[tuple[Invocation, Any], int] = {}
         self.number_of: list[int] = []
         for one in bound:
@@ -140,6 +150,22 @@ class Steps:
         self._keys = list(numbers)
         self.is_read = [one.name in executed.reads for one, _ in self._keys]
         self._rows: list[dict[int, tuple[int, ...]]] = [{} for _ in self._keys]
+        self.start = 0
+        for first in initial:
+            self.start = self._after_initial(first)
+
+    def _after_initial(self, first: Initial) -> int:
+        try:
+            outcomes = self.executed.outcomes(
+                self.start, Invocation(first.name, first.arguments, None)
+            )
+        except Misfit as problem:
+            message = f"{problem} is not a possible argument of `{first.name}`"
+            raise wrong("E095", message, first.place) from None
+        states = {state for state, _ in outcomes}
+        if len(states) != 1:
+            raise wrong("E095", f"`{first.name}` leads to no single state", first.place)
+        return states.pop()
 
     def after(self, state: int, number: int) -> tuple[int, ...]:
         """Returns the states to which the operation ``number`` may lead; none: it does not fit."""

@@ -26,6 +26,7 @@ class WingGongLowe:
         self.work = 0
         self._after, self._events = steps.after, events
         self._number, self._is_read = steps.number_of, steps.is_read
+        self._start = steps.start
         self._link()
         self._search = self._run()
 
@@ -67,7 +68,7 @@ class WingGongLowe:
 
     def _run(self) -> Iterator[None]:
         self._left = len(self._return_of)
-        taken, state = 0, 0
+        taken, state = 0, self._start
         seen = {(taken, state)}
         path: list[tuple[Iterator[Choice], int, int, int, int]] = []
         choices = iter(self._choices(state))

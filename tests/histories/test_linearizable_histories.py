@@ -20,7 +20,8 @@ from tests.histories.drawing import CALLS, Event, draw_history, rows_of
 from tests.world.orders import Operation, is_linearizable
 
 CASES = 25
-PARTS: dict[str, list[tuple[Part, list[Operation], list[Event]]]] = {}
+Drawn = dict[str, list[tuple[Part, list[Operation], list[Event]]]]
+PARTS: Drawn = {}
 
 
 def part_of(file: Path, name: str) -> Part:
@@ -31,7 +32,7 @@ def part_of(file: Path, name: str) -> Part:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Part, list[Operation], list[Event]]]]:  # fmt: skip
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
     """For each object some random histories with their parts."""
     folder = tmp_path_factory.mktemp("histories")
     for name in CALLS if not PARTS else ():
@@ -50,9 +51,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Part
 
 @pytest.mark.every
 @pytest.mark.parametrize("name", sorted(CALLS))
-def test_both_searches_find_what_all_orders_say(
-    name: str, drawn: dict[str, list[tuple[Part, list[Operation], list[Event]]]]
-) -> None:
+def test_both_searches_find_what_all_orders_say(name: str, drawn: Drawn) -> None:
     seen = set()
     for part, operations, history in drawn[name]:
         expected = is_linearizable(name, operations, history)
@@ -66,9 +65,7 @@ def test_both_searches_find_what_all_orders_say(
 
 @pytest.mark.every
 @pytest.mark.parametrize("name", sorted(CALLS))
-def test_a_refuted_prefix_is_the_smallest_one(
-    name: str, drawn: dict[str, list[tuple[Part, list[Operation], list[Event]]]]
-) -> None:
+def test_a_refuted_prefix_is_the_smallest_one(name: str, drawn: Drawn) -> None:
     for part, operations, history in drawn[name]:
         if decide([part]) is None:
             continue
@@ -80,9 +77,7 @@ def test_a_refuted_prefix_is_the_smallest_one(
 
 
 @pytest.mark.parametrize("name", ["CompareAndSwap", "Queue", "Set"])
-def test_what_is_left_out_makes_no_difference(
-    name: str, drawn: dict[str, list[tuple[Part, list[Operation], list[Event]]]]
-) -> None:
+def test_what_is_left_out_makes_no_difference(name: str, drawn: Drawn) -> None:
     """However the operations that were left out are removed, the others have no order."""
     draw = random.Random(7)
     checked = 0

@@ -102,10 +102,11 @@ def rows(*steps: list[list[Any]], outcomes: str = "") -> list[Txn]:
     """Transactions that all overlap, with these steps; ``outcomes``: ``i`` and ``f`` for ``info``
     and ``fail``."""
     names = {"i": "info", "f": "fail"}
-    return [
-        Txn(tuple(map(tuple, one)), number, 100 + number, names.get(outcomes[number : number + 1], "ok"))  # type: ignore[arg-type]
-        for number, one in enumerate(steps)
-    ]  # fmt: skip
+    made = []
+    for number, one in enumerate(steps):
+        outcome = names.get(outcomes[number : number + 1], "ok")
+        made.append(Txn(tuple((k, key, v) for k, key, v in one), number, 100 + number, outcome))
+    return made
 
 
 A, R = "append", "r"

@@ -132,7 +132,7 @@ def _rows(report: Judgement) -> Iterator[tuple[str, str]]:
         yield "allowed", f"{', '.join(report.allowed)}: found, and not forbidden by this model"
     for each in report.undecided:
         yield "unknown", each
-    work = f"{report.work:,} configurations, " if report.work else ""
+    work = f"{count(report.work, 'configuration')}, " if report.work else ""
     yield "search", f"{work}{report.seconds:.2f} s"
     for note in report.notes:
         yield "note", note
