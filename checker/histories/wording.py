@@ -91,6 +91,6 @@ def undecided(part: Part, file: str) -> str:
     named = ", ".join(lost[:MOST_LOST]) + (", …" if len(lost) > MOST_LOST else "")
     without = f"; {count(len(lost), 'operation')} without a return: {named}" if lost else ""
     return (
-        f"{key}decided up to {file}:{one.call.line}, with {search.size:,} configurations at most"
+        f"{key}decided up to {file}:{one.call.line}, with at most {count(search.size, 'configuration')}"
         f"{without}"
     )
