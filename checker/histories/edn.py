@@ -104,12 +104,12 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
         raise Cut("the file ends within this form", (stack[0] if stack else outer).line)  # type: ignore[union-attr]
 
 
-_SPECIAL = re.compile(r'["#;\\\x00]')
+_SPECIAL = re.compile(r'["#;\\()\x00]|null')
 _KEYWORD = re.compile(r":([^\s,()\[\]{}]+)")
 _SEPARATORS = (
     ("\t", " "), (",", " "), ("  ", " "), ("  ", " "), (" ", ","),
     (",nil,", ",null,"), (",nil,", ",null,"), (",nil]", ",null]"), (",nil}", ",null}"),
-    ("(", "["), (")", "]"), ("[,", "["), (",]", "]"), ("{,", "{"), (",}", "}"),
+    ("[,", "["), (",]", "]"), ("{,", "{"), (",}", "}"),
 )  # fmt: skip
 _BRACKETS = (("{", '{"":['), ("}", "]}"))
 """What makes JSON of plain EDN, besides keywords: maps become objects whose only value is the list
@@ -139,6 +139,8 @@ def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
     try:
         for line, row in enumerate(text.split("\n"), start=1):
             whole = row.strip(",\r")
+            if whole.count("{") > 1:
+                return None
             if whole:
                 found.append((line, _map(_decode(whole))))
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -149,8 +151,8 @@ def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
 def _map(found: dict[str, Any]) -> dict[Any, Any]:
     items = found[""]
     made = dict(zip(items[::2], items[1::2], strict=True))
-    if 2 * len(made) != len(items) or any(type(item) is dict for item in items):
-        raise ValueError("a key twice, or a map in a map")
+    if 2 * len(made) != len(items):
+        raise ValueError("a key twice")
     return made
 
 

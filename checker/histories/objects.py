@@ -176,7 +176,9 @@ class Executed:
         self._actions = {
             name: a for name, a in zip(self.operators, self.system.actions, strict=True)
         }
-        names = {name: names_of(action.body) for name, action in self._actions.items()}
+        names = {
+            name: names_of((action.guard, action.body)) for name, action in self._actions.items()
+        }
         self.uses_caller = {name for name, found in names.items() if SELF in found.reads}
         self.reads = {name for name, found in names.items() if not found.assigned - {RESULT}}
         self.states: list[State] = []

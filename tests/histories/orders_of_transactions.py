@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 
 class Txn(NamedTuple):
-    """Steps, the times of its call and its return (``None``: none is known), and its outcome."""
+    """Steps, the times of its call and its return (``None``: none is known), and its outcome; one
+    that is ``info`` may take effect later than its row says."""
 
     steps: tuple[tuple[str, Any, Any], ...]
     called: int
@@ -62,7 +63,7 @@ def _explains(order: Sequence[Txn]) -> bool:
 
 def _respects_time(order: Sequence[Txn]) -> bool:
     return not any(
-        later.returned is not None and later.returned < earlier.called
+        later.returned is not None and later.outcome == "ok" and later.returned < earlier.called
         for earlier, later in itertools.combinations(order, 2)
     )
 

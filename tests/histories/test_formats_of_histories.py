@@ -10,8 +10,10 @@ import pytest
 
 from checker.cli.main import main
 from checker.diagnostics import SpecError
+from checker.histories import edn as edn_reader
 from checker.histories.pairing import operations_of
 from checker.histories.reading import read_history
+from checker.histories.rows import frozen
 from checker.record import Recorder
 
 ROWS = [
@@ -169,3 +171,31 @@ def test_damaged_files_never_end_in_an_internal_error(
             code = main(["judge", str(file), "--as", "CompareAndSwap", "-q"])
             assert code in (0, 1, 2, 4), bytes(data)
             capsys.readouterr()
+
+
+def test_the_fast_reader_of_plain_maps_reads_what_the_other_one_reads() -> None:
+    draw = random.Random(11)
+    pieces = [
+        "{", "}", "[", "]", "(", ")", ":a", ":type", ":nil", "nil", "true", "1", "-2", "0.5", "1e3",
+        "+1", "01", "1N", "NaN", "foo", ":a/b", ":x-y", ":a:b", "null", ",", " ", "  ", "\t", "\n",
+        "#{", ":", "\r\n", "99999999999999999999999", "-", "nil-x", ":nil,", "\\a",
+    ]  # fmt: skip
+    read = 0
+    for _ in range(4000):
+        row = "".join(draw.choice(pieces) for _ in range(draw.randint(0, 3)))
+        rows = [
+            f"{{:type :ok, :value [[:r {draw.choice(pieces)} {draw.choice(pieces)}] {row}]}}"
+            for _ in range(draw.randint(1, 2))
+        ]
+        text = draw.choice(["\n", " ", ""]).join(rows)
+        if draw.random() < 0.3:
+            text = f"[{text}]"
+        fast = edn_reader.plain_maps(text)
+        if fast is None:
+            continue
+        read += 1
+        slow = list(edn_reader.forms(text))
+        assert [(line, frozen(form)) for line, form in fast] == [
+            (line, frozen(form)) for line, form in slow
+        ], text
+    assert read > 300
