@@ -31,7 +31,7 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
 @click.argument("names", metavar="HISTORY...", nargs=-1, required=True)
 @click.option(
     "--as",
-    "name",
+    "object_name",
     required=True,
     metavar="OBJECT",
     help="Object of the library, such as CompareAndSwap, or FILE::OBJECT; ListAppend for"
@@ -86,7 +86,7 @@ def _request(given: dict[str, Any]) -> Request:
     from checker.histories.mapping import read_initial, read_mapping
     from checker.histories.pairing import shape_of
 
-    name, model = given["name"], given["model"]
+    name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])
     initial = tuple(map(read_initial, given["initial"]))
     if name == LIST_APPEND:

@@ -90,7 +90,5 @@ def undecided(part: Part, file: str) -> str:
     lost = [part.bound[n].text for n in search.lost_before]
     named = ", ".join(lost[:MOST_LOST]) + (", …" if len(lost) > MOST_LOST else "")
     without = f"; {count(len(lost), 'operation')} without a return: {named}" if lost else ""
-    return (
-        f"{key}decided up to {file}:{one.call.line}, with at most {count(search.size, 'configuration')}"
-        f"{without}"
-    )
+    most = f"with at most {count(search.size, 'configuration')}"
+    return f"{key}decided up to {file}:{one.call.line}, {most}{without}"
