@@ -18,9 +18,15 @@ from msgspec.json import schema_components
 
 from checker.formats.forms import DOCUMENT_FORMAT, FORMS, PLAIN
 from checker.formats.json_records import identifier, members, object_type, one_of
-from checker.formats.kinds import CONFORMANCES_KIND, REPORTS_KIND, VALENCES_KIND
+from checker.formats.kinds import (
+    CONFORMANCES_KIND,
+    JUDGEMENTS_KIND,
+    REPORTS_KIND,
+    VALENCES_KIND,
+)
 from checker.results.conformance import Conformance
 from checker.results.domains import Positive
+from checker.results.judgement import Judgement
 from checker.results.problems import Problem
 from checker.results.trace import Trace
 from checker.results.valence import Valence
@@ -93,8 +99,8 @@ def reports_schema(report: Any, kind: str, title: str) -> Schema:
     return document_schema(DOCUMENT_FORMAT, kind, title, keys)
 
 
-def conformance_schema() -> Schema:
-    """Returns the schema of what conform writes: the reports on logs."""
+def schema_with_unusable(report: Any, kind: str, title: str) -> Schema:
+    """Returns the schema of a document of reports on logs, some of which can't be used."""
     unusable = defstruct(
         "unusable",
         [("name", str), ("verdict", Literal["unknown"]), ("error", str), ("exit_code", int)],
@@ -103,8 +109,7 @@ def conformance_schema() -> Schema:
             "__doc__": "Stands for the report on a log that can't be used: `error` says why."
         },
     )
-    title = "What bivalence conform writes with --json: the reports on logs"
-    schema = reports_schema(object_type(Conformance, True), CONFORMANCES_KIND, title)
+    schema = reports_schema(report, kind, title)
     schema["$defs"] |= schema_components([unusable])[1]
     reports = schema["properties"]["reports"]
     reports["items"] = {"oneOf": [reports["items"], {"$ref": "#/$defs/unusable"}]}
@@ -164,7 +169,18 @@ SCHEMAS: Mapping[Path, Callable[[], Schema]] = {
         VALENCES_KIND,
         "What bivalence valence writes with --json",
     ),
-    CHECKER / "formats/schema/conformance.schema.json": conformance_schema,
+    CHECKER / "formats/schema/conformance.schema.json": partial(
+        schema_with_unusable,
+        object_type(Conformance, True),
+        CONFORMANCES_KIND,
+        "What bivalence conform writes with --json: the reports on logs",
+    ),
+    CHECKER / "formats/schema/judgement.schema.json": partial(
+        schema_with_unusable,
+        object_type(Judgement, True),
+        JUDGEMENTS_KIND,
+        "What bivalence judge writes with --json: the reports on histories",
+    ),
     CHECKER / "sweep/schema/sweep.schema.json": sweep_schema,
 }
 """The files, and what each is made by."""

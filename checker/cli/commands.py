@@ -24,8 +24,8 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 NAMES = (
     "check", "prove", "sweep", "test", "replay", "explain", "view", "export", "gallery", "show",
-    "simulate", "conform", "test-cases", "explore", "valence", "audit", "scenario", "list", "fmt",
-    "watch", "lsp", "diagnostic", "doctor",
+    "simulate", "conform", "test-cases", "explore", "valence", "audit", "judge", "scenario", "list",
+    "fmt", "watch", "lsp", "diagnostic", "doctor",
 )  # fmt: skip
 """All commands; ``test-cases`` is ``test_cases`` in the module of that name."""
 

@@ -11,6 +11,8 @@ from checker.results.answer import Reduced, Restart, Weight
 from checker.results.conformance import FORMAT as CONFORMANCE_FORMAT
 from checker.results.conformance import Conformance, Obstacle
 from checker.results.events import Event
+from checker.results.judgement import FORMAT as JUDGEMENT_FORMAT
+from checker.results.judgement import Judgement
 from checker.results.logs import LogSummary
 from checker.results.proof import Proof
 from checker.results.trace import FORMAT, Step, StillOpen, Trace
@@ -28,6 +30,7 @@ DOCUMENT_FORMAT = 6
 
 CONFORMANCE_KIND = "bivalence conformance"
 VALENCE_KIND = "bivalence valence"
+JUDGEMENT_KIND = "bivalence judgement"
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
 
@@ -93,6 +96,12 @@ FORMS: Mapping[type, Form] = {
         keys={"word": "verdict"},
         digits={"seconds": 6},
         derived=("lines", "explained", "exit_code"),
+    ),
+    Judgement: Form(
+        constants={"format": JUDGEMENT_FORMAT, "kind": JUDGEMENT_KIND},
+        keys={"word": "verdict", "format": "notation"},
+        digits={"seconds": 6},
+        derived=("exit_code",),
     ),
     Obstacle: Form(derived=("reasons",)),
     StillOpen: Form(optional={"perhaps_more": "perhaps_more"}),

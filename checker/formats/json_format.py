@@ -19,6 +19,7 @@ from checker.formats.kinds import DOCUMENT_KINDS
 from checker.resources import version
 from checker.results.conformance import Conformance
 from checker.results.consistency import require_fit
+from checker.results.judgement import Judgement
 from checker.results.problems import problem_of
 from checker.results.trace import FORMAT, Trace
 from checker.results.valence import Valence
@@ -70,6 +71,11 @@ def valence_to_json(report: Valence) -> dict[str, Any]:
 
 def conformance_to_json(report: Conformance) -> dict[str, Any]:
     """Returns a report on conformance as a JSON object, with its run."""
+    return cast(dict[str, Any], to_data(report))
+
+
+def judgement_to_json(report: Judgement) -> dict[str, Any]:
+    """Returns a report on a history as a JSON object."""
     return cast(dict[str, Any], to_data(report))
 
 

@@ -12,7 +12,7 @@ from checker.language.syntax import ast_items, ast_objects, typed
 from checker.language.typecheck.checks import check_of
 from checker.language.typecheck.instead import asking_instead, with_free_inputs
 from checker.language.typecheck.objects import check_object
-from checker.language.typecheck.scope import Reporter
+from checker.language.typecheck.scope import Home, Reporter
 from checker.language.typecheck.unasked import unasked, with_unasked
 from checker.language.typecheck.world_settings import in_world
 from checker.language.variant_text import difference
@@ -53,6 +53,12 @@ class Spec:
     def names(self) -> list[str]:
         """The names of the checks, in the order of the file."""
         return [check.name for check in self.module.checks]
+
+    @property
+    def objects(self) -> Mapping[str, tuple[ast_objects.Object, Home]]:
+        """The objects in sight of the file, those of the library among them, each with what its
+        own file declares."""
+        return self._library.around(self._source.spec.file).objects
 
     def difference(self, name: str) -> list[str]:
         """Returns how the protocol of the check ``name`` differs from that which it is a variant

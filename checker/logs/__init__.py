@@ -1,1 +1,1 @@
-"""Reads logs: bytes, lines of text, JSON objects.  `audit` and `conform` read with it alone."""
+"""Reads logs: bytes, lines of text, JSON objects, for `audit`, `conform` and `histories`."""

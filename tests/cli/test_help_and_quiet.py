@@ -26,11 +26,15 @@ def trace(tmp_path: Path) -> str:
     return str(file)
 
 
+ELSEWHERE = {"History", "Walks"}
+"""Groups of options that `judge` and `simulate` have."""
+
+
 def test_the_help_of_check_is_in_groups(capsys: Out) -> None:
     assert main(["check", "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     titles = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
-    assert titles == [title for title in (*GROUPS, OUTPUT) if title != "Walks"]
+    assert titles == [title for title in (*GROUPS, OUTPUT) if title not in ELSEWHERE]
     told = "\n".join(lines)
     order = ["--set ", "--engine ", "--master ", "--timeout ", "--resume ", "--json ", "--help"]
     assert [told.index(name) for name in order] == sorted(told.index(name) for name in order)
@@ -49,7 +53,7 @@ def test_every_name_in_a_group_is_that_of_an_option() -> None:
     known = {option.name for command in cli.commands.values() for option in command.params}
     assert {name for names in GROUPS.values() for name in names} <= known
     of_check = {group_of(option) for option in cli.commands["check"].params}
-    assert of_check == {*GROUPS, OUTPUT} - {"Walks"}  # which `simulate` has
+    assert of_check == {*GROUPS, OUTPUT} - ELSEWHERE
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))

@@ -20,8 +20,10 @@ LESSONS = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md
 LIMITS = sorted(
     page for page in (FOLDER.parent / "limits").glob("*.md") if page.name != "README.md"
 )
-GUIDES = [FOLDER.parent / "audit.md", FOLDER.parent / "conform.md"]
-BLOCK = re.compile(r"^```(bivalence|console|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GUIDES = [FOLDER.parent / f"{name}.md" for name in ("audit", "conform", "judge")]
+BLOCK = re.compile(
+    r"^```(bivalence|console|python|clojure) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 LEFT_OUT = "…"
 """A line of a block that stands for any lines of what is printed."""
 

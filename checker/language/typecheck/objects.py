@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checker.diagnostics import Diagnostic, Span
+from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.clients import verbs
 from checker.language.typecheck.declarations import Declared, declare, in_order, see
@@ -185,6 +185,15 @@ def _bind(written: typed.Type, asked: typed.Type, meant: dict[str, typed.Type]) 
 def check_object(decl: ast_objects.Object, report: Reporter, around: Home) -> None:
     """Types ``decl`` with types of which nothing is known; errors go to ``report``."""
     _object(decl, {name.text: _some(name.text) for name in decl.types}, report, around)
+
+
+def object_with(decl: ast_objects.Object, types: Types, around: Home) -> typed.SequentialObject:
+    """Types ``decl``, whose free names stand for ``types``; raises :class:`SpecError`."""
+    report = Reporter()
+    built = _object(decl, types, report, around)
+    if report.found:
+        raise SpecError(tuple(report.found))
+    return built
 
 
 def _some(name: str) -> typed.Type:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from checker.instantiate.protocol import calls, returns
@@ -17,14 +19,15 @@ from checker.model.types import Value
 class Call(Struct, frozen=True):
     """An operation that the client of ``process`` calls as its request number ``turn``, from 1 on.
 
-    ``op`` and ``args`` are those of the request; ``returns`` the indication by which it returns,
-    which has so many arguments: its ``results``.
+    ``process`` is its number, or an expression where it varies.  ``op`` and ``args`` are those of
+    the request; ``returns`` the indication by which it returns, which has so many arguments: its
+    ``results``.
     """
 
-    process: int
+    process: Any
     turn: int
     op: str
-    args: tuple[ir.Const, ...]
+    args: tuple[ir.Expr, ...]
     returns: str
     results: int
 

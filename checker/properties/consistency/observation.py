@@ -171,7 +171,9 @@ def _specification(asked: typed.Consistent, of: SequentialObject) -> Specificati
         if found is not None and all(after in states for after, _ in found):
             some = tuple((states[after], _parts(of.calls[call], r)) for after, r in found)
             outcomes[states[at], call] = some
-    said = tuple((c.process, c.op, tuple(arg.value for arg in c.args)) for c in of.calls)
+    said = tuple(
+        (c.process, c.op, tuple(cast(ir.Const, a).value for a in c.args)) for c in of.calls
+    )
     return Specification(asked.kind, asked.object.name, said, outcomes)
 
 

@@ -42,14 +42,15 @@ class SequentialObject:
 
     def _instantiate(self) -> None:
         self.known: dict[tuple[State, int], tuple[Outcome, ...]] = {}
-        self._system = _system(self.world, self.of, self.calls, self.capacities)
+        made, shell = shell_of(self.world, self.of, self.capacities)
+        self._system = system_of(made, shell, self.of.name, self.calls)
 
     def initial(self) -> State:
         """Returns the first state; raises :class:`SpecError` (C210) where there are several."""
         try:
             first, *others = dict.fromkeys(state for state, _ in starts(self._system))
         except RunFault as fault:
-            raise self._wrong(fault) from None
+            raise run_error(self.of, fault) from None
         if others:
             message = f"`{self.of.name}` has several initial states"
             raise refuse("C210", message, self.of.span, "a sequential object has one initial state")
@@ -68,42 +69,48 @@ class SequentialObject:
         found: dict[Outcome, None] = {}
         for transition in action_transitions(self._system, action, (*state, None)):
             if transition.fault is not None:
-                raise self._wrong(transition.fault)
+                raise run_error(self.of, transition.fault)
             assert transition.successor is not None
             *after, result = transition.successor
-            found[tuple(after), _held(result)] = None
+            found[tuple(after), held(result)] = None
         return tuple(found)
 
     def _bare(self, state: State) -> State:
         return state[:-1]
 
-    def _wrong(self, fault: RunFault) -> SpecError:
-        """Returns the run-time error as a diagnostic; :class:`TooSmall` where a capacity was too
-        small."""
-        if fault.grows is not None:
-            raise TooSmall(fault.grows)
-        span = self.of.span
-        if fault.place is not None:
-            at = fault.place
-            span = replace(
-                span, file=at.file, line=at.line, column=at.column, end_line=at.line,
-                end_column=at.column + 1,
-            )  # fmt: skip
-        message = f"run-time error in the object `{self.of.name}`: {fault.message}"
-        return refuse(
-            "C210", message, span, "guard an operation that can't be applied with `require …`"
-        )
-
     def grow(self, name: str) -> None:
         """Enlarges a guessed capacity of the object and starts over."""
         self.capacities[name] = 2 * self.capacities.get(name, 4)
         if self.capacities[name] > 4 << GROWTHS:
-            message = f"a value of `{self.of.name}` is unbounded"
-            raise refuse("C210", message, self.of.span, "give its type a bound")
+            raise unbounded(self.of)
         self._instantiate()
 
 
-def _held(result: Value) -> Result:
+def run_error(of: typed.SequentialObject, fault: RunFault) -> SpecError:
+    """Returns the run-time error of an operation as a diagnostic (C210); raises :class:`TooSmall`
+    where a capacity was too small."""
+    if fault.grows is not None:
+        raise TooSmall(fault.grows)
+    span = of.span
+    if fault.place is not None:
+        at = fault.place
+        span = replace(
+            span, file=at.file, line=at.line, column=at.column, end_line=at.line,
+            end_column=at.column + 1,
+        )  # fmt: skip
+    message = f"run-time error in the object `{of.name}`: {fault.message}"
+    return refuse(
+        "C210", message, span, "guard an operation that can't be applied with `require …`"
+    )
+
+
+def unbounded(of: typed.SequentialObject) -> SpecError:
+    """Returns the error that a value of ``of`` grows without a bound (C210)."""
+    message = f"a value of `{of.name}` is unbounded"
+    return refuse("C210", message, of.span, "give its type a bound")
+
+
+def held(result: Value) -> Result:
     """Returns what the option ``result`` holds; ``None`` also where it holds nothing."""
     if result is None:
         return None
@@ -119,26 +126,38 @@ class TooSmall(Exception):
         self.name = name
 
 
-def _system(
-    world: World, of: typed.SequentialObject, calls: tuple[Call, ...], capacities: Mapping[str, int]
-) -> ir.TransitionSystem:
-    """Returns the object's variables, the last of which holds a result, and an action for each of
-    ``calls``."""
+def shell_of(
+    world: World, of: typed.SequentialObject, capacities: Mapping[str, int]
+) -> tuple[World, Instance]:
+    """Returns a world that has the object ``of`` alone, with its state, and the instance that the
+    object is in it."""
     made = World(world.check, world.sizes, capacities, False, world.proc)
     shell = Instance("", of.protocol, None, "", world.instances[0].payload, None)
     made.instances.append(shell)
     initial.declare_state(made)
     initial.initialise(made)
+    return made, shell
+
+
+def system_of(
+    made: World,
+    shell: Instance,
+    name: str,
+    calls: tuple[Call, ...],
+    inputs: tuple[ir.Variable, ...] = (),
+) -> ir.TransitionSystem:
+    """Returns the variables of the object ``shell`` in the world ``made``, one that holds a result,
+    the ``inputs`` that ``calls`` read, and an action for each of ``calls``."""
     variables = dict(made.variables)
     actions = []
     for number, call in enumerate(calls):
-        made.variables = dict(variables)
+        made.variables = variables | {each.name: each for each in inputs}
         made.drafts = [_draft(made, shell, call, number)]
         (action,) = coarse.lower_effects(made).actions
         actions.append(action)
-    result = ir.Variable(RESULT, OptionT(world.proc), None, VariableKind.WORLD, RESULT)
+    result = ir.Variable(RESULT, OptionT(made.proc), None, VariableKind.WORLD, RESULT)
     system = ir.TransitionSystem(
-        of.name, world.sizes.processes, (*variables.values(), result), tuple(made.init),
+        name, made.sizes.processes, (*variables.values(), result, *inputs), tuple(made.init),
         tuple(actions), (), (), tuple(made.marks),
     )  # fmt: skip
     return in_any_order(system)
@@ -146,7 +165,8 @@ def _system(
 
 def _draft(world: World, shell: Instance, call: Call, number: int) -> Draft:
     """Returns the action that applies ``call``, and declares the effect that notes its result."""
-    self = ir.Const(world.proc, call.process)
+    caller = call.process
+    self = ir.Const(world.proc, caller) if isinstance(caller, int) else caller
     interface = shell.protocol.implements
     assert interface is not None
     answer = next(o for o in interface.indications if o.name == call.op)

@@ -1,0 +1,161 @@
+"""From the file of a history to the report on it."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct, field
+
+from checker.diagnostics.english import count
+from checker.engines import budgets
+from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
+from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
+from checker.histories.mapping import HistoryMapping, Initial
+from checker.histories.objects import Found, find_object
+from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
+from checker.histories.reading import History, read_history
+from checker.histories.rows import FAIL
+from checker.histories.steps import bind
+from checker.histories.wording import refutation_of, undecided
+from checker.records import replace
+from checker.results.answer import stop_reason
+from checker.results.judgement import Judgement
+from checker.results.problems import problem_of
+from checker.results.verdict import Word
+
+LINEARIZABLE = "linearizable"
+
+
+class Request(Struct, frozen=True):
+    """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
+    ``shape`` and ``mapping``: how values become arguments; ``initial``: operations before the
+    history."""
+
+    name: str
+    model: str = LINEARIZABLE
+    shape: Shape = field(default_factory=Shape)
+    mapping: HistoryMapping = field(default_factory=HistoryMapping)
+    initial: tuple[Initial, ...] = ()
+
+
+class Judge(Struct, frozen=True):
+    """Judges histories as ``request`` says, with an object that was ``found``; ``None``: their
+    operations are transactions."""
+
+    request: Request
+    found: Found | None
+
+    def judge(self, file: str) -> Judgement:
+        """Judges the history in ``file``; limits and interrupts make it unknown.
+
+        Raises :class:`SpecError`: E093 for a row that can't be read, E094 for calls without answers
+        and answers without calls, E095 for what the object does not have.
+        """
+        with _no_collection():
+            return self._judge(file)
+
+    def _judge(self, file: str) -> Judgement:
+        began = time.monotonic()
+        report = Judgement(file, self.request.name, self.request.model, Word.UNKNOWN, "")
+        try:
+            with budgets.raising_when_exhausted():
+                history = read_history(file, self.request.mapping.columns)
+                operations, report = self._read(history, report)
+        except KeyboardInterrupt as problem:
+            why = stop_reason(problem)
+            return replace(report, sentence=f"not read to its end: {why}", stopped=why,
+                           seconds=time.monotonic() - began)  # fmt: skip
+        if self.found is None:
+            report = judge_transactions(operations, self.request.model, report)
+        else:
+            report = self._judged(self.found, operations, report)
+        return replace(report, seconds=time.monotonic() - began)
+
+    def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
+        made = operations_of(history, self.request.mapping.ignored)
+        cut = () if history.cut is None else (problem_of(history.cut),)
+        ignored = history.skipped + made.ignored
+        rows = len(history.rows) + history.skipped
+        failed = sum(
+            one.outcome == FAIL and one.f not in self.request.shape.fail_means_false
+            for one in made.found
+        )
+        return made.found, replace(
+            report, format=history.format, rows=rows, ignored=ignored, warnings=cut, failed=failed,
+            operations=len(made.found) - failed, indeterminate=indeterminate(made.found),
+        )  # fmt: skip
+
+    def _judged(self, found: Found, operations: list[Operation], report: Judgement) -> Judgement:
+        shape, parts = self.request.shape, list[Part]()
+        refuted: Part | None = None
+        try:
+            with budgets.raising_when_exhausted():
+                if shape.by_key:
+                    with_keys(operations)
+                bound = bind(found, operations, shape)
+                parts += parts_of(found, bound, shape.by_key, self.request.initial)
+                refuted = decide(parts)
+        except KeyboardInterrupt as problem:
+            why = stop_reason(problem)
+            refuted = next((part for part in parts if part.verdict is False), None)
+            report = replace(report, stopped=None if refuted else why)
+        report = replace(report, parts=len(parts), work=sum(part.work for part in parts))
+        if refuted is not None:
+            return _violated(refuted, parts, report)
+        return _not_violated(parts, report)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collects no garbage within the block: rows and configurations are no cycles of references,
+    and there are many."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def judge_of(request: Request) -> Judge:
+    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does."""
+    return Judge(request, None if request.name == LIST_APPEND else find_object(request.name))
+
+
+def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:
+    found: Refutation | None = None
+    notes: tuple[str, ...] = ()
+    try:
+        with budgets.raising_when_exhausted(late=True):
+            found = explain(part)
+    except KeyboardInterrupt as problem:
+        notes = (f"the operations that show it were not found: {stop_reason(problem)}",)
+    others = sum(each.verdict is None for each in parts)
+    if others:
+        notes += (f"{count(others, 'other key')} not decided: one violation decides the history",)
+    return replace(
+        report,
+        word=Word.VIOLATED,
+        sentence=f"not linearizable as {report.object}",
+        refutation=None if found is None else refutation_of(found, report.file),
+        notes=notes,
+    )
+
+
+def _not_violated(parts: Sequence[Part], report: Judgement) -> Judgement:
+    left = [part for part in parts if part.verdict is None]
+    if report.stopped is not None:
+        return replace(
+            report,
+            sentence=f"linearizable as {report.object}? {report.stopped}",
+            undecided=tuple(undecided(part, report.file) for part in left),
+        )
+    certain = report.operations - report.indeterminate
+    if not certain:
+        why = "no operation has returned, so nothing is checked"
+        return replace(report, word=Word.VACUOUS, sentence=why)
+    return replace(report, word=Word.HOLDS, sentence=f"linearizable as {report.object}")

@@ -1,0 +1,84 @@
+"""Rows of a history, whatever format it was recorded in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+
+INVOKE, OK, FAIL, INFO = "invoke", "ok", "fail", "info"
+TYPES = frozenset((INVOKE, OK, FAIL, INFO))
+"""What a row records: a call, or that an operation has taken effect, has not, or may have."""
+
+
+class Missing:
+    """The type of :data:`MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+"""In place of a value that is not recorded."""
+
+
+class Row(Struct):
+    """A call or a return: ``kind`` is one of :data:`TYPES`; ``key`` and ``value`` may be
+    :data:`MISSING`; ``line`` counts from 1 in ``file``."""
+
+    process: Any
+    kind: str
+    f: str
+    key: Any
+    value: Any
+    file: str
+    line: int
+
+    @property
+    def place(self) -> Span:
+        """The location of the row."""
+        return at_line(self.file, self.line)
+
+
+def at_line(file: str, line: int) -> Span:
+    """Returns the location of a line as a whole."""
+    return Span(file, line, 1, line, 2)
+
+
+def wrong(code: str, message: str, span: Span | None, hint: str = "") -> SpecError:
+    """Returns an error with one diagnostic."""
+    return SpecError((Diagnostic(code, message, span, hint=hint),))
+
+
+def frozen(value: Any) -> Any:
+    """Returns a hashable copy of ``value``: tuples for lists, sets of pairs for maps."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return tuple([frozen(each) if type(each) in _DEEP else each for each in value])
+    if kind is dict:
+        return frozenset((frozen(k), frozen(v)) for k, v in value.items())
+    if kind is set or kind is frozenset:
+        return frozenset(map(frozen, value))
+    return value
+
+
+_DEEP = frozenset((list, tuple, dict, set, frozenset))
+
+
+def shown(value: Any) -> str:
+    """Returns ``value`` as a reader knows it: ``nil``, ``[1 2]``, ``"a"``."""
+    match value:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{' '.join(map(shown, value))}]"
+        case frozenset():
+            return f"#{{{' '.join(sorted(map(shown, value)))}}}"
+        case _:
+            return str(value)
