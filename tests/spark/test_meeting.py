@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_an_earlier_attempt_has_said_is_not_believed(monkeypatch: pytest.Mo
                 last.append(pool.submit(meet, folder, 2, 3, PLACES[2]))  # type: ignore[arg-type]
 
         last: list[Any] = []
-        monkeypatch.setattr(meeting.time, "sleep", sleep)
+        monkeypatch.setattr(meeting, "time", SimpleNamespace(sleep=sleep))
         some: Any = folder
         first = [pool.submit(meet, some, i, 3, PLACES[i]) for i in range(2)]
         assert [one.result(60) for one in first] == [PLACES] * 2
