@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from checker import kept
 from checker.cli import console
 from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.main import UNKNOWN, UNREAD
@@ -112,7 +113,11 @@ Three things to try:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit code."""
+    """Runs the command line and returns its exit code.
+
+    Without ``arguments`` the process is a command of its own, which keeps what it computes.
+    """
+    kept.use(arguments is None)
     code = _run_command(arguments)
     say_refused()
     return code

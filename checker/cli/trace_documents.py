@@ -149,7 +149,7 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
 
 def _digest(source: Source) -> str | None:
     """Returns the SHA-256 of a source as it is now; ``None`` where it can't be read."""
-    from checker.language.library import data_of
+    from checker.language.reading import data_of
     from checker.resources import specs
 
     file = specs() / source.file if source.shipped else Path(source.file)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from checker import kept
 from checker.model import ir
 from checker.model.ir import Block, PropertyKind, TransitionSystem
 from checker.model.large_sets import adds_to_itself
@@ -68,11 +69,15 @@ def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator
             yield Ask.FAIR, prop.asked
 
 
-@an_analysis()
 def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
     """The plan for ``system``, without what is not proven for the queries, which it lists with the
     reasons.
     """
+    return kept.result(lambda: _choose(system, mode, question), "plan", system, mode, question)
+
+
+@an_analysis()
+def _choose(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
     questions = questions_of(system, question)
     parts, unused = list[PlanPart](), list[Unused]()
     for reduction in admitted(mode):

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from checker import kept
 from checker.engines import budgets
 from checker.engines.native.codegen.image import MIN_LEVEL_BITS
 from checker.engines.native.codegen.layout import WORD, Layout, lay_out
@@ -87,15 +88,11 @@ def _attempt_until_sufficient(
         options = replace(options, limits=replace(options.limits, until_decided=True))
 
     def make(capacities: Mapping[str, int]) -> Instantiated:
-        fine, coverage = options.fine_steps, options.coverage
-        with budgets.raising_when_exhausted():
-            return instantiate(
-                check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
-            )
+        return instantiated(check, options, capacities)
 
     with budgets.raising_when_exhausted():
         known = None if run is None else run.capacities
-        made = estimate_capacities(make) if known is None else make(known)
+        made = instantiated(check, options) if known is None else make(known)
     while True:
         capacities = dict(made.capacities)
         if run is not None:
@@ -126,6 +123,36 @@ def _attempt_until_sufficient(
         if run is not None:
             run.afresh()
         made = make(capacities)
+
+
+def instantiated(
+    check: typed.Check, options: Options, capacities: Mapping[str, int] | None = None
+) -> Instantiated:
+    """Returns the system of ``check`` with these ``capacities``; with estimated ones where there
+    are none."""
+
+    def make(capacities: Mapping[str, int]) -> Instantiated:
+
+        with budgets.raising_when_exhausted():
+            return instantiate(
+                check,
+                options.settings,
+                ask,
+                capacities=capacities,
+                fine=options.fine_steps,
+                coverage=options.coverage,
+            )
+
+    def made() -> Instantiated:
+        if capacities is not None:
+            return make(capacities)
+
+        return estimate_capacities(make)
+
+    settings = sorted(options.settings.items())
+    sizes = None if capacities is None else sorted(capacities.items())
+    how = (settings, options.fine_steps, options.coverage, sizes)
+    return kept.result(made, "system", check, how, of="system")
 
 
 def too_small_capacities(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ def load_check(spec: Spec | str, name: str | None, settings: Mapping[str, str]) 
     check = _find(spec, name)
     world = world_of(settings, parameters(check))
     if not world:
+        spec.declare(check)
         return check
     with _reading(spec.path):
         return spec.check_in_world(check.name, world)

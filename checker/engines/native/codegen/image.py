@@ -10,6 +10,7 @@ import re
 
 from msgspec import Struct
 
+from checker import kept
 from checker.engines.native.codegen import ample, normal_form, normalize_successor
 from checker.engines.native.codegen.actions import ActionCode, StartCode, question
 from checker.engines.native.codegen.admissible_ends import AdmissibleEnds
@@ -89,10 +90,14 @@ def build(
     than a word.  ``walks``: it makes random walks, too; ``steps``: it gives the steps of
     single states.
     """
-    try:
-        return _build(system, reductions, compact, walks, steps)
-    except TooWide as why:
-        raise Unsupported(describe(system, why)) from None
+
+    def made() -> KernelImage:
+        try:
+            return _build(system, reductions, compact, walks, steps)
+        except TooWide as why:
+            raise Unsupported(describe(system, why)) from None
+
+    return kept.result(made, "image", system, reductions, (compact, walks, steps))
 
 
 def _build(
