@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.oracles.oracles import MOST_WORDS, WORDS
 from checker.instantiate.protocol.stack import FAMILY, LARGEST_FAMILY
 from checker.model import interpreter

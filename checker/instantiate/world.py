@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from checker.diagnostics import Span
-from checker.instantiate.protocol.sizes import Sizes, evaluate_size, refuse
+from checker.instantiate.protocol.sizes import evaluate_size, refuse
 from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
+from checker.instantiate.sizes import Sizes
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir

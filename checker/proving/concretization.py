@@ -11,8 +11,9 @@ from msgspec import Struct, field
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.extensions.tables import DEFAULT
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import enlarge_bound, maximum_bound
+from checker.instantiate.instantiated import Instantiated
 from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import holds

@@ -19,12 +19,13 @@ from checker.diagnostics.english import count
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.symbolic.engine import NAME
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import (
     enlarge_bound,
     estimate_capacities,
     maximum_bound,
 )
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.proving.provable import require_provable

@@ -18,13 +18,14 @@ from checker.engines.native.codegen.image import MIN_LEVEL_BITS
 from checker.engines.native.codegen.layout import WORD, Layout, lay_out
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import (
     enlarge_bound,
     estimate_capacities,
     limit_text,
     maximum_bound,
 )
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.bound_equivalence import same_up_to_bounds

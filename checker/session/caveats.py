@@ -8,14 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics.english import count, listing
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.time.timing import TIMER
 from checker.instantiate.world import IMMUNE
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
-from checker.language.typecheck.layers import layers_of, stands_for
+from checker.language.syntax.stack import layers_of, stands_for
 from checker.language.typecheck.variants import describe
 from checker.model.ir import Const, TransitionSystem, Variable, VariableKind
 from checker.model.large_sets import is_finite_set

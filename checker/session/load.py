@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
-from checker.instantiate.protocol.sizes import parameters
 from checker.language.syntax import typed
-from checker.language.typecheck.world_settings import world_of
 from checker.records import replace
 
 if TYPE_CHECKING:
@@ -42,9 +40,14 @@ def load_check(spec: Spec | str, name: str | None, settings: Mapping[str, str]) 
     raises what :func:`read_spec` does."""
     spec = read_spec(spec)
     check = _find(spec, name)
+    spec.declare(check)
+    if not settings:
+        return check
+    from checker.instantiate.protocol.sizes import parameters
+    from checker.language.typecheck.world_settings import world_of
+
     world = world_of(settings, parameters(check))
     if not world:
-        spec.declare(check)
         return check
     with _reading(spec.path):
         return spec.check_in_world(check.name, world)

@@ -15,12 +15,13 @@ from checker.engines import budgets
 from checker.engines.exploration import replaying
 from checker.engines.native.search.forecast import Outlook
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.records import replace
-from checker.reductions.registry import is_named
+from checker.reductions.modes import is_named
 from checker.results import so_far
 from checker.results.answer import (
     DECIDED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import describe_sizes
 from checker.language.sources import SourceText, own_texts, shipped_texts
 from checker.language.syntax import typed

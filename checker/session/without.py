@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
 from checker.instantiate.faults.budgeted import Passed, forbid
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.evaluate import RunFault

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from checker.diagnostics.english import count, listing
-from checker.instantiate.protocol.sizes import Sizes, evaluate_size
+from checker.instantiate.protocol.sizes import evaluate_size
+from checker.instantiate.sizes import Sizes
 from checker.language.syntax import typed
 from checker.language.syntax.constant_text import constant_text
 from checker.language.typecheck.clients import verbs

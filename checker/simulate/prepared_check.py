@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import (
     enlarge_bound,
     estimate_capacities,
     maximum_bound,
 )
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Transition

@@ -13,7 +13,8 @@ from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import require
 from checker.engines.valence import MOST_VALUES, USUAL
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.load import Spec
 from checker.language.syntax import typed

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.language.link_kinds import (
     Delivery,
     LinkKind,

@@ -16,8 +16,9 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.protocol import stack
-from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.sizes import compute
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.sizes import Sizes
 from checker.language.load import load
 from checker.language.syntax import typed
 from checker.model import ir

@@ -15,7 +15,8 @@ from rich.console import Console
 from checker.engines.native.search import capacity_growth, search
 from checker.engines.options import Options
 from checker.formats.json_format import report_to_json
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.render.terminal.report import report_view

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checker.diagnostics.english import listing
-from checker.instantiate.protocol.sizes import Sizes, refuse
+from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.sizes import Sizes
 from checker.instantiate.world import ORACLE, Instance, World
 from checker.language.syntax import typed
 from checker.model import ir
