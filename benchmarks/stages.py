@@ -27,7 +27,7 @@ from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.instantiate.instantiated import Instantiated
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.resources import specs

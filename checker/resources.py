@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -31,12 +32,34 @@ def _folder(name: str) -> Path:
 
 def installed_version(package: str) -> str | None:
     """Returns the version of the distribution ``package``; ``None`` where it is not installed."""
+    found = _listed_version(package)
+    if found is not None:
+        return found
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def _listed_version(package: str) -> str | None:
+    """Returns the version that the only folder of metadata of ``package`` names: the standard
+    library imports much to find the same.  ``None``: it has to search."""
+    begin, end = f"{package.replace('-', '_').lower()}-", ".dist-info"
+    found = [
+        Path(folder) / name
+        for folder in dict.fromkeys(sys.path)
+        if os.path.isdir(folder or ".")
+        for name in os.listdir(folder or ".")
+        if name.lower().startswith(begin) and name.endswith(end)
+    ]
+    try:
+        lines = (found[0] / "METADATA").read_text(encoding="utf-8").splitlines()
+    except (IndexError, OSError, ValueError):
+        return None
+    versions = [line.partition(": ")[2] for line in lines if line.startswith("Version: ")]
+    return versions[0].strip() if versions and len(found) == 1 else None
 
 
 @cache

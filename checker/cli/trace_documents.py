@@ -97,7 +97,7 @@ def replay_document(document: Loaded) -> Trace:
     """
     from checker.cli.console import print_note
     from checker.diagnostics import Diagnostic, SpecError
-    from checker.results.replay import ReplayMismatch
+    from checker.results.mismatch import ReplayMismatch
     from checker.session import pipeline
 
     if document.trace.is_recorded:

@@ -16,7 +16,8 @@ from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem
 from checker.records import replace
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
-from checker.results.rerun import ReplayMismatch, Run, rerun
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import Run, rerun
 
 MORE_TIME, AT_LEAST = 4.0, 60.0
 """More time that is worth trying: so many times as much, and at least so many seconds."""

@@ -11,6 +11,7 @@ from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
 from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
 from checker.instantiate.sizes import Sizes
+from checker.instantiate.variable_names import IMMUNE
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
@@ -61,7 +62,6 @@ VARYING = "var "
 """What the names of locals begin with that statements of the spec assign."""
 REQUEST = "request."
 """Prefix of the names of the effects that record requests of clients."""
-IMMUNE = "@immune"
 
 
 ORACLE = "oracle"

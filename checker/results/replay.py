@@ -6,8 +6,9 @@ from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem, domain_item
 from checker.model.types import Value
 from checker.results.answer import Path
+from checker.results.mismatch import ReplayMismatch
 from checker.results.narrate import narrate
-from checker.results.rerun import ReplayMismatch, rerun, run_from_start
+from checker.results.rerun import rerun, run_from_start
 from checker.results.show_values import decode
 from checker.results.trace import Header, Json, Trace
 

@@ -15,11 +15,8 @@ from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.fair_lasso import Unfair, fairness_justification, satisfies
+from checker.results.mismatch import ReplayMismatch
 from checker.results.trace import FairnessJustification
-
-
-class ReplayMismatch(Exception):
-    """An engine's execution is not one of the system: a bug of the tool, never a trace."""
 
 
 class Moment(Struct, frozen=True):

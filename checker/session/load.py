@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -125,6 +124,8 @@ def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
     elif name is None:
         message, hint = f"{path} has several checks", f"name one: {', '.join(known)}"
     else:
+        import difflib
+
         near = difflib.get_close_matches(name, known, 1)
         message = f"{path} has no check `{name}`"
         hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"

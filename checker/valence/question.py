@@ -26,7 +26,7 @@ from checker.model.build import author_of
 from checker.model.ir import Apply, Const, Expr, Op, Quant
 from checker.model.tree import nodes, rewritten
 from checker.model.types import BOOL, Type, Value, universe
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.show_values import show
 from checker.session.load import load_check, read_spec

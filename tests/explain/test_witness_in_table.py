@@ -7,7 +7,7 @@ import pytest
 from checker.explain import reports
 from checker.explain.counterfactual_queries import ExplainingBudget
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.resources import specs
 from checker.results.judge import reason_of_violation

@@ -24,7 +24,7 @@ from checker.language.syntax import typed
 from checker.model import ir
 from checker.model.interpreter import initial_states, name_values, successors
 from checker.model.types import Type, Value, VariantT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.resources import specs
 from tests.agreement.specs import random_spec
 from tests.agreement.test_random_protocols import Drawn

@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from checker.engines import budgets
-from checker.engines.native.checkpoint.journal import CannotKeep, Journal
+from checker.engines.native.checkpoint.cannot_keep import CannotKeep
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.liveness.cycle_detection import has_cycle
@@ -33,6 +34,9 @@ from checker.results.answer import (
     Unsupported,
     stop_reason,
 )
+
+if TYPE_CHECKING:
+    from checker.engines.native.checkpoint.journal import Journal
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""

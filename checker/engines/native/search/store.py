@@ -18,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec import Struct, field
 
 from checker.engines import budgets
-from checker.engines.native.codegen.fields import BATCH, Context, Worker
+from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
-from checker.engines.native.codegen.visited_set import LINE
 from checker.engines.native.search.findings import Best, LevelReport
 from checker.engines.native.search.memory import (
     RESERVED,
