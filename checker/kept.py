@@ -1,8 +1,8 @@
 """Keeps on disk what was computed from a spec, so that a later command need not compute it again.
 
 A result is kept under a digest of all that determines it: the inputs that its caller names, and the
-tool itself, by the contents of its sources.  So no other version answers, and neither does this one
-where it was edited.  What is kept are pickles in the user's own cache folder, where machine code is
+contents of the tool's sources that can have computed it (:data:`SOURCES`).  So no other version
+answers, and neither does this one where it was edited.  What is kept are pickles in the user's own cache folder, where machine code is
 kept, too; a file that was damaged is not used (:mod:`checker.resources`).
 
 Only commands keep results (:func:`use`): in a program that imports the tool, functions may have
@@ -28,6 +28,13 @@ import msgspec
 from checker import resources
 
 T = TypeVar("T")
+
+SOURCES = (
+    "diagnostics", "engines/native/codegen", "instantiate", "language", "model", "properties",
+    "reductions", "results", "session",
+)  # fmt: skip
+"""The packages, beside the modules that are in none, whose code computes what is kept: those that
+the functions given to :func:`result` import."""
 
 FOLDER = "results"
 KEPT = 3_000
@@ -142,13 +149,13 @@ def forget() -> None:
 @cache
 def tool_digest() -> bytes:
     """Returns a digest of the tool: of its sources, of Python, and of the library whose records
-    are pickled."""
+    are pickled (machine code has a cache of its own)."""
     about = (sys.version, sys.flags.optimize, msgspec.__version__)
     return hashlib.sha256(repr(about).encode() + source_digest()).digest()
 
 
 def source_digest() -> bytes:
-    """Returns a digest of the tool's sources, grammar and library: their paths and contents.
+    """Returns a digest of :data:`SOURCES`, the grammar and the library: their paths and contents.
 
     The contents are read again where a file has another size, inode, or time of change than when
     they were last read.  That of a file that was changed just now is not trusted: another change
@@ -183,14 +190,18 @@ def _files() -> Iterator[tuple[str, os.stat_result]]:
     grammar = str(resources.grammar())
     yield grammar, os.stat(grammar)
     yield from _inside(str(resources.interfaces()), ".bcast")
-    yield from _inside(str(Path(resources.__file__).parent), ".py")
+    package = Path(resources.__file__).parent
+    yield from _inside(str(package), ".py", deep=False)
+    for name in SOURCES:
+        yield from _inside(str(package / name), ".py")
 
 
-def _inside(folder: str, suffix: str) -> Iterator[tuple[str, os.stat_result]]:
+def _inside(folder: str, suffix: str, deep: bool = True) -> Iterator[tuple[str, os.stat_result]]:
+    """Yields the files with such a ``suffix`` in a folder, and in those in it if ``deep``."""
     with contextlib.closing(os.scandir(folder)) as entries:
         here = sorted(entries, key=lambda entry: entry.name)
     for entry in here:
         if entry.name.endswith(suffix):
             yield entry.path, entry.stat()
-        elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+        elif deep and entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
             yield from _inside(entry.path, suffix)

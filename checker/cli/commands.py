@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -59,6 +60,9 @@ def _command(name: str) -> click.Command:
     return with_quiet(found)
 
 
+UNCOLLECTED = 50_000
+"""The number of new objects from which on Python looks for garbage."""
+
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 
@@ -115,9 +119,12 @@ Three things to try:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code.
 
-    Without ``arguments`` the process is a command of its own, which keeps what it computes.
+    Without ``arguments`` the process is a command of its own: it keeps what it computes, and looks
+    for garbage less often, of which there is little.
     """
-    kept.use(arguments is None)
+    if arguments is None:
+        kept.use()
+        gc.set_threshold(UNCOLLECTED)
     code = _run_command(arguments)
     say_refused()
     return code

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from checker import kept
 from checker.engines import budgets
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.options import Options
@@ -34,6 +33,7 @@ from checker.session.run_engine import (
     verdicts_alone,
     with_whole_timeout,
 )
+from checker.session.systems import instantiated
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
@@ -117,39 +117,6 @@ def _attempt_until_sufficient(
         if run is not None:
             run.afresh()
         made = make(capacities)
-
-
-def instantiated(
-    check: typed.Check, options: Options, capacities: Mapping[str, int] | None = None
-) -> Instantiated:
-    """Returns the system of ``check`` with these ``capacities``; with estimated ones where there
-    are none."""
-
-    def make(capacities: Mapping[str, int]) -> Instantiated:
-        from checker.instantiate.assemble import instantiate
-        from checker.properties.formula import ask
-
-        with budgets.raising_when_exhausted():
-            return instantiate(
-                check,
-                options.settings,
-                ask,
-                capacities=capacities,
-                fine=options.fine_steps,
-                coverage=options.coverage,
-            )
-
-    def made() -> Instantiated:
-        if capacities is not None:
-            return make(capacities)
-        from checker.instantiate.capacity_estimation import estimate_capacities
-
-        return estimate_capacities(make)
-
-    settings = sorted(options.settings.items())
-    sizes = None if capacities is None else sorted(capacities.items())
-    how = (settings, options.fine_steps, options.coverage, sizes)
-    return kept.result(made, "system", check, how, of="system")
 
 
 def too_small_capacities(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
