@@ -2,8 +2,9 @@
 
 A result is kept under a digest of all that determines it: the inputs that its caller names, and the
 contents of the tool's sources that can have computed it (:data:`SOURCES`).  So no other version
-answers, and neither does this one where it was edited.  What is kept are pickles in the user's own cache folder, where machine code is
-kept, too; a file that was damaged is not used (:mod:`checker.resources`).
+answers, and neither does this one where it was edited.  What is kept are pickles in the user's own
+cache folder, where machine code is kept, too; a file that was damaged is not used
+(:mod:`checker.resources`).
 
 Only commands keep results (:func:`use`): in a program that imports the tool, functions may have
 been replaced, which no digest of sources shows.
@@ -30,7 +31,7 @@ from checker import resources
 T = TypeVar("T")
 
 SOURCES = (
-    "diagnostics", "engines/native/codegen", "instantiate", "language", "model", "properties",
+    "diagnostics", "engines/native", "instantiate", "language", "model", "properties",
     "reductions", "results", "session",
 )  # fmt: skip
 """The packages, beside the modules that are in none, whose code computes what is kept: those that
