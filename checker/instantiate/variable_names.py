@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+BYZANTINE = "@byzantine"
+"""The processes that are Byzantine."""
+
+DOOMED = "@doomed"
+"""The processes that are foreseen to crash."""
+
 IMMUNE = "@immune"
 """The process that a failure detector's guarantee exempts from crashes."""
 

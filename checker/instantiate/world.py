@@ -11,7 +11,7 @@ from checker.diagnostics import Span
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
 from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
 from checker.instantiate.sizes import Sizes
-from checker.instantiate.variable_names import IMMUNE
+from checker.instantiate.variable_names import BYZANTINE, IMMUNE
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
-CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+CRASHES, OMITTING = "@crashes", "@omitting"
 POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"

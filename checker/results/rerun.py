@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from checker.instantiate.faults.budgeted import is_message
-from checker.instantiate.faults.fault_marks import faults_of
+from checker.instantiate.faults.fault_marks import faults_of, is_message
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event, State, Transition

@@ -9,7 +9,6 @@ import ctypes
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,8 @@ from checker.results.answer import (
 )
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from checker.engines.native.checkpoint.journal import Journal
 
 PARALLEL_FROM = 8192
@@ -341,6 +342,8 @@ class Search:
         if count == 1:
             self._work(queue, self.store.workers[0])
             return
+        from concurrent.futures import ThreadPoolExecutor, wait
+
         if self._pool is None:
             self._pool = ThreadPoolExecutor(len(self.store.workers))
         tasks = [self._pool.submit(self._work, queue, c) for c in self.store.workers[:count]]

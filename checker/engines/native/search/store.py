@@ -13,7 +13,6 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct, field
 
@@ -309,6 +308,8 @@ class Store:
         if len(self.workers) == 1 or self.states < TOGETHER:
             work()
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(len(self.workers)) as pool:
             for task in [pool.submit(work) for _ in self.workers]:
                 task.result()
