@@ -17,9 +17,8 @@ from checker.instantiate.network.connections import GONE
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
 from checker.instantiate.protocol.handler_budgets import BUDGET
 from checker.instantiate.time.timing import CLOCK, NOISE, STABLE, TICKS
-from checker.instantiate.variable_names import DOOMED, IMMUNE, TIMER
+from checker.instantiate.variable_names import BYZANTINE, DOOMED, IMMUNE, TIMER
 from checker.instantiate.world import (
-    BYZANTINE,
     CLIENT,
     CRASHED,
     CRASHES,

@@ -1,9 +1,9 @@
 """Keeps on disk what was computed from a spec, so that a later command need not compute it again.
 
 A result is kept under a digest of all that determines it: the inputs that its caller names, and the
-contents of the tool's sources that can have computed it (:data:`SOURCES`).  So no other version
-answers, and neither does this one where it was edited.  What is kept are pickles in the user's own
-cache folder, where machine code is kept, too; a file that was damaged is not used
+contents of the tool's sources that can have computed it (:mod:`checker.kept.tool`).  So no other
+version answers, and neither does this one where it was edited.  What is kept are pickles in the
+user's own cache folder, where machine code is kept, too; a file that was damaged is not used
 (:mod:`checker.resources`).
 
 Only commands keep results (:func:`use`): in a program that imports the tool, functions may have
@@ -12,30 +12,17 @@ been replaced, which no digest of sources shows.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import pickle
-import sys
-import time
 import zlib
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
 from checker import resources
+from checker.kept.tool import tool_digest
 
 T = TypeVar("T")
-
-SOURCES = (
-    "diagnostics", "engines/native", "instantiate", "language", "model", "properties",
-    "reductions", "results", "session",
-)  # fmt: skip
-"""The packages, beside the modules that are in none, whose code computes what is kept: those that
-the functions given to :func:`result` import."""
 
 FOLDER = "results"
 KEPT = 3_000
@@ -44,9 +31,6 @@ LARGEST = 8_000_000
 """The largest size of a result that is kept, in bytes before it is compressed."""
 UNUSABLE = (pickle.PicklingError, TypeError, AttributeError, RecursionError)
 """What is raised where something can't be pickled."""
-SETTLED = 2.0
-"""Seconds after which a file that is written has another time of change than before."""
-
 _state = {"in use": False}
 _names: dict[int, tuple[object, bytes]] = {}
 
@@ -142,67 +126,3 @@ def name_of(value: object) -> bytes:
 def forget() -> None:
     """Forgets the names of all values."""
     _names.clear()
-
-
-# ---- the tool -----------------------------------------------------------------------------------
-
-
-@cache
-def tool_digest() -> bytes:
-    """Returns a digest of the tool: of its sources, of Python, and of the library whose records
-    are pickled (machine code has a cache of its own)."""
-    about = (sys.version, sys.flags.optimize, msgspec.__version__)
-    return hashlib.sha256(repr(about).encode() + source_digest()).digest()
-
-
-def source_digest() -> bytes:
-    """Returns a digest of :data:`SOURCES`, the grammar and the library: their paths and contents.
-
-    The contents are read again where a file has another size, inode, or time of change than when
-    they were last read.  That of a file that was changed just now is not trusted: another change
-    might not show in it.
-    """
-    files, latest = hashlib.sha256(repr(resources.__file__).encode()), 0
-    for path, status in _files():
-        of_file = (path, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-        files.update(repr(of_file).encode("utf-8", "surrogatepass"))
-        latest = max(latest, status.st_ctime_ns, status.st_mtime_ns)
-    folder = resources.cache_folder("sources")
-    known = None if folder is None else folder / f"{files.hexdigest()}.sha256"
-    found = None if known is None else resources.load_cached(known)
-    if found is None:
-        found = content_digest()
-        if known is not None and latest < (time.time() - SETTLED) * 1e9:
-            resources.store_cached(known, found, 20)
-    return found
-
-
-def content_digest() -> bytes:
-    """Returns the same, of which every file is read."""
-    digest = hashlib.sha256()
-    for path, _ in _files():
-        data = Path(path).read_bytes()
-        digest.update(f"{path} {len(data)} ".encode("utf-8", "surrogatepass") + data)
-    return digest.digest()
-
-
-def _files() -> Iterator[tuple[str, os.stat_result]]:
-    """Yields the files of the tool that determine its answers, in a fixed order."""
-    grammar = str(resources.grammar())
-    yield grammar, os.stat(grammar)
-    yield from _inside(str(resources.interfaces()), ".bcast")
-    package = Path(resources.__file__).parent
-    yield from _inside(str(package), ".py", deep=False)
-    for name in SOURCES:
-        yield from _inside(str(package / name), ".py")
-
-
-def _inside(folder: str, suffix: str, deep: bool = True) -> Iterator[tuple[str, os.stat_result]]:
-    """Yields the files with such a ``suffix`` in a folder, and in those in it if ``deep``."""
-    with contextlib.closing(os.scandir(folder)) as entries:
-        here = sorted(entries, key=lambda entry: entry.name)
-    for entry in here:
-        if entry.name.endswith(suffix):
-            yield entry.path, entry.stat()
-        elif deep and entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
-            yield from _inside(entry.path, suffix)
