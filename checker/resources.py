@@ -204,10 +204,11 @@ def at_most(file: IO[bytes], most: int) -> bytes:
     return data
 
 
-def store_cached(path: Path, data: bytes, most: int) -> None:
+def store_cached(path: Path, data: bytes, most: int | None) -> None:
     """Writes ``data`` to a file of a cache folder, atomically, and ignores failures.
 
-    The oldest half of the folder is deleted when it holds more than ``most`` files of that kind.
+    The oldest half of the folder is deleted when it holds more than ``most`` files of that kind
+    (``None``: however many there are).
     """
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=temporary_prefix("tmp"), dir=path.parent)
@@ -218,6 +219,8 @@ def store_cached(path: Path, data: bytes, most: int) -> None:
         except OSError:
             os.unlink(name)
             raise
+        if most is None:
+            return
         kept = [name for name in os.listdir(path.parent) if name.endswith(path.suffix)]
         if len(kept) > most:
             old = sorted((path.parent / name for name in kept), key=lambda p: p.stat().st_mtime)

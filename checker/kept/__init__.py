@@ -25,8 +25,10 @@ from checker.kept.tool import tool_digest
 T = TypeVar("T")
 
 FOLDER = "results"
-KEPT = 3_000
-"""The largest number of results that are kept; the oldest are removed first."""
+KEPT = 6_000
+"""About the largest number of results that are kept; the oldest are removed first."""
+LOOK = "0"
+"""How the name of a result begins that is stored with a look for too many of them."""
 LARGEST = 8_000_000
 """The largest size of a result that is kept, in bytes before it is compressed."""
 UNUSABLE = (pickle.PicklingError, TypeError, AttributeError, RecursionError)
@@ -104,7 +106,8 @@ def store(path: Path, value: T) -> T | None:
         again: T = pickle.loads(data)
     except UNUSABLE:
         return None
-    resources.store_cached(path, zlib.compress(data, 1), KEPT)
+    most = KEPT if path.name.startswith(LOOK) else None
+    resources.store_cached(path, zlib.compress(data, 1), most)
     return again
 
 

@@ -25,7 +25,7 @@ from checker.engines.native.codegen.layout import Layout
 if TYPE_CHECKING:
     from checker.engines.native.codegen.emit import Fn
 
-CACHE, KEPT = "kernels", 500
+CACHE, KEPT = "kernels", 2_000
 """Folder of the cache for machine code, and how many files it keeps."""
 
 LARGE_TEXT = 1_500_000
