@@ -230,7 +230,7 @@ def test_sweeps(how: str, tmp_path: Path) -> None:
 def test_reading(
     command: str, how: str, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("checker.language.load.open_source", for_ever)
+    monkeypatch.setattr("checker.language.library.open_source", for_ever)
     path = written(LONG_HANDLER, tmp_path)
     words = [command, path]
     if command != "show":
