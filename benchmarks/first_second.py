@@ -117,7 +117,7 @@ def main(turns: int, against: str | None) -> None:
         base, times = measured(trees, turns)
     heads = ["", "seconds", "× base"]
     heads += ["before", "now / before"] if against else []
-    rows = [["base", number(base), "1"]]
+    rows = [["base", number(base), "1", *([""] * (len(heads) - 3))]]
     for case, (now, *before) in zip(CASES, times, strict=True):
         row = [case.name, number(now), number(now / base)]
         rows.append([*row, *(x for b in before for x in (number(b), number(now / b)))])
