@@ -343,6 +343,7 @@ ONLY_DECLARE = {
     "checker.language.load",
     "checker.model.memo",
     "checker.reductions.registry",
+    "checker.sweep.local",
 }
 """Modules that name values, or say whether results are kept."""
 WHEN_IT_ENDS = ("checker.engines.", "checker.extensions.")
