@@ -22,7 +22,7 @@ from checker.engines.symbolic import bounded  # noqa: E402
 from checker.instantiate.assemble import instantiate  # noqa: E402
 from checker.instantiate.capacity_estimation import estimate_capacities  # noqa: E402
 from checker.model.ir import PropertyKind, TransitionSystem  # noqa: E402
-from checker.properties import ask  # noqa: E402
+from checker.properties.formula import ask  # noqa: E402
 from checker.results.answer import Answer, Limits  # noqa: E402
 from checker.results.verdict import Word  # noqa: E402
 from checker.session.load import load_check  # noqa: E402

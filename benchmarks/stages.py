@@ -22,11 +22,12 @@ sys.path.insert(0, str(Path.cwd()))
 
 from checker.engines.native.codegen.image import build
 from checker.engines.native.codegen.jit import Effort, compile_image
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.instantiate.instantiated import Instantiated
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.choose import VERDICTS, choose
 from checker.reductions.reduction_plan import ReductionPlan
 from checker.resources import specs

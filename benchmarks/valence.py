@@ -21,7 +21,7 @@ from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.tables import Table, number  # noqa: E402
 from checker.engines.native.engine import explore  # noqa: E402
 from checker.engines.options import Options  # noqa: E402
-from checker.instantiate.assemble import Instantiated  # noqa: E402
+from checker.instantiate.instantiated import Instantiated  # noqa: E402
 from checker.results.answer import Answer  # noqa: E402
 from checker.results.valence import Valence  # noqa: E402
 from checker.session.state_graphs import graph_of_check  # noqa: E402

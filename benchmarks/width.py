@@ -21,7 +21,7 @@ from benchmarks.tables import Table, into_page, number  # noqa: E402
 from checker.engines.native.codegen.layout import lay_out  # noqa: E402
 from checker.engines.options import Options  # noqa: E402
 from checker.instantiate.assemble import instantiate  # noqa: E402
-from checker.properties import ask  # noqa: E402
+from checker.properties.formula import ask  # noqa: E402
 from checker.session.load import load_check  # noqa: E402
 from checker.session.pipeline import run_check  # noqa: E402
 

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -31,12 +32,34 @@ def _folder(name: str) -> Path:
 
 def installed_version(package: str) -> str | None:
     """Returns the version of the distribution ``package``; ``None`` where it is not installed."""
+    found = _listed_version(package)
+    if found is not None:
+        return found
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def _listed_version(package: str) -> str | None:
+    """Returns the version that the only folder of metadata of ``package`` names: the standard
+    library imports much to find the same.  ``None``: it has to search."""
+    begin, end = f"{package.replace('-', '_').lower()}-", ".dist-info"
+    found = [
+        Path(folder) / name
+        for folder in dict.fromkeys(sys.path)
+        if os.path.isdir(folder or ".")
+        for name in os.listdir(folder or ".")
+        if name.lower().startswith(begin) and name.endswith(end)
+    ]
+    try:
+        lines = (found[0] / "METADATA").read_text(encoding="utf-8").splitlines()
+    except (IndexError, OSError, ValueError):
+        return None
+    versions = [line.partition(": ")[2] for line in lines if line.startswith("Version: ")]
+    return versions[0].strip() if versions and len(found) == 1 else None
 
 
 @cache
@@ -181,10 +204,11 @@ def at_most(file: IO[bytes], most: int) -> bytes:
     return data
 
 
-def store_cached(path: Path, data: bytes, most: int) -> None:
+def store_cached(path: Path, data: bytes, most: int | None) -> None:
     """Writes ``data`` to a file of a cache folder, atomically, and ignores failures.
 
-    The oldest half of the folder is deleted when it holds more than ``most`` files of that kind.
+    The oldest half of the folder is deleted when it holds more than ``most`` files of that kind
+    (``None``: however many there are).
     """
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=temporary_prefix("tmp"), dir=path.parent)
@@ -195,6 +219,8 @@ def store_cached(path: Path, data: bytes, most: int) -> None:
         except OSError:
             os.unlink(name)
             raise
+        if most is None:
+            return
         kept = [name for name in os.listdir(path.parent) if name.endswith(path.suffix)]
         if len(kept) > most:
             old = sorted((path.parent / name for name in kept), key=lambda p: p.stat().st_mtime)

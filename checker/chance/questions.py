@@ -7,7 +7,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from checker.chance.objective import Kind
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size, refuse
 from checker.language.syntax import typed
 from checker.model import build, interpreter, ir

@@ -132,7 +132,6 @@ def check(
     from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
     from checker.proving.dispatch_check import answer_check
-    from checker.session import result_cache
     from checker.session.run_engine import shared_sessions
 
     options = options_of(settings, engine, coverage=coverage)
@@ -154,6 +153,8 @@ def check(
         shows = replace(options, explain_expected=every or name in shown)
         decorate = _strips(spec, name, options, meter) if strips else None
         if cached:
+            from checker.session import result_cache
+
             report = result_cache.cached(
                 spec, name, shows, lambda: answer_check(spec, name, shows, meter)
             )

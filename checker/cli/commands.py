@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -9,6 +10,7 @@ from typing import Any
 
 import click
 
+from checker import kept
 from checker.cli import console
 from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.main import UNKNOWN, UNREAD
@@ -57,6 +59,9 @@ def _command(name: str) -> click.Command:
     found: click.Command = getattr(importlib.import_module(f"checker.cli.{module}"), function)
     return with_quiet(found)
 
+
+UNCOLLECTED = 50_000
+"""The number of new objects from which on Python looks for garbage."""
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
@@ -112,7 +117,14 @@ Three things to try:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit code."""
+    """Runs the command line and returns its exit code.
+
+    Without ``arguments`` the process is a command of its own: it keeps what it computes, and looks
+    for garbage less often, of which there is little.
+    """
+    if arguments is None:
+        kept.use()
+        gc.set_threshold(UNCOLLECTED)
     code = _run_command(arguments)
     say_refused()
     return code

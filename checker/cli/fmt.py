@@ -38,7 +38,7 @@ def fmt(paths: tuple[str, ...], checks: bool, shows: bool) -> int:
 def _format(file: str, checks: bool, shows: bool, changed: list[str]) -> None:
     """Formats one file, and adds it to ``changed`` where that changes it."""
     from checker.language.formatting.layout import format_text
-    from checker.language.library import read
+    from checker.language.reading import read
 
     text = console.read_document(STDIN) if file == STDIN else read(Path(file))
     name = "<stdin>" if file == STDIN else file

@@ -212,13 +212,13 @@ class Screen:
 
     def show(self, file: str, report: Report, seconds: float) -> None:
         """Shows the report on a check of ``file``, which took ``seconds``."""
-        from checker.render.terminal.check_line import check_line
-        from checker.render.terminal.report import report_view
-
         display = self._display
         if self._alone:
             print_report(report, display)
             return
+        from checker.render.terminal.check_line import check_line
+        from checker.render.terminal.report import report_view
+
         self._name_file(file)
         console.print_view(check_line(report, seconds, self._names[file]))
         whole = display.whole or report.exit_code != 0 or report.check in display.shown
@@ -254,18 +254,18 @@ class Screen:
 
     def say_unusable(self, file: str, name: str) -> None:
         """Shows that a check could not be run."""
-        from checker.render.terminal.check_line import unusable_line
-
         if not self._alone:
+            from checker.render.terminal.check_line import unusable_line
+
             self._name_file(file)
             console.print_view(unusable_line(name, self._names[file]))
 
     def say_total(self, reports: list[Report]) -> None:
         """Shows the total of several checks, of which ``reports`` could be run."""
-        from checker.render.terminal.check_line import total_text
-
         if self._alone:
             return
+        from checker.render.terminal.check_line import total_text
+
         seconds = time.monotonic() - self._began
         self._show_notes()
         console.print_line()
@@ -309,6 +309,8 @@ def print_report(report: Report, display: Display) -> None:
 
 def _executions(report: Report, display: Display) -> list[RenderableType]:
     """Returns the views of the executions of ``report``, then of those of other kinds."""
+    if not report.has_counterexample and not traces_of(report):
+        return []
     from rich.console import Group
     from rich.text import Text
 

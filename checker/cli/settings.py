@@ -40,14 +40,16 @@ REDUCE_MODES = "[auto|none|symmetry|por|all]"
 
 def reduce_mode(context: click.Context, option: click.Parameter, given: str) -> str:
     """Returns the mode of reductions; raises ``click.BadParameter`` where there is none."""
-    from checker.reductions.registry import modes
+    from checker.reductions.modes import is_mode, modes
 
+    if is_mode(given):
+        return given
     return str(click.Choice(modes()).convert(given, option, context))
 
 
 def complete_mode(context: click.Context, option: click.Parameter, begun: str) -> list[str]:
     """Returns the modes of reductions that begin so."""
-    from checker.reductions.registry import modes
+    from checker.reductions.modes import modes
 
     return [mode for mode in modes() if mode.startswith(begun)]
 

@@ -97,7 +97,7 @@ def replay_document(document: Loaded) -> Trace:
     """
     from checker.cli.console import print_note
     from checker.diagnostics import Diagnostic, SpecError
-    from checker.results.replay import ReplayMismatch
+    from checker.results.mismatch import ReplayMismatch
     from checker.session import pipeline
 
     if document.trace.is_recorded:
@@ -149,7 +149,7 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
 
 def _digest(source: Source) -> str | None:
     """Returns the SHA-256 of a source as it is now; ``None`` where it can't be read."""
-    from checker.language.library import data_of
+    from checker.language.reading import data_of
     from checker.resources import specs
 
     file = specs() / source.file if source.shipped else Path(source.file)

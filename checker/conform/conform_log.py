@@ -22,8 +22,8 @@ from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.registry import resolved_name
 from checker.extensions.tables import DEFAULT, DEFINITION
-from checker.instantiate.assemble import Instantiated
-from checker.instantiate.protocol.sizes import Sizes
+from checker.instantiate.instantiated import Instantiated
+from checker.instantiate.sizes import Sizes
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem

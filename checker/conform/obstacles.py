@@ -12,7 +12,7 @@ from checker.conform.lines import Line
 from checker.conform.patterns import Exactly, OneCase, Parts, Pattern, is_exact, matches
 from checker.conform.replayed_run import ReplayedRun
 from checker.diagnostics.english import count
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.model import interpreter
 from checker.model import types as t
 from checker.model.interpreter import Event, State, Transition

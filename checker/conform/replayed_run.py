@@ -12,8 +12,9 @@ from checker.conform.reference_steps import ReferenceSteps
 from checker.model import interpreter
 from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import TransitionSystem
+from checker.results.mismatch import ReplayMismatch
 from checker.results.narrate import narrate
-from checker.results.rerun import Moment, ReplayMismatch, Run
+from checker.results.rerun import Moment, Run
 from checker.results.trace import Trace
 from checker.simulate.prepared_check import PreparedCheck
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
+from functools import cache
 
-ACTING = re.compile(
+_ACTING = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # C0 but tabs and line ends, and C1
     "|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # directions (UAX 9)
     "|[\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
     "|[\ud800-\udfff]"  # halves of characters, which no encoding has
 )
-"""Characters that move the cursor, colour, reorder or hide what stands around them."""
+_NO_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+@cache
+def acting() -> re.Pattern[str]:
+    """Returns the pattern of characters that move the cursor, colour, reorder or hide what stands
+    around them."""
+    return re.compile(_ACTING)
 
 
 def visible(text: str) -> str:
@@ -21,19 +26,29 @@ def visible(text: str) -> str:
 
     The function is idempotent.
     """
-    return ACTING.sub(_escape, text)
+    return text if _is_plain(text) else acting().sub(_escape, text)
 
 
 def xml_text(text: str) -> str:
     """Returns ``text`` without the characters that XML 1.0 does not allow, not escaped."""
-    return NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return re.sub(_NO_XML, "\N{REPLACEMENT CHARACTER}", text)
 
 
 def json_text(document: object, indent: int | None = 2) -> str:
     """Returns ``document`` as equivalent JSON that can be printed on a terminal as it is."""
+    import json
+
     separators = (",", ":") if indent is None else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, separators=separators)
-    return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    if _is_plain(text):
+        return text
+    return acting().sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _is_plain(text: str) -> bool:
+    """Returns whether all characters but tabs and line ends are printable, so that none acts: it
+    takes less time than to compile the pattern."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _escape(found: re.Match[str]) -> str:

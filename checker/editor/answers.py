@@ -138,7 +138,7 @@ def location(declared: Declaration, document: Document) -> lsp.Location:
 
 
 def _lines(file: str) -> list[str]:
-    from checker.language.library import read
+    from checker.language.reading import read
 
     try:
         return read(Path(file)).split("\n")

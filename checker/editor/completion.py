@@ -13,7 +13,7 @@ from checker.editor.reference import meanings
 from checker.language.link_kinds import LINK_KINDS
 from checker.language.parser.recover import enclosing_words
 from checker.language.syntax import ast_items
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.results.verdict import HOLDS_WITHIN, Word
 
 TOP = {

@@ -9,8 +9,9 @@ from msgspec import Struct, field
 
 from checker import resources
 from checker.diagnostics import Span
-from checker.language.library import Library, read
+from checker.language.library import Library
 from checker.language.parser.cache import parse
+from checker.language.reading import read
 from checker.language.syntax import ast, ast_items, ast_objects
 from checker.language.typecheck.interfaces import find_shared_property
 from checker.records import fields, is_record

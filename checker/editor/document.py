@@ -12,7 +12,7 @@ from checker.diagnostics import Span, SpecError
 from checker.editor.declarations import Declaration, Visible
 from checker.editor.index import Occurrence, index
 from checker.language.analysis import Analysis, Analyst
-from checker.language.library import LARGEST, SUFFIX, read
+from checker.language.reading import LARGEST, SUFFIX, read
 from checker.language.syntax import ast_items
 
 NEIGHBOURS = 500

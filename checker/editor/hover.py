@@ -9,8 +9,8 @@ from checker.diagnostics import Span, SpecError
 from checker.editor.declarations import Declaration
 from checker.editor.document import Document, Position
 from checker.editor.reference import meanings
-from checker.language.library import read
 from checker.language.link_kinds import LINK_KINDS
+from checker.language.reading import read
 from checker.language.syntax import typed
 from checker.language.syntax.parts import field_names, parts
 from checker.language.typecheck.types import show

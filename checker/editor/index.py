@@ -16,7 +16,7 @@ from msgspec import Struct
 from checker.diagnostics import Span
 from checker.editor.declarations import Declaration, Names, Visible, of_item
 from checker.language.syntax import ast, ast_clauses, ast_draws, ast_items, ast_objects
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.language.typecheck.histories import history_name
 from checker.records import fields, is_record, replace
 

@@ -110,7 +110,7 @@ def _refusal(problem: BaseException) -> str | None:
     """Returns the diagnostics of a spec that can't be used; ``None`` for any other problem."""
     from checker.diagnostics import SpecError
     from checker.diagnostics.render import render
-    from checker.language.library import read
+    from checker.language.reading import read
 
     if not isinstance(problem, SpecError):
         return None

@@ -18,7 +18,7 @@ from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.records import replace
 from checker.results.answer import Answer, Listener, Path, Unsupported
-from checker.results.rerun import ReplayMismatch
+from checker.results.mismatch import ReplayMismatch
 
 ALLOWED = (Unsupported, RunFault, Cyclic, HandedOver)
 """What an engine may raise."""

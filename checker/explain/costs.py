@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from checker.instantiate.faults import budgeted
-from checker.instantiate.faults.fault_marks import faults_at_start, faults_of
+from checker.instantiate.faults.fault_marks import faults_at_start, faults_of, is_message
 from checker.model.ir import TransitionSystem
 from checker.results.rerun import Moment, Run
 from checker.results.trace import Cost
@@ -54,4 +53,4 @@ def _moving(moments: tuple[Moment, ...]) -> Iterator[Moment]:
 
 def _messages(system: TransitionSystem, moments: tuple[Moment, ...]) -> int:
     events = (event for moment in moments for event in moment.events)
-    return sum(budgeted.is_message(system, event) for event in events)
+    return sum(is_message(system, event) for event in events)

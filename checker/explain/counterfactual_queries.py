@@ -6,17 +6,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from checker.engines.native import engine as native
-from checker.instantiate.faults.budgeted import Budget, Budgeted, add_budgets
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem
 from checker.records import replace
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
-from checker.results.rerun import ReplayMismatch, Run, rerun
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import Run, rerun
+
+if TYPE_CHECKING:
+    from checker.instantiate.faults.budgeted import Budget, Budgeted
 
 MORE_TIME, AT_LEAST = 4.0, 60.0
 """More time that is worth trying: so many times as much, and at least so many seconds."""
@@ -108,6 +112,8 @@ class Inquiry(Struct, frozen=True):
         clock: ExplainingBudget,
     ) -> Inquiry:
         """Instruments ``system`` with these ``budgets``."""
+        from checker.instantiate.faults.budgeted import add_budgets
+
         return Inquiry(prop, add_budgets(system, prop, budgets), clock)
 
     def ask(self, limits: Mapping[str, int]) -> Reply:

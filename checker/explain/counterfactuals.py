@@ -33,7 +33,7 @@ from checker.instantiate.faults.fault_marks import (
     faults_at_start,
     faults_of,
 )
-from checker.instantiate.world import BYZANTINE
+from checker.instantiate.variable_names import BYZANTINE
 from checker.model.interpreter import State
 from checker.model.ir import STOPS, MarkKind, Property, TransitionSystem, VariableKind
 from checker.model.types import SetT, Type, Value

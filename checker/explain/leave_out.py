@@ -19,7 +19,8 @@ from checker.model.ir import MarkKind, Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.fair_lasso import Unfair, satisfies, steps_due
-from checker.results.rerun import Moment, ReplayMismatch, Run, rerun
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import Moment, Run, rerun
 
 MOST = 2000
 """The largest number of transitions that are taken for one replay."""

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.explain.counterfactual_queries import ExplainingBudget
-from checker.explain.diverse_counterexamples import find_diverse
-from checker.explain.explain import explain
 from checker.explain.fairness_support import with_supports
 from checker.model.ir import TransitionSystem
 from checker.records import replace
@@ -77,6 +75,10 @@ def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBu
     for those after it.
     """
     left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
+    if not left:
+        return report
+    from checker.explain.explain import explain
+
     verdicts = []
     for verdict in report.verdicts:
         if _has_counterexample(verdict) and verdict.trace is not None:
@@ -102,6 +104,8 @@ def with_others(
         lasso = trace is not None and trace.loop is not None
         prop = system.violated_part(verdict.property, lasso=lasso)
         if trace is not None and prop is not None:
+            from checker.explain.diverse_counterexamples import find_diverse
+
             part = clock.part(1 / left)
             left -= 1
             found = find_diverse(system, prop, trace, most - 1, part)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.histories.rows import MISSING, shown
-from checker.instantiate.protocol.sizes import Sizes
+from checker.instantiate.sizes import Sizes
 from checker.instantiate.world import Instance, World
 from checker.language.library import prelude
 from checker.language.load import Spec, open_spec

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
-
 from checker.instantiate import world
 from checker.instantiate.bounds import asked_of_states, within_bounds
 from checker.instantiate.effects import between_handlers, start_order
@@ -21,6 +19,7 @@ from checker.instantiate.faults import (
     pauses,
     stable_storage,
 )
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.network import connections, cuts, links, partitions
 from checker.instantiate.network.counted_messages import counted_messages
 from checker.instantiate.oracles import detectors, oracles
@@ -36,9 +35,10 @@ from checker.instantiate.protocol import (
     stack,
     yields,
 )
-from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.sizes import compute
 from checker.instantiate.protocol.unfold import unfold
 from checker.instantiate.protocol.walk import expressions_of
+from checker.instantiate.sizes import Sizes
 from checker.instantiate.time import timing
 from checker.instantiate.views import with_view
 from checker.instantiate.world import World
@@ -51,19 +51,6 @@ from checker.model.verify import verify
 
 Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
 """Compiles properties, declaring the histories they need; see :mod:`checker.properties`."""
-
-
-class Instantiated(Struct, frozen=True):
-    """A system with its sizes and the capacities that were guessed for it.
-
-    ``at_once``: names of the messages that are received as soon as they are sent.
-    """
-
-    system: TransitionSystem
-    sizes: Sizes
-    capacities: Mapping[str, int]
-    uses_shared: bool
-    at_once: tuple[str, ...] = ()
 
 
 def instantiate(

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.instantiate.assemble import Instantiated
-from checker.instantiate.oracles.oracles import MOST_WORDS, WORDS
-from checker.instantiate.protocol.stack import FAMILY, LARGEST_FAMILY
+from checker.instantiate.capacities import enlarge_bound, maximum_bound
+from checker.instantiate.instantiated import Instantiated
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
@@ -27,33 +26,6 @@ ATTEMPTS = 12
 
 HIGHEST = 16
 """No guess is larger: a greedy execution may fill what no property needs, or what is unbounded."""
-
-
-LARGEST_CAPACITY = 1 << 12
-"""A capacity found by the tool is not enlarged beyond this: such a system is unbounded."""
-
-
-def enlarge_bound(capacity: int) -> int:
-    """Returns about twice ``capacity``: one bit more for a number, twice the places for a
-    length."""
-    return 2 * capacity + capacity % 2
-
-
-def maximum_bound(capacity: str) -> int:
-    """Returns the bound beyond which ``capacity`` is not enlarged; instances of layers cost code,
-    words of oracles cost branching, not bits."""
-    if capacity == WORDS:
-        return MOST_WORDS
-    return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
-
-
-def limit_text(capacity: str, size: int) -> str:
-    """Returns why nothing more is known where ``size`` of ``capacity`` is too small and no larger
-    one is tried."""
-    outgrown = f"`{capacity}` outgrew {size:,}"
-    if capacity == WORDS:
-        return f"{outgrown}: a property of the oracle's interface can say how often it indicates"
-    return f"{outgrown}: give it a bound"
 
 
 def estimate_capacities(make: Callable[[Mapping[str, int]], Instantiated]) -> Instantiated:

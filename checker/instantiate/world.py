@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from checker.diagnostics import Span
-from checker.instantiate.protocol.sizes import Sizes, evaluate_size, refuse
+from checker.instantiate.protocol.sizes import evaluate_size, refuse
 from checker.instantiate.protocol.type_sizes import fitting, has_bag, small
+from checker.instantiate.sizes import Sizes
+from checker.instantiate.variable_names import BYZANTINE, IMMUNE
 from checker.language.link_kinds import LinkKind
 from checker.language.syntax import typed
 from checker.model import ir
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 # Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
-CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+CRASHES, OMITTING = "@crashes", "@omitting"
 POWER_FAILURES, WIPES = "@power", "@wipes"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 CUT, CUTS = "@cut", "@cuts"
@@ -60,7 +62,6 @@ VARYING = "var "
 """What the names of locals begin with that statements of the spec assign."""
 REQUEST = "request."
 """Prefix of the names of the effects that record requests of clients."""
-IMMUNE = "@immune"
 
 
 ORACLE = "oracle"

@@ -16,11 +16,13 @@ from msgspec import Struct, field
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.graphs import reached
-from checker.language.library import Library, Source, prelude, read
-from checker.language.load import module_of, sort_diagnostics
+from checker.language.library import Library, Source, prelude
+from checker.language.load import sort_diagnostics
 from checker.language.parser.partial import Partial, Pieces, concerns, parse_partially
+from checker.language.reading import read
 from checker.language.syntax import ast_items, typed
 from checker.language.typecheck.scope import Reporter
+from checker.language.typed_module import module_of
 
 KEPT = 64
 """The largest number of parsed texts that are kept."""

@@ -13,6 +13,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.elsewhere import import_hint
 from checker.language.kept_prelude import kept
 from checker.language.parser.cache import parse
+from checker.language.reading import digest_of, identity_of, read
 from checker.language.syntax import ast, ast_items, ast_objects, typed
 from checker.language.typecheck.declarations import file_home
 from checker.language.typecheck.interfaces import base_of, complete
@@ -24,19 +25,16 @@ from checker.records import replace
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
-SUFFIX = ".bcast"
-"""Suffix of the names of specs."""
-LARGEST = 4_000_000
-"""The largest size of a file, in bytes."""
 
 Declared = ast_items.Protocol | ast_items.Variant
 
 
 class Source(Struct):
-    """A file, followed by its imports."""
+    """A file, followed by its imports; ``digest``: of its text."""
 
     spec: ast_items.Spec
     imports: list[Source] = field(default_factory=list)
+    digest: bytes = b""
 
     def interfaces(self) -> list[ast_items.Interface]:
         return [i for i in self.spec.items if isinstance(i, ast_items.Interface)]
@@ -59,35 +57,6 @@ class Source(Struct):
         return list(found.values())
 
 
-def read(path: Path, span: Span | None = None) -> str:
-    """Returns the text of a file; raises :class:`SpecError` (E001, or N016 for an import at
-    ``span``)."""
-    try:
-        return data_of(path).decode("utf-8")
-    except FileNotFoundError:
-        reason = "there is no such file"
-    except resources.Unreadable as error:
-        reason = str(error)
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is not UTF-8"
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
-    message = f"can't read `{path}`: {reason}"
-    raise SpecError((Diagnostic("E001" if span is None else "N016", message, span),))
-
-
-def data_of(path: Path) -> bytes:
-    """Returns the contents of the spec ``path``.
-
-    A spec, and even more so an import, may be untrusted: a file that is not regular, or has another
-    suffix (also behind a link), is not read, as an error would show one of its lines. Raises
-    :class:`checker.resources.Unreadable`, and as it does.
-    """
-    if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
-        raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
-    return resources.regular(path, LARGEST)
-
-
 def open_source(text: str, path: Path) -> Source:
     """Returns the file with all that it imports; raises :class:`SpecError` with the errors of
     any."""
@@ -95,15 +64,15 @@ def open_source(text: str, path: Path) -> Source:
 
 
 def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]) -> Source:
-    source = Source(parse(text, str(path)))
-    here = (*open_now, _identity(path))
+    source = Source(parse(text, str(path)), digest=digest_of(text))
+    here = (*open_now, identity_of(path))
     done[here[-1]] = source
     wrong: list[Diagnostic] = []
     for item in source.spec.items:
         if not isinstance(item, ast_items.Import):
             continue
-        target = Path(os.path.normpath(path.parent / item.path))
-        identity = _identity(target)
+        target = target_of(item, path)
+        identity = identity_of(target)
         if identity in here:
             message = f"`{item.path}` imports this file in turn"
             wrong.append(Diagnostic("N015", message, item.span))
@@ -120,11 +89,22 @@ def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Sour
     return source
 
 
-def _identity(path: Path) -> str:
-    try:
-        return str(path.resolve())
-    except (OSError, ValueError, RuntimeError):
-        return str(path)
+def target_of(item: ast_items.Import, importing: Path) -> Path:
+    """Returns the path of the file that an import in the file ``importing`` names."""
+    return Path(os.path.normpath(importing.parent / item.path))
+
+
+def imports_of(source: Source) -> list[tuple[Path, Source]]:
+    """Returns the paths that the imports of ``source`` and of all that it imports name, each with
+    the file."""
+    known = {identity_of(Path(each.spec.file)): each for each in source.all()}
+    found = []
+    for each in source.all():
+        for item in each.spec.items:
+            if isinstance(item, ast_items.Import):
+                target = target_of(item, Path(each.spec.file))
+                found.append((target, known[identity_of(target)]))
+    return found
 
 
 class Library:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from checker import kept
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.language.library import Library, Source, open_source, prelude, read
-from checker.language.syntax import ast_items, ast_objects, typed
-from checker.language.typecheck.checks import check_of
-from checker.language.typecheck.instead import asking_instead, with_free_inputs
-from checker.language.typecheck.objects import check_object
-from checker.language.typecheck.scope import Home, Reporter
-from checker.language.typecheck.unasked import unasked, with_unasked
-from checker.language.typecheck.world_settings import in_world
-from checker.language.variant_text import difference
+from checker.language import kept_module
+from checker.language.kept_module import KeptModule
+from checker.language.reading import read
+from checker.language.syntax import typed
 from checker.records import replace
+
+if TYPE_CHECKING:
+    from checker.language.library import Library
+    from checker.language.syntax import ast_items, ast_objects
+    from checker.language.typecheck.scope import Home
+
+Change = Callable[["ast_items.Check", typed.Protocol], "ast_items.Check"]
 
 
 class Spec:
@@ -29,25 +33,57 @@ class Spec:
     def __init__(self, text: str, path: str) -> None:
         """Raises :class:`SpecError` as :func:`load` does."""
         self.path = path
+        self._text = text
+        self._library: Library | None = None
         self._elsewhere: dict[tuple[str, frozenset[tuple[str, str]]], typed.Check] = {}
         self._only: frozenset[str] = frozenset()
+        found = kept_module.load(text, path)
+        if found is None:
+            module = self._read()
+            found = kept_module.keep(text, self._opened().sources[0], path, module)
+            found = found or KeptModule(module, {}, ())
+        self.module, self._digests = found.module, found.digests
+
+    def _read(self) -> typed.Module:
+        """Returns what the file declares; raises :class:`SpecError` with all of its errors."""
+        from checker.language.typed_module import module_of
+
         try:
-            self._source = open_source(text, Path(path))
-            report = Reporter()
-            self._library = Library(self._source, prelude(), report)
-            self.module = module_of(self._source, self._library)
-            if report.found:
-                raise SpecError(tuple(report.found))
+            library = self._opened()
+            module = module_of(library.sources[0], library)
+            if library.report.found:
+                raise SpecError(tuple(library.report.found))
+            return module
         except SpecError as error:
-            raise SpecError(sort_diagnostics(error.diagnostics, str(Path(path)))) from None
+            raise SpecError(sort_diagnostics(error.diagnostics, str(Path(self.path)))) from None
         except RecursionError:
             message = "the imports of this file nest too deeply"
             raise SpecError(
-                (Diagnostic("S004", message, Span(str(Path(path)), 1, 1, 1, 1)),)
+                (Diagnostic("S004", message, Span(str(Path(self.path)), 1, 1, 1, 1)),)
             ) from None
+
+    def _opened(self) -> Library:
+        """Returns the file with its imports and the modules that they see, parsed once."""
+        from checker.language.library import Library, open_source, prelude
+        from checker.language.typecheck.scope import Reporter
+
+        if self._library is None:
+            source = open_source(self._text, Path(self.path))
+            self._library = Library(source, prelude(), Reporter())
+        return self._library
+
+    def __getstate__(self) -> dict[str, object]:
+        """Returns what another process needs, which opens the file again if it has to."""
+        return {**vars(self), "_library": None}
 
     def __str__(self) -> str:
         return self.path
+
+    def declare(self, check: typed.Check) -> None:
+        """Declares what determines ``check``, if it is one of the file as it is written."""
+        digest = self._digests.get(check.name)
+        if digest is not None and any(check is each for each in self.module.checks):
+            kept.name(check, digest)
 
     @property
     def names(self) -> list[str]:
@@ -58,11 +94,14 @@ class Spec:
     def objects(self) -> Mapping[str, tuple[ast_objects.Object, Home]]:
         """The objects in sight of the file, those of the library among them, each with what its
         own file declares."""
-        return self._library.around(self._source.spec.file).objects
+        library = self._opened()
+        return library.around(library.sources[0].spec.file).objects
 
     def difference(self, name: str) -> list[str]:
         """Returns how the protocol of the check ``name`` differs from that which it is a variant
         of, as lines; none where it is no variant."""
+        from checker.language.variant_text import difference
+
         protocol = next(c.protocol for c in self.module.checks if c.name == name)
         return [] if protocol.variant is None else [*difference(protocol.name, protocol.variant)]
 
@@ -74,7 +113,7 @@ class Spec:
         narrow._only = kept
         checks = tuple(_narrow(check, kept) for check in self.module.checks)
         narrow.module = replace(self.module, checks=tuple(c for c in checks if c.prove or c.chance))
-        narrow._elsewhere = {}
+        narrow._elsewhere, narrow._digests = {}, {}
         return narrow
 
     def check_in_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
@@ -103,19 +142,25 @@ class Spec:
         ``free_inputs``: what clients request is chosen when a run starts.
         """
 
+        from checker.language.typecheck.instead import asking_instead, with_free_inputs
+        from checker.language.typecheck.world_settings import in_world
+
         def change(decl: ast_items.Check, protocol: typed.Protocol) -> ast_items.Check:
             asking = asking_instead(in_world(decl, world), *asked, where)
             return with_free_inputs(asking, protocol.implements) if free_inputs else asking
 
         return replace(self._typed(name, change), overridden=tuple(world.items()))
 
-    def _typed(
-        self, name: str, change: Callable[[ast_items.Check, typed.Protocol], ast_items.Check]
-    ) -> typed.Check:
+    def _typed(self, name: str, change: Change) -> typed.Check:
         """Returns the check ``name`` as ``change`` has it; raises :class:`SpecError`."""
-        library = self._library
+        from checker.language.syntax import ast_items
+        from checker.language.typecheck.checks import check_of
+        from checker.language.typecheck.scope import Reporter
+
+        library = self._opened()
         library.report = Reporter()
-        checks = (item for item in self._source.spec.items if isinstance(item, ast_items.Check))
+        items = library.sources[0].spec.items
+        checks = (item for item in items if isinstance(item, ast_items.Check))
         decl = next(item for item in checks if item.name.text == name)
         protocol = library.protocol(decl.protocol)
         assert protocol is not None
@@ -125,6 +170,9 @@ class Spec:
         return check
 
     def _replace_world(self, name: str, world: Mapping[str, str]) -> typed.Check:
+        from checker.language.typecheck.unasked import unasked
+        from checker.language.typecheck.world_settings import in_world
+
         check = self._typed(name, lambda decl, _: in_world(decl, world))
         if self._only:
             check = _narrow(check, self._only)
@@ -171,51 +219,3 @@ def sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnost
         return span.file != file, span.file, span.line, span.column, diagnostic.code
 
     return tuple(sorted(found, key=place))
-
-
-def module_of(source: Source, library: Library) -> typed.Module:
-    """Returns what ``source`` declares, typed; its errors go to the library's ``report``."""
-    _twice(source, library.report)
-    library.around(source.spec.file)
-    for decl in source.objects():
-        check_object(decl, library.report, library.around(source.spec.file))
-    interfaces = [library.interface(i.name) for i in source.interfaces()]
-    protocols = [library.protocol(p.name) for p in source.protocols()]
-    for imported in library.sources[1:]:
-        for protocol_decl in imported.protocols():
-            library.protocol(protocol_decl.name)
-    checks = []
-    for item in source.spec.items:
-        if isinstance(item, ast_items.Check):
-            protocol = library.protocol(item.protocol)
-            if protocol is not None:
-                checks.append(check_of(item, protocol, library))
-    return typed.Module(
-        source.spec.file,
-        tuple(i for i in interfaces if i is not None),
-        tuple(p for p in protocols if p is not None),
-        with_unasked(checks),
-    )
-
-
-def _twice(source: Source, report: Reporter) -> None:
-    """Reports what one file, or a file and its imports, declare twice."""
-    seen: dict[tuple[str, str], str] = {}
-    modules = ast_items.Interface | ast_items.Protocol | ast_items.Variant
-    for each in reversed(source.all()):
-        for item in each.spec.items:
-            if not isinstance(item, modules | ast_items.Check | ast_objects.Object):
-                continue
-            kind = "module" if isinstance(item, modules) else type(item).__name__.lower()
-            if kind == "check" and each is not source:
-                continue
-            name = item.name.text
-            if (kind, name) in seen:
-                where = seen[kind, name]
-                there = (
-                    "already declared here"
-                    if where == each.spec.file
-                    else f"already declared in `{where}`"
-                )
-                report.add("N004", f"`{name}` is {there}", item.name.span)
-            seen[kind, name] = each.spec.file

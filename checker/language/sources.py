@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from checker.language.library import data_of, open_source, read
+from checker.language.library import open_source
+from checker.language.reading import data_of, read
 from checker.resources import interfaces
 
 SHIPPED = "what comes with the tool"

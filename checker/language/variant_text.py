@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from checker.diagnostics import Span, SpecError
-from checker.language.library import read
+from checker.language.reading import read
 from checker.language.syntax import typed
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar, TypeVarTuple
 
+from checker import kept
+
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 Others = TypeVarTuple("Others")
@@ -42,6 +44,7 @@ def a_run() -> Iterator[None]:
     finally:
         for clear in _forgetting:
             clear()
+        kept.forget()
         _close_analyses(0)
 
 

@@ -18,7 +18,8 @@ from checker.instantiate.protocol.expressions import Env, as_domain, bind_domain
 from checker.instantiate.protocol.patterns import match_pattern
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import nodes
-from checker.instantiate.world import BYZANTINE, World
+from checker.instantiate.variable_names import BYZANTINE
+from checker.instantiate.world import World
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, fresh, member, negation

@@ -11,8 +11,9 @@ from msgspec import Struct, field
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.extensions.tables import DEFAULT
-from checker.instantiate.assemble import Instantiated, instantiate
-from checker.instantiate.capacity_estimation import enlarge_bound, maximum_bound
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacities import enlarge_bound, maximum_bound
+from checker.instantiate.instantiated import Instantiated
 from checker.language.load import Spec
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import holds
@@ -73,7 +74,7 @@ class Finite(Struct):
 
         ``grows``: a capacity that has to be larger than it was.
         """
-        from checker.properties import ask
+        from checker.properties.formula import ask
 
         settings = self.settings(numbers)
         check = load_check(self.spec, self.written.name, settings)

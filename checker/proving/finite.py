@@ -19,20 +19,18 @@ from checker.diagnostics.english import count
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.symbolic.engine import NAME
-from checker.instantiate.assemble import Instantiated, instantiate
-from checker.instantiate.capacity_estimation import (
-    enlarge_bound,
-    estimate_capacities,
-    maximum_bound,
-)
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacities import enlarge_bound, maximum_bound
+from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.proving.provable import require_provable
 from checker.records import replace
 from checker.results import so_far
 from checker.results.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
+from checker.results.mismatch import ReplayMismatch
 from checker.results.proof import Proof
-from checker.results.rerun import ReplayMismatch
 from checker.results.trace import ERRORS
 from checker.results.verdict import PropertyVerdict, Report, Word
 from checker.session.caveats import (
@@ -160,7 +158,7 @@ def _prove_smallest(
 def _instantiate(
     check: typed.Check, options: Options, capacities: Mapping[str, int]
 ) -> Instantiated:
-    from checker.properties import ask
+    from checker.properties.formula import ask
 
     fine = options.fine_steps
     with budgets.raising_when_exhausted():

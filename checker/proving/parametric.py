@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import given_value
 from checker.language.syntax import typed
 from checker.parametric.automaton.arithmetic import comparisons, to_nnf

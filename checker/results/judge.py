@@ -15,11 +15,9 @@ from checker.results.assumptions import assumptions_of
 from checker.results.bounds import limits_met, where_it_holds
 from checker.results.origin import origin_of_property
 from checker.results.phrases import restarts_text, unless_omitted
-from checker.results.replay import replay
 from checker.results.trace import ERRORS, Header, Trace
 from checker.results.vacuity import vacuous
 from checker.results.verdict import Expected, PropertyVerdict, Word, meets
-from checker.results.violation_witnesses import violated_text
 from checker.results.walks import WalkSummary
 
 
@@ -49,6 +47,8 @@ def judge(
     within = limits_met(system, answer)
     failed = None
     if answer.fault is not None:
+        from checker.results.replay import replay
+
         try:
             failed = replay(system, answer.fault, None, header)
         except KeyboardInterrupt as error:
@@ -106,6 +106,8 @@ def _of_path(
     system: TransitionSystem, path: Path, prop: Property, header: Header | None
 ) -> _Finding:
     """Replays ``path``, which violates ``prop``."""
+    from checker.results.replay import replay
+
     try:
         trace = replay(system, path, prop, header)
     except KeyboardInterrupt as error:
@@ -141,6 +143,8 @@ def _joined(
 
 def reason_of_violation(trace: Trace) -> str:
     """Returns for which values, and in what kind of execution, ``trace`` violates its property."""
+    from checker.results.violation_witnesses import violated_text
+
     return f"{violated_text(trace.property_name, trace.witness)} ({_steps(trace)})"
 
 

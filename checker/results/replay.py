@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from checker import kept
 from checker.model.interpreter import State
 from checker.model.ir import Property, TransitionSystem, domain_item
 from checker.model.types import Value
 from checker.results.answer import Path
-from checker.results.narrate import narrate
-from checker.results.rerun import ReplayMismatch, rerun, run_from_start
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import rerun, run_from_start
 from checker.results.show_values import decode
 from checker.results.trace import Header, Json, Trace
 
@@ -23,8 +24,14 @@ def replay(
     ``prop`` is the property that the execution violates, or ``None`` where it ends with an error
     (``path.then_fault``).
     """
-    run = rerun(system, path, prop)
-    return narrate(system, run, prop, header or Header("", system.name, ""))
+    run, header = rerun(system, path, prop), header or Header("", system.name, "")
+
+    def told() -> Trace:
+        from checker.results.narrate import narrate
+
+        return narrate(system, run, prop, header)
+
+    return kept.result(told, "trace", system, path, prop and prop.name, header)
 
 
 def path_of(system: TransitionSystem, trace: Trace) -> Path:
@@ -62,6 +69,8 @@ def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
     """
     prop: Property | None = None
     if trace.failure is None and not trace.property_name:
+        from checker.results.narrate import narrate
+
         run = run_from_start(system, path_of(system, trace).states)
         return narrate(system, run, None, trace.header)
     if trace.failure is None:

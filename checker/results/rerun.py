@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from checker.instantiate.faults.budgeted import is_message
-from checker.instantiate.faults.fault_marks import faults_of
+from checker.instantiate.faults.fault_marks import faults_of, is_message
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event, State, Transition
@@ -15,11 +14,8 @@ from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.model.types import Value
 from checker.results.answer import Path
 from checker.results.fair_lasso import Unfair, fairness_justification, satisfies
+from checker.results.mismatch import ReplayMismatch
 from checker.results.trace import FairnessJustification
-
-
-class ReplayMismatch(Exception):
-    """An engine's execution is not one of the system: a bug of the tool, never a trace."""
 
 
 class Moment(Struct, frozen=True):

@@ -13,23 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from checker.engines import budgets
-from checker.engines.native.codegen.image import MIN_LEVEL_BITS
-from checker.engines.native.codegen.layout import WORD, Layout, lay_out
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated, instantiate
-from checker.instantiate.capacity_estimation import (
-    enlarge_bound,
-    estimate_capacities,
-    limit_text,
-    maximum_bound,
-)
+from checker.instantiate.capacities import enlarge_bound, limit_text, maximum_bound
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.bound_equivalence import same_up_to_bounds
 from checker.model.evaluate import RunFault
 from checker.model.ir import TransitionSystem
-from checker.properties import ask
 from checker.records import replace
 from checker.reductions.choose import SideQuestions
 from checker.results.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
@@ -41,10 +33,11 @@ from checker.session.run_engine import (
     verdicts_alone,
     with_whole_timeout,
 )
-from checker.words.unjudged import diagnosed
+from checker.session.systems import instantiated
 
 if TYPE_CHECKING:
     from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.engines.native.codegen.layout import Layout
 
 
 LONG = 100_000
@@ -87,15 +80,11 @@ def _attempt_until_sufficient(
         options = replace(options, limits=replace(options.limits, until_decided=True))
 
     def make(capacities: Mapping[str, int]) -> Instantiated:
-        fine, coverage = options.fine_steps, options.coverage
-        with budgets.raising_when_exhausted():
-            return instantiate(
-                check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
-            )
+        return instantiated(check, options, capacities)
 
     with budgets.raising_when_exhausted():
         known = None if run is None else run.capacities
-        made = estimate_capacities(make) if known is None else make(known)
+        made = instantiated(check, options) if known is None else make(known)
     while True:
         capacities = dict(made.capacities)
         if run is not None:
@@ -107,6 +96,8 @@ def _attempt_until_sufficient(
         except RunFault as fault:
             too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
             if not too_small or capacities[too_small[0]] >= maximum_bound(too_small[0]):
+                from checker.words.unjudged import diagnosed
+
                 raise diagnosed(made.system, fault) from None
         else:
             answer = with_whole_timeout(answer, options)
@@ -256,6 +247,9 @@ def _twice(capacities: Mapping[str, int], names: Sequence[str]) -> dict[str, int
 
 def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
     """Returns whether states of the other system take no more words, and it has no more code."""
+    from checker.engines.native.codegen.image import MIN_LEVEL_BITS
+    from checker.engines.native.codegen.layout import lay_out
+
     try:
         here, there = lay_out(system), lay_out(other)
     except Unsupported:
@@ -266,4 +260,6 @@ def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
 
 def _free(layout: Layout) -> int:
     """Returns the bits of a state's key in which a level may be stored."""
+    from checker.engines.native.codegen.layout import WORD
+
     return WORD - 1 - layout.bits if layout.words == 1 else 0

@@ -8,15 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics.english import count, listing
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import evaluate_size
 from checker.instantiate.protocol.walk import nodes
-from checker.instantiate.time.timing import TIMER
-from checker.instantiate.world import IMMUNE
+from checker.instantiate.variable_names import IMMUNE, TIMER
 from checker.language.link_kinds import Delivery
 from checker.language.syntax import typed
-from checker.language.typecheck.layers import layers_of, stands_for
-from checker.language.typecheck.variants import describe
+from checker.language.syntax.stack import layers_of, stands_for
 from checker.model.ir import Const, TransitionSystem, Variable, VariableKind
 from checker.model.large_sets import is_finite_set
 from checker.model.names import reads_in
@@ -55,6 +53,11 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
 def variants_of(check: typed.Check) -> tuple[str, ...]:
     """Returns how the protocols of ``check`` differ from those that they are variants of."""
     found = []
+    protocols = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
+    if all(p is None or p.variant is None for p in (check.protocol, *protocols)):
+        return ()
+    from checker.language.typecheck.variants import describe
+
     if check.protocol.variant is not None:
         found.append(describe(check.protocol.variant))
     for layer in layers_of(check.protocol, check.given):

@@ -13,10 +13,11 @@ from checker.engines.chance import ChanceGraph, ChanceProblem
 from checker.engines.options import Options
 from checker.engines.registry import can, engine_of, resolved_name
 from checker.extensions.tables import AUTO, DEFINITION
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.distributions import ImproperChance
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.answer import Listener, Unsupported, stop_reason
 from checker.results.verdict import Expected, PropertyVerdict, Report, Word, meets

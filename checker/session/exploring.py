@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.records import replace
 from checker.reductions.choose import SideQuestions
-from checker.reductions.registry import is_named
+from checker.reductions.modes import is_named
 from checker.results.answer import INTERRUPTED, Answer, Limits, Listener, stop_reason
 from checker.session import run_engine
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
-from checker.instantiate.protocol.sizes import parameters
 from checker.language.syntax import typed
-from checker.language.typecheck.world_settings import world_of
 from checker.records import replace
 
 if TYPE_CHECKING:
@@ -42,6 +39,12 @@ def load_check(spec: Spec | str, name: str | None, settings: Mapping[str, str]) 
     raises what :func:`read_spec` does."""
     spec = read_spec(spec)
     check = _find(spec, name)
+    spec.declare(check)
+    if not settings:
+        return check
+    from checker.instantiate.protocol.sizes import parameters
+    from checker.language.typecheck.world_settings import world_of
+
     world = world_of(settings, parameters(check))
     if not world:
         return check
@@ -121,6 +124,8 @@ def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
     elif name is None:
         message, hint = f"{path} has several checks", f"name one: {', '.join(known)}"
     else:
+        import difflib
+
         near = difflib.get_close_matches(name, known, 1)
         message = f"{path} has no check `{name}`"
         hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"

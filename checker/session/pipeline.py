@@ -15,12 +15,12 @@ from checker.engines import budgets
 from checker.engines.exploration import replaying
 from checker.engines.native.search.forecast import Outlook
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.model.memo import a_run
 from checker.records import replace
-from checker.reductions.registry import is_named
+from checker.reductions.modes import is_named
 from checker.results import so_far
 from checker.results.answer import (
     DECIDED,
@@ -51,8 +51,8 @@ from checker.session.caveats import (
     warnings_of,
     why_nothing_explored,
 )
-from checker.session.chance import chance_verdicts, with_chance
 from checker.session.exploring import explore_fully, explore_once, is_overridden
+from checker.session.judged import Judged
 from checker.session.load import (
     checks_in,
     is_parametric,
@@ -130,8 +130,11 @@ def run_loaded(
                 with run_engine.marking_interruption(answer):
                     report = report_of(path, check, made, answer, options)
                 so_far.known(lambda: replace(_unfinished(report, options), kept=kept))
-                found = chance_verdicts(check, remaining_time(options, started), listener)
-                report = with_chance(report, found)
+                if check.chance or options.drn_out is not None:
+                    from checker.session.chance import chance_verdicts, with_chance
+
+                    found = chance_verdicts(check, remaining_time(options, started), listener)
+                    report = with_chance(report, found)
         except KeyboardInterrupt as error:
             report = unknown_report(path, check, options, time.monotonic() - started, error)
             if run is not None:
@@ -198,7 +201,8 @@ def explain_trace(
 def _instantiate_from_trace(trace: Trace) -> tuple[typed.Check, Instantiated]:
     """Returns the check of which a trace document is an execution, as its spec is now, and its
     system."""
-    from checker.properties import ask
+    from checker.instantiate.assemble import instantiate
+    from checker.properties.formula import ask
 
     header = trace.header
     settings, grown = settings_of(header)
@@ -235,8 +239,9 @@ def open_check(spec: Spec | str, name: str | None, options: Options) -> Prepared
 
 def dump(spec: Spec | str, name: str | None, options: Options) -> str:
     """Returns the transition system of a check as readable text."""
+    from checker.instantiate.assemble import instantiate
     from checker.model.dump import dump as written
-    from checker.properties import ask
+    from checker.properties.formula import ask
 
     check = load_check(spec, name, options.settings)
     return written(instantiate(check, options.settings, ask, fine=options.fine_steps).system)
@@ -333,6 +338,24 @@ def _audit(
 # ---- reporting --------------------------------------------------------------------------------
 
 
+def _judged_without(
+    path: str,
+    check: typed.Check,
+    made: Instantiated,
+    verdicts: tuple[PropertyVerdict, ...],
+    answer: Answer,
+    options: Options,
+) -> Judged:
+    """Returns the verdicts, and what comes of the expectations with ``without``."""
+    if all(each.without is None for each in check.expect):
+        return Judged(verdicts)
+    from checker.session.without import judge_without, not_judged
+
+    if answer.walks is not None:
+        return Judged(verdicts, not_judged(check))
+    return judge_without(path, check, made, verdicts, options)
+
+
 def report_of(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
@@ -340,7 +363,6 @@ def report_of(
     from checker.results.bounds import states_within
     from checker.results.judge import judge
     from checker.results.vacuity import coverage, never_happened
-    from checker.session.without import Judged, judge_without, not_judged
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
@@ -357,10 +379,7 @@ def report_of(
             world=not_promised(check, made),
             budgets=budgets_of_handlers(check, made),
         )
-        if answer.walks is not None:
-            judged = Judged(verdicts, not_judged(check))
-        else:
-            judged = judge_without(path, check, made, verdicts, options)
+        judged = _judged_without(path, check, made, verdicts, answer, options)
     return Report(
         file=path,
         check=check.name,

@@ -27,8 +27,8 @@ from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.reductions.choose import VERDICTS, SideQuestions, choose
+from checker.reductions.modes import is_mode, is_named, modes
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan, Unused
-from checker.reductions.registry import is_named, modes
 from checker.resources import version
 from checker.results.answer import (
     DECIDED,
@@ -292,7 +292,7 @@ def require_supported(options: Options) -> None:
     can be used (E008, E042); E008 also where the reductions are no known ones."""
     if options.engine != AUTO:
         ENGINES.require_unclaimed(options.engine)
-    if options.reduce not in modes():
+    if not is_mode(options.reduce):
         message = f"unknown reduction mode `{options.reduce}`"
         hint = f"modes: {', '.join(modes())}"
         raise SpecError((Diagnostic("E008", message, hint=hint),))

@@ -10,8 +10,8 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import budgets
 from checker.engines.options import Options
 from checker.extensions.tables import DEFINITION
-from checker.instantiate.assemble import Instantiated
 from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.instantiate.instantiated import Instantiated
 from checker.model.evaluate import RunFault
 from checker.results.answer import Answer, Unsupported
 from checker.session.attempts import enlarge_capacities, too_small_capacities, why_not_larger

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import describe_sizes
-from checker.language.sources import SourceText, own_texts, shipped_texts
 from checker.language.syntax import typed
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.resources import display_name, version
 from checker.results.trace import Header, Source, Trace
+
+if TYPE_CHECKING:
+    from checker.language.sources import SourceText
 
 GROWN = "capacity of "
 """Prefix, in a header's settings, of the capacities with which its system was instantiated."""
@@ -71,6 +75,8 @@ def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
 
     A cell of a sweep may run where its spec is not: then only the latter are returned.
     """
+    from checker.language.sources import shipped_texts
+
     places = [mark.place for mark in system.marks] + [p.place for p in system.properties]
     mentioned = {place.file for place in places if place is not None}
     shipped = (_source(text) for text in shipped_texts() if text.file in mentioned)
@@ -95,6 +101,8 @@ def with_sources_of(trace: Trace) -> Trace:
 
 
 def _own(path: str) -> tuple[Source, ...]:
+    from checker.language.sources import own_texts
+
     try:
         return tuple(_source(text) for text in own_texts(path))
     except SpecError:

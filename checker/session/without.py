@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count
 from checker.engines.options import Options
-from checker.instantiate.assemble import Instantiated
 from checker.instantiate.faults.budgeted import Passed, forbid
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
@@ -32,6 +32,7 @@ from checker.results.rerun import Run, rerun
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Expected, PropertyVerdict, Word
 from checker.session.attempts import too_small_capacities
+from checker.session.judged import Judged
 from checker.session.run_engine import answer_of
 from checker.session.trace_header import header_of
 from checker.simulate.choices import phrases_of_transition
@@ -44,15 +45,6 @@ MOST_SEARCHES = 200
 """Explorations at most for one expectation."""
 MOST_STEPS = 20_000
 """Steps at most that are looked at for one that the words fit."""
-
-
-class Judged(Struct, frozen=True):
-    """What comes of the expectations with ``without``: the verdicts, with the counterexamples that
-    were found, what is expected and found, and notes about what is not known."""
-
-    verdicts: tuple[PropertyVerdict, ...]
-    expectations: tuple[Expected, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def not_judged(check: typed.Check) -> tuple[Expected, ...]:

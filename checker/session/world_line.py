@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from checker.diagnostics.english import count, listing
-from checker.instantiate.protocol.sizes import Sizes, evaluate_size
+from checker.instantiate.protocol.sizes import evaluate_size
+from checker.instantiate.sizes import Sizes
 from checker.language.syntax import typed
 from checker.language.syntax.constant_text import constant_text
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 
 REQUESTS = 8
 """So many requests are told one by one; of more, the first ones and the number of the rest."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import AWAITED, CRASHING, PAUSING, ActionKind, TransitionSystem

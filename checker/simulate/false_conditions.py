@@ -14,17 +14,15 @@ from msgspec import Struct
 from checker.diagnostics.english import listing
 from checker.instantiate.faults.pauses import LATE, PAUSES
 from checker.instantiate.network.connections import GONE
-from checker.instantiate.oracles.crash_prophecy import DOOMED
 from checker.instantiate.oracles.detectors import SETTLED, WRONG
 from checker.instantiate.protocol.handler_budgets import BUDGET
-from checker.instantiate.time.timing import CLOCK, NOISE, STABLE, TICKS, TIMER
+from checker.instantiate.time.timing import CLOCK, NOISE, STABLE, TICKS
+from checker.instantiate.variable_names import BYZANTINE, DOOMED, IMMUNE, TIMER
 from checker.instantiate.world import (
-    BYZANTINE,
     CLIENT,
     CRASHED,
     CRASHES,
     CUTS,
-    IMMUNE,
     NETWORK,
     OMITTING,
     PENDING,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checker.diagnostics.english import listing
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.model import ir
 from checker.model.ir import MarkKind, TransitionSystem
 from checker.results.causality import CopyOutcome, causality

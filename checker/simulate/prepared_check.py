@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checker.instantiate.assemble import Instantiated, instantiate
-from checker.instantiate.capacity_estimation import (
-    enlarge_bound,
-    estimate_capacities,
-    maximum_bound,
-)
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.capacities import enlarge_bound, maximum_bound
+from checker.instantiate.capacity_estimation import estimate_capacities
+from checker.instantiate.instantiated import Instantiated
 from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import Transition
 from checker.model.ir import TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.trace import Header
 
 Describe = Callable[[Instantiated], Header]

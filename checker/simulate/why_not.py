@@ -9,7 +9,7 @@ from itertools import islice, takewhile
 from msgspec import Struct
 
 from checker.diagnostics.english import listing
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.model.interpreter import State, Transition, action_transitions
 from checker.model.ir import (
     AWAITED,

@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from checker import kept
 from checker.engines import budgets
 from checker.engines.native.sharding.process_pool import starting_processes
 from checker.engines.python_children import safe_start
@@ -133,7 +134,7 @@ class _Worker(Generic[T, R]):
         self._work = work
         self._pipe, other = context.Pipe()
         self._process: SpawnProcess = context.Process(
-            target=_serve, args=(other, work.run), daemon=True
+            target=_serve, args=(other, work.run, kept.is_used()), daemon=True
         )
         with safe_start(), starting_processes():
             self._process.start()
@@ -212,9 +213,10 @@ class _Worker(Generic[T, R]):
 # ---- in the process ---------------------------------------------------------------------------
 
 
-def _serve(pipe: Connection, run: Callable[[Any, Listener], object]) -> None:
+def _serve(pipe: Connection, run: Callable[[Any, Listener], object], keeps: bool) -> None:
     """Runs the tasks that come through ``pipe`` until the parent closes it; sends ``None`` when it
-    can take the first."""
+    can take the first.  ``keeps``: it keeps results as its parent does (:mod:`checker.kept`)."""
+    kept.use(keeps)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     pipe.send(None)
     while True:

@@ -21,7 +21,7 @@ from checker.instantiate.protocol.sizes import (
 from checker.instantiate.protocol.walk import nodes
 from checker.language.load import Spec
 from checker.language.syntax import typed
-from checker.language.typecheck.layers import layers_of, stands_for
+from checker.language.syntax.stack import layers_of, stands_for
 from checker.language.typecheck.world_settings import BOUNDS, WORDS, world_of
 from checker.records import replace
 from checker.session import pipeline

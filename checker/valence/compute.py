@@ -9,7 +9,7 @@ from checker.engines import budgets
 from checker.engines.options import Options
 from checker.engines.registry import engine_of, resolved_name
 from checker.engines.valence import ValenceGraph, ValenceProblem, WordLayout
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.records import replace
 from checker.results.answer import Listener, State
 from checker.results.trace import Header

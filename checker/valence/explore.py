@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.results.answer import State
 from checker.results.trace import Header, StillOpen
 from checker.session.trace_header import header_of

@@ -13,7 +13,8 @@ from checker.engines.capabilities import Feature
 from checker.engines.options import Options
 from checker.engines.registry import require
 from checker.engines.valence import MOST_VALUES, USUAL
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import parameters
 from checker.language.load import Spec
 from checker.language.syntax import typed
@@ -25,7 +26,7 @@ from checker.model.build import author_of
 from checker.model.ir import Apply, Const, Expr, Op, Quant
 from checker.model.tree import nodes, rewritten
 from checker.model.types import BOOL, Type, Value, universe
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.show_values import show
 from checker.session.load import load_check, read_spec

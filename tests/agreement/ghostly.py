@@ -13,7 +13,7 @@ from checker.language.syntax import typed
 from checker.model import interpreter
 from checker.model.ir import TransitionSystem, VariableKind
 from checker.model.types import MapT, SeqT, Type, VariantT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from tests.world import spec as s
 from tests.world.protocol import Handler, Protocol, Spec, Variable

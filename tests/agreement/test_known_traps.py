@@ -10,7 +10,7 @@ from checker.instantiate.assemble import instantiate
 from checker.language.load import load_text
 from checker.model import ir
 from checker.model.ir import TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.answer import Answer, Limits
 from checker.results.rerun import rerun

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from checker.engines.native import engine as native
-from checker.engines.native.codegen.state_predicates import FEW, WORD
+from checker.engines.native.codegen.letters import FEW, WORD
 from checker.engines.native.search import states
 from checker.engines.options import Options
 from checker.engines.reference import engine as reference

@@ -13,7 +13,7 @@ from checker.language.load import load_text
 from checker.language.syntax import typed
 from checker.model.interpreter import Event, State, initial_events, successors
 from checker.model.ir import MarkKind, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.session.pipeline import Options, run_check
 from tests.world.orders import (
     Operation,

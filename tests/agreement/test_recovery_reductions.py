@@ -15,7 +15,7 @@ from checker.diagnostics import SpecError
 from checker.instantiate.assemble import instantiate
 from checker.model.ir import VariableKind
 from checker.model.tree import nodes
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.dead_variables import analysis
 from checker.session.pipeline import load_check
 from tests.agreement.term_specs import random_term_spec

@@ -16,6 +16,7 @@ NOT_FOR_THE_TOOL = {
     "checker.api.simulate": "users of Python call it",
     "checker.language.notations.markdown": "docs/notations.md has what it prints",
     "checker.properties.buchi_automaton.refuting": "tests make properties with it",
+    "checker.reductions.registry.register": "another module enters a reduction with it",
     "checker.reductions.table.markdown": "docs/reductions.md has what it prints",
     "checker.language.mutation.mutants.checks_of": "tests of mutants",
     "checker.language.mutation.mutants.mutants": "tests of mutants",

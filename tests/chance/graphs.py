@@ -12,7 +12,7 @@ from checker.instantiate.assemble import instantiate
 from checker.language.syntax import typed
 from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 
 Distribution = frozenset[tuple[State, Fraction]]
 

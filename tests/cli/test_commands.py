@@ -22,7 +22,7 @@ from checker.formats.json_format import reports_of, trace_from_text, trace_to_js
 from checker.model.evaluate import RunFault
 from checker.records import replace
 from checker.results.answer import Limits, Progress, Unsupported
-from checker.results.replay import ReplayMismatch
+from checker.results.mismatch import ReplayMismatch
 from checker.results.verdict import Covered, Report, Word
 from tests.cli.fake import Pipeline, held
 from tests.documents import only_report

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.engines.native.codegen.visited_set import KEY_BITS
+from checker.engines.native.codegen.fields import KEY_BITS
 from checker.engines.native.search.compact import omission_probability
 from checker.results.phrases import at_most
 from tests.documents import only_report

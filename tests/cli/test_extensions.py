@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.results.rerun import ReplayMismatch
+from checker.results.mismatch import ReplayMismatch
 from checker.session.pipeline import Options, run_check
 from tests.documents import only_report
 from tests.extensions.distributions import ENGINE, EXPORT, install

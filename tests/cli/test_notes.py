@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.instantiate.assemble import Instantiated
+from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.protocol.sizes import compute
 from checker.language.load import load
 from checker.session.caveats import not_promised, notes, why_nothing_explored

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.language import load
+from checker.language import library, typed_module
+from checker.language.typecheck import checks
 
 SPEC = """
 protocol Counting {
@@ -39,14 +40,16 @@ def test_a_file_is_read_and_its_checks_are_typed_once(
     command: str, typed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = {"open_source": 0, "check_of": 0}
-    for name in calls:
-        whole = getattr(load, name)
+    library.prelude()  # its files are read, too, once for all specs
+    places = (library, "open_source"), (checks, "check_of"), (typed_module, "check_of")
+    for module, name in places:
+        whole = getattr(module, name)
 
         def counted(*given: object, name: str = name, whole: object = whole) -> object:
             calls[name] += 1
             return whole(*given)  # type: ignore[operator]
 
-        monkeypatch.setattr(load, name, counted)
+        monkeypatch.setattr(module, name, counted)
     path = tmp_path / "telling.bcast"
     path.write_text(SPEC, encoding="utf-8")
     assert main([word.replace("FILE", str(path)) for word in command.split()]) == 0

@@ -26,7 +26,7 @@ def found_in(spec: str) -> tuple[Diagnostic, ...]:
     from checker.instantiate.assemble import instantiate
     from checker.parametric.automaton.questions import questions
     from checker.parametric.extract.extract import extract
-    from checker.properties import ask
+    from checker.properties.formula import ask
 
     try:
         module = load_text(spec, "example.bcast")

@@ -15,8 +15,8 @@ from checker.explain.diverse_counterexamples import ALL, DiverseRuns, find_diver
 from checker.explain.trace_equivalence import kind_of
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
-from checker.properties import ask
-from checker.results.replay import ReplayMismatch
+from checker.properties.formula import ask
+from checker.results.mismatch import ReplayMismatch
 from checker.results.trace import Trace
 from checker.results.verdict import PropertyVerdict
 from checker.session import pipeline

@@ -18,7 +18,8 @@ from checker.formats.json_format import trace_from_text, trace_to_json
 from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import INTERRUPTED, Answer, Unsupported
-from checker.results.replay import ReplayMismatch, replay_document
+from checker.results.mismatch import ReplayMismatch
+from checker.results.replay import replay_document
 from checker.results.trace import Cost, Counterfactual, Explanation, Failure, Trace
 from checker.session import pipeline
 from tests.explain.violations import Violation, violation

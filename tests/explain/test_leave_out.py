@@ -25,7 +25,7 @@ from checker.instantiate.faults.fault_marks import faults_of
 from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import PropertyKind, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.reductions.registry import modes
 from checker.resources import specs

@@ -13,7 +13,7 @@ from checker.explain.counterfactuals import counterfactuals_of
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.faults import budgeted
 from checker.instantiate.faults.fault_marks import Fault, faults_of
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.trace import Counterfactual
 from checker.results.verdict import Word
 from checker.session.pipeline import Options, load_check, run_check

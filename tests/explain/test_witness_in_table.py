@@ -7,7 +7,7 @@ import pytest
 from checker.explain import reports
 from checker.explain.counterfactual_queries import ExplainingBudget
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.resources import specs
 from checker.results.judge import reason_of_violation
@@ -25,7 +25,7 @@ def test_the_reason_is_about_the_explained_execution(monkeypatch: pytest.MonkeyP
     sentence = trace.sentence.replace("p = p1, q = p2", "p = p1, q = p3")
     other = replace(trace, sentence=sentence, steps=(*trace.steps, trace.steps[-1]))
     assert reason_of_violation(other) != reason_of_violation(trace)
-    monkeypatch.setattr(reports, "explain", lambda *_, **__: other)
+    monkeypatch.setattr("checker.explain.explain.explain", lambda *_, **__: other)
     system = instantiate(load_check(EAGER, "crash_one", {}), {}, ask).system
     explained = reports.explain_report(report, system, ExplainingBudget(1.0, 1))
     for before, after in zip(report.verdicts, explained.verdicts, strict=True):

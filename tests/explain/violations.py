@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checker.instantiate.assemble import instantiate
 from checker.model.ir import Property, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.replay import path_of
 from checker.results.rerun import Run, rerun
 from checker.results.trace import Trace

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from checker.engines.native.codegen.image import build
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import fields, is_record
 from checker.reductions.choose import VERDICTS, choose
 from checker.session.load import load_check

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.language.link_kinds import (
     Delivery,
     LinkKind,
@@ -17,7 +18,7 @@ from checker.language.link_kinds import (
 from checker.language.load import load_text
 from checker.model.dump import dump
 from checker.parametric.extract.extract import extract
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.session.caveats import not_promised
 from tests.instantiate.tables import WAYS, Case, compare
 

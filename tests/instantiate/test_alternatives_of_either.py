@@ -16,7 +16,7 @@ from checker.language.load import load_text
 from checker.model.dump import dump
 from checker.model.interpreter import State, initial_states, successors
 from checker.model.ir import PAUSING
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.verdict import Word
 from checker.session.pipeline import open_check, run_check
 from checker.simulate.scenario import play

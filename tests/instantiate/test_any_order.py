@@ -10,7 +10,7 @@ from checker.instantiate.assemble import instantiate
 from checker.language.load import load
 from checker.model import ir
 from checker.model.tree import nodes
-from checker.properties import ask
+from checker.properties.formula import ask
 from tests.instantiate.tables import WAYS, Case, compare, run, words
 
 LOOP = """

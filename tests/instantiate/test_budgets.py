@@ -42,8 +42,8 @@ HERE = ["native", "reference"]
 FINE = [False, True]
 
 PHASES = {
-    "scouting": "checker.session.attempts.estimate_capacities",
-    "instantiating": "checker.session.attempts.instantiate",
+    "scouting": "checker.instantiate.capacity_estimation.estimate_capacities",
+    "instantiating": "checker.instantiate.assemble.instantiate",
     "planning": "checker.session.run_engine.choose",
     "lowering": "checker.engines.native.engine.build",
     "compiling": "checker.engines.native.codegen.jit._compile",
@@ -123,7 +123,7 @@ def test_memory(spec: str, fine: bool, tmp_path: Path) -> None:
 def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "BESIDE", 16 << 20)
 
-    monkeypatch.setattr("checker.session.attempts.estimate_capacities", greedy)
+    monkeypatch.setattr("checker.instantiate.capacity_estimation.estimate_capacities", greedy)
     with soon():
         report = asked(SHORT, tmp_path, engine, memory=16 << 20)
     assert report.stopped == "the memory limit of 16,777,216 bytes was reached"
@@ -139,7 +139,7 @@ def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> No
 
 def test_a_run_that_can_not_be_told_in_time_is_none(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "GRACE", 0.5)
-    monkeypatch.setattr("checker.results.judge.replay", for_ever)
+    monkeypatch.setattr("checker.results.replay.replay", for_ever)
     with soon():
         report = asked(SHORT, tmp_path, timeout=1.0)
     words = {v.property: (v.word.value, v.reason) for v in report.verdicts}

@@ -70,7 +70,7 @@ def reasons(report: Report) -> str:
 @pytest.mark.parametrize("phase", ["scouting", "writing formulas", "asking"])
 def test_formulas(how: str, phase: str, monkeypatch: Patch) -> None:
     if phase == "scouting":
-        monkeypatch.setattr("checker.session.attempts.estimate_capacities", for_ever)
+        monkeypatch.setattr("checker.instantiate.capacity_estimation.estimate_capacities", for_ever)
     if phase == "writing formulas":
         monkeypatch.setattr("checker.engines.symbolic.bounded.Encoding", for_ever)
     limits = Limits(max_depth=500, timeout=1.0 if how == "time" else None)
@@ -230,7 +230,7 @@ def test_sweeps(how: str, tmp_path: Path) -> None:
 def test_reading(
     command: str, how: str, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("checker.language.load.open_source", for_ever)
+    monkeypatch.setattr("checker.language.library.open_source", for_ever)
     path = written(LONG_HANDLER, tmp_path)
     words = [command, path]
     if command != "show":
@@ -250,8 +250,7 @@ def test_reading(
 def test_what_is_shown(
     what: str, how: str, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("checker.session.pipeline.instantiate", for_ever)
-    monkeypatch.setattr("checker.session.attempts.instantiate", for_ever)
+    monkeypatch.setattr("checker.instantiate.assemble.instantiate", for_ever)
     words = ["show", written(SHORT, tmp_path), what]
     if how == "time":
         words += ["--timeout", "1"]

@@ -8,7 +8,7 @@ import pytest
 
 from checker.instantiate.assemble import instantiate
 from checker.language.load import load
-from checker.properties import ask
+from checker.properties.formula import ask
 from tests.instantiate.tables import Case, compare, run, words
 from tests.selection import first_by_default
 

@@ -16,14 +16,15 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.instantiate.assemble import instantiate
 from checker.instantiate.protocol import stack
-from checker.instantiate.protocol.sizes import Sizes, compute
+from checker.instantiate.protocol.sizes import compute
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.sizes import Sizes
 from checker.language.load import load
 from checker.language.syntax import typed
 from checker.model import ir
 from checker.model.interpreter import initial_states, name_values, successors
 from checker.model.types import Type, Value, VariantT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.resources import specs
 from tests.agreement.specs import random_spec
 from tests.agreement.test_random_protocols import Drawn

@@ -17,7 +17,7 @@ from checker.model.memo import an_analysis
 from checker.model.node import Node
 from checker.model.tree import fold
 from checker.model.types import BOOL, IntT, SetT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import fields, is_record, replace
 from checker.resources import specs
 from tests.finite_checks import finite_checks

@@ -10,7 +10,7 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.instantiate.assemble import instantiate
 from checker.language.load import load_text
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import run_check
 

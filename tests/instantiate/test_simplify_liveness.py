@@ -12,8 +12,8 @@ from checker.model.evaluate import RunFault
 from checker.model.ir import Formula, Holds, PropertyKind, TransitionSystem
 from checker.model.transforms.simplify_liveness import simplify_liveness
 from checker.model.verify import verify
-from checker.properties import ask
 from checker.properties.buchi_automaton import always, either, eventually, inverse
+from checker.properties.formula import ask
 from checker.properties.persistence import persistence
 from checker.results.answer import Limits
 from checker.results.rerun import rerun

@@ -11,7 +11,7 @@ from checker.engines.options import Options
 from checker.instantiate.assemble import instantiate
 from checker.language.formatting.layout import format_text
 from checker.language.load import load_text
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.verdict import Word
 from checker.session.pipeline import open_check, run_check
 from checker.simulate.scenario import play

@@ -14,7 +14,7 @@ from checker.instantiate.protocol import walk
 from checker.language.load import load
 from checker.language.syntax import typed
 from checker.model import ir, tree, types
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import fields, is_record
 from checker.resources import specs
 from tests.finite_checks import finite_checks

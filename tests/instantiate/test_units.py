@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.instantiate import capacity_estimation
+from checker.instantiate import capacities, capacity_estimation
 from checker.model import build, interpreter, ir
 from checker.model.dump import dump
 from checker.model.evaluate import RunFault, Scope, evaluate, misfit
@@ -191,7 +191,7 @@ def test_capacities_grow_as_far_as_needed(
     path = tmp_path / "grow.bcast"
     path.write_text(GROWING.replace("TOP", str(top)), encoding="utf-8")
     guessed = pipeline.run_check(str(path), None, Options(engine=engine))
-    monkeypatch.setattr(attempts, "estimate_capacities", lambda make: make({}))
+    monkeypatch.setattr(capacity_estimation, "estimate_capacities", lambda make: make({}))
     found = pipeline.run_check(str(path), None, Options(engine=engine))
     for report in (guessed, found):
         assert [v.word.value for v in report.verdicts] == ["violated", "holds"]
@@ -201,8 +201,8 @@ def test_capacities_grow_as_far_as_needed(
 
 
 def test_a_capacity_without_end_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capacity_estimation, "LARGEST_CAPACITY", 30)
-    monkeypatch.setattr(attempts, "estimate_capacities", lambda make: make({}))
+    monkeypatch.setattr(capacities, "LARGEST_CAPACITY", 30)
+    monkeypatch.setattr(capacity_estimation, "estimate_capacities", lambda make: make({}))
     path = tmp_path / "endless.bcast"
     text = GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99")
     path.write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import TransitionSystem
 from checker.model.views import seen
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.proving.finite import prove_check
 from checker.results.answer import Limits
 from checker.results.unseparated import compare

@@ -10,7 +10,7 @@ from checker.diagnostics import SpecError
 from checker.instantiate.assemble import instantiate
 from checker.language.load import load
 from checker.model.ir import FALSE
-from checker.properties import ask
+from checker.properties.formula import ask
 from tests.instantiate.tables import WAYS, Case, compare, run
 
 LINK = """

@@ -12,7 +12,7 @@ from checker.language.load import load_text
 from checker.language.syntax import typed
 from checker.language.syntax.constant_text import constant_text, sizes_of
 from checker.model.ir import PropertyKind
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.session.load import is_parametric, parametrize
 from checker.session.pipeline import Options, run_check

@@ -13,7 +13,7 @@ from checker.instantiate.assemble import instantiate
 from checker.model import interpreter
 from checker.model.ir import TransitionSystem
 from checker.model.types import MapT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.resources import specs
 from checker.results.answer import Limits, State
 from checker.session.pipeline import load_check

@@ -15,7 +15,9 @@ from rich.console import Console
 from checker.engines.native.search import capacity_growth, search
 from checker.engines.options import Options
 from checker.formats.json_format import report_to_json
-from checker.instantiate.assemble import Instantiated, instantiate
+from checker.instantiate import assemble, capacity_estimation
+from checker.instantiate.assemble import instantiate
+from checker.instantiate.instantiated import Instantiated
 from checker.model.ir import TransitionSystem
 from checker.records import replace
 from checker.render.terminal.report import report_view
@@ -79,8 +81,8 @@ def run(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(attempts, "estimate_capacities", lambda make: make(guess))
-        patch.setattr(attempts, "instantiate", watched)
+        patch.setattr(capacity_estimation, "estimate_capacities", lambda make: make(guess))
+        patch.setattr(assemble, "instantiate", watched)
         return pipeline.run_check(late, name, options), made
 
 

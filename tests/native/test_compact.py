@@ -13,9 +13,8 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.engines.cluster import Cluster
 from checker.engines.native import engine as native
-from checker.engines.native.codegen.fields import Worker
+from checker.engines.native.codegen.fields import KEY_BITS, Worker
 from checker.engines.native.codegen.image import build
-from checker.engines.native.codegen.visited_set import KEY_BITS
 from checker.engines.native.search import store
 from checker.engines.native.search.compact import (
     COMPARED,

@@ -9,8 +9,7 @@ from itertools import product as pairs
 import pytest
 
 from checker.engines.native import engine as native
-from checker.engines.native.codegen.fair_components import STRONG, WEAK
-from checker.engines.native.codegen.graph_fields import NONE
+from checker.engines.native.codegen.graph_fields import NONE, STRONG, WEAK
 from checker.engines.native.liveness import graph as native_graph
 from checker.engines.native.liveness.automaton_tables import AutomatonTable, Letters, Product
 from checker.engines.native.liveness.graph import Graph

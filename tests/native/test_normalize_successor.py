@@ -13,9 +13,9 @@ import pytest
 from checker.engines.native.codegen import normalize_successor
 from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.fields import Worker
-from checker.engines.native.codegen.image import digest_of, module_text
 from checker.engines.native.codegen.jit import Effort, _compile, _function
 from checker.engines.native.codegen.layout import Layout
+from checker.engines.native.codegen.make_image import digest_of, module_text
 from checker.model import ir
 from checker.reductions.reduction_plan import Class, PlanPart, ReductionPlan, Sorts, Symmetry
 

@@ -13,7 +13,7 @@ from checker.engines.native.checkpoint.journal import Journal
 from checker.engines.native.checkpoint.run_identity import Identity
 from checker.engines.options import Options
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.render.terminal.report import report_view
 from checker.results.answer import DECIDED, Limits

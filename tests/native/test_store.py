@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.fields import RecordLayout, Worker
-from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
+from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.codegen.jit import Effort, Kernel, _compile, _function
+from checker.engines.native.codegen.make_image import digest_of, module_text
 from checker.engines.native.codegen.routing import Routing
 from checker.engines.native.codegen.visited_set import VisitedSet
 from checker.engines.native.search import store as stores

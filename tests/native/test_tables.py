@@ -21,13 +21,14 @@ from checker.engines.native.tables.table_rows import Count, TableTask, columns_o
 from checker.engines.native.tables.tables import MapParts, prepare, remove_tables, write_tables
 from checker.engines.reference import engine as reference
 from checker.instantiate.assemble import instantiate
-from checker.instantiate.capacity_estimation import enlarge_bound, estimate_capacities
+from checker.instantiate.capacities import enlarge_bound
+from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model import types as t
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, holds, successors
 from checker.model.ir import PropertyKind, TransitionSystem
 from checker.model.types import Type, Value
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.resources import specs
 from checker.results.answer import Answer, Limits, Progress, Unsupported

@@ -11,7 +11,7 @@ from checker.model.ir import TransitionSystem
 from checker.model.types import AtomT, MapT, OptionT, SeqT, SetT, TupleT, Type
 from checker.parametric.automaton.automaton import Automaton, Mode
 from checker.parametric.extract.extract import extract
-from checker.properties import ask
+from checker.properties.formula import ask
 from tests.parametric.by_search import Search
 
 Member = tuple[str, str, tuple[tuple[str, object], ...]]

@@ -8,7 +8,7 @@ from checker.instantiate.assemble import instantiate
 from checker.model.ir import TransitionSystem
 from checker.parametric.automaton.automaton import AcceleratedRun, Burst, Question
 from checker.parametric.automaton.concretize import ConcretizationFailed, concretize
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.replay import replay
 from checker.session.load import load_check
 from tests.parametric.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY

@@ -11,8 +11,8 @@ from checker.explain.verdict_sentences import sentences
 from checker.instantiate.assemble import instantiate
 from checker.model.dump import dump
 from checker.model.ir import Property
-from checker.properties import ask
 from checker.properties import formula as compiling
+from checker.properties.formula import ask
 from checker.properties.property_wording import verbs
 from checker.resources import specs
 from checker.results.events import Requested

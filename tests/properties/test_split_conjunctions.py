@@ -11,7 +11,7 @@ from checker.explain.counterfactual_queries import ExplainingBudget
 from checker.explain.explain import explain
 from checker.instantiate.assemble import instantiate
 from checker.model.ir import PropertyKind, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.answer import Limits
 from checker.results.verdict import Report, Word
 from checker.session.pipeline import load_check, replay_trace, run_check

@@ -14,7 +14,7 @@ from checker.model.build import conj, integer, negation
 from checker.model.evaluate import RunFault
 from checker.model.ir import FALSE, TRUE, Apply, Fairness, Op, Read, Target
 from checker.model.types import BOOL, AtomT, BagT, IntT, MapT, SetT, Type, default
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.dead_variables import analysis as dead_variables
 from checker.reductions.dead_variables import monotone_variables as dead_monotone_variables
 from checker.reductions.dead_variables.messages import MessageEffects

@@ -234,7 +234,7 @@ def test_bags_count_copies() -> None:
 
 def test_what_goes_first_must_not_take_what_was_put_there() -> None:
     """A step that takes a message and one that sends it again would form a cycle together."""
-    from checker.reductions.choose import _clash
+    from checker.reductions.planning import _clash
     from checker.reductions.reduction_plan import AmpleAction, PlanPart
 
     takes = action("takes", store(Apply(SENT.type, Op.REMOVE, (SENT, ONE))))

@@ -14,7 +14,7 @@ from checker.model.build import below, conj, integer, negation
 from checker.model.ir import FALSE, TRUE, Read, TransitionSystem
 from checker.model.tree import placeless
 from checker.model.types import BOOL, IntT, SetT
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.dead_variables import analysis, messages, monotone_variables
 from checker.reductions.dead_variables.monotonicity import Direction, Trend
 from checker.reductions.dead_variables.program_points import program_points

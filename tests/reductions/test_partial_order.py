@@ -15,7 +15,7 @@ from checker.model.build import conj, negation
 from checker.model.interpreter import State
 from checker.model.ir import TRUE, PropertyKind, TransitionSystem
 from checker.model.types import BOOL
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.reductions.partial_order import ample_sets as partial_order
 from checker.reductions.partial_order import may_enable as partial_order_may_enable
 from checker.reductions.partial_order.access_sets import Access

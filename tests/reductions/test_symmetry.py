@@ -15,7 +15,7 @@ from checker.model import interpreter, ir
 from checker.model import types as t
 from checker.model.interpreter import State
 from checker.model.ir import Op, PropertyKind, Quantifier, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.properties.persistence import persistence_for_some
 from checker.records import replace
 from checker.reductions.reduction_plan import PlanPart, ReductionPlan, Symmetry

@@ -12,12 +12,13 @@ from checker.model.build import negation
 from checker.model.ir import FALSE, TRUE, Holds, PropertyKind, Read
 from checker.model.types import BOOL
 from checker.properties.buchi_automaton import always, either, eventually, refuting
-from checker.reductions.choose import VERDICTS, SideQuestions, choose, questions_of
+from checker.reductions.choose import VERDICTS, SideQuestions, choose
 from checker.reductions.contract import Ask, Use
 from checker.reductions.dead_variables import analysis as dead_variables
 from checker.reductions.dominance import monotone_sets
 from checker.reductions.partial_order import ample_sets as partial_order
 from checker.reductions.partial_order.partial_order_reduction import KEPT
+from checker.reductions.planning import questions_of
 from checker.reductions.reduction_plan import AmpleAction, ReductionPlan, Sorts, Symmetry
 from checker.reductions.registry import REDUCTIONS, modes
 from checker.reductions.symmetry import automorphisms as symmetry

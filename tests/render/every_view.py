@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from itertools import pairwise
 
-from checker.diagnostics.visible import ACTING
+from checker.diagnostics.visible import acting
 from checker.extensions.tables import EXPORTS
 from checker.formats.exports import export
 from checker.formats.json_format import trace_from_text
@@ -72,7 +72,7 @@ def draw(trace: Trace) -> None:
     ]
     for text in shown:
         assert text.strip()
-        found = ACTING.search(text)
+        found = acting().search(text)
         assert found is None, text[found.start() - 40 : found.end() + 40]
     check_picture(trace)
     json.loads(export("itf", trace))

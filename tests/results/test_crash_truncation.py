@@ -11,7 +11,7 @@ from checker.instantiate.assemble import instantiate
 from checker.model import interpreter
 from checker.model.interpreter import State, Transition
 from checker.model.ir import CRASHING, TransitionSystem
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.resources import specs
 from checker.results.crash_truncation import cut_short
 from checker.results.events import (

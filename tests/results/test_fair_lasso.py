@@ -11,7 +11,8 @@ from checker.properties.buchi_automaton import always, eventually, refuting
 from checker.records import replace
 from checker.results.answer import Path
 from checker.results.fair_lasso import truth
-from checker.results.rerun import ReplayMismatch, Run, rerun
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import Run, rerun
 
 PLACES = IntT(0, 4)
 HERE, TARGET = ir.Read(PLACES, "v"), ir.Target(PLACES, "v", True)

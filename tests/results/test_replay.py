@@ -10,7 +10,8 @@ from checker.model.ir import PropertyKind
 from checker.records import replace as changed
 from checker.results.answer import Limits, Path
 from checker.results.events import Handled
-from checker.results.replay import ReplayMismatch, path_of, replay, replay_document
+from checker.results.mismatch import ReplayMismatch
+from checker.results.replay import path_of, replay, replay_document
 from checker.results.trace import ERRORS, Header
 from checker.words.steps import headline
 from tests.results.relay import relay

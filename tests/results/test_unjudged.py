@@ -10,7 +10,7 @@ from checker.diagnostics import SpecError
 from checker.engines.options import Options
 from checker.instantiate.assemble import instantiate
 from checker.model.evaluate import RunFault
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.proving.finite import prove_check
 from checker.results.answer import Limits
 from checker.session.load import load_check

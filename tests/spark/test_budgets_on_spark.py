@@ -15,7 +15,7 @@ from checker.engines.native.codegen.image import build
 from checker.engines.spark import driver
 from checker.engines.spark.heartbeat import Heartbeat
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.results.answer import INTERRUPTED, Limits
 from checker.session.load import load_check
 from tests.instantiate.limited import LONG_HANDLER, written

@@ -27,8 +27,8 @@ from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model.evaluate import RunFault
 from checker.model.ir import TRUE, Connective, Holds, Modal, TransitionSystem
 from checker.model.verify import verify
-from checker.properties import ask
 from checker.properties.buchi_automaton import refuting
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.answer import Limits, Unsupported
 from checker.session import pipeline

@@ -19,7 +19,7 @@ from checker.engines.spark import barrier, local_prefix
 from checker.engines.spark.job import STOP, Job, RunOutcome
 from checker.engines.spark.run_state import RunState
 from checker.instantiate.assemble import instantiate
-from checker.properties import ask
+from checker.properties.formula import ask
 from checker.records import replace
 from checker.results.answer import INTERRUPTED, Limits
 from checker.session.load import load_check

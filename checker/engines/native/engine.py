@@ -10,19 +10,14 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from checker.engines import budgets
 from checker.engines.capabilities import YES, Ability, Can, Feature
-from checker.engines.chance import ChanceGraph, ChanceProblem
 from checker.engines.engine import Problem
-from checker.engines.native.checkpoint.checkpoint import Checkpoint
-from checker.engines.native.checkpoint.journal import CannotKeep, Journal
-from checker.engines.native.codegen.fields import MAX_WORKERS
+from checker.engines.native.codegen.fields import KEY_BITS, MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
-from checker.engines.native.codegen.visited_set import KEY_BITS
 from checker.engines.native.search.answers import answer_of_states
-from checker.engines.native.search.blowup import blowup_factors, varieties
 from checker.engines.native.search.capacity_growth import Carry
 from checker.engines.native.search.compact import without_rounds
 from checker.engines.native.search.explored import Explored
@@ -32,14 +27,18 @@ from checker.engines.native.search.tiered_jit import PendingOptimisation, first_
 from checker.engines.native.search.trace_reconstruction import path_to
 from checker.engines.options import Options
 from checker.engines.search_engine import REGISTERS, SearchEngine, SearchProblem
-from checker.engines.valence import ValenceGraph, ValenceProblem
 from checker.model import interpreter
 from checker.model.interpreter import Event
 from checker.model.ir import TransitionSystem
-from checker.model.transforms.hoist_choices import CannotHoist
 from checker.records import replace
 from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.results.answer import Answer, Limits, Listener, State, Unsupported, nothing_known
+
+if TYPE_CHECKING:
+    from checker.engines.chance import ChanceGraph, ChanceProblem
+    from checker.engines.native.checkpoint.checkpoint import Checkpoint
+    from checker.engines.native.checkpoint.journal import Journal
+    from checker.engines.valence import ValenceGraph, ValenceProblem
 
 Found = TypeVar("Found")
 SOME, MANY = 20_000, 3_000_000
@@ -101,6 +100,8 @@ def _journal(
     run: Checkpoint, options: Options, system: TransitionSystem, image: KernelImage
 ) -> Journal:
     """Opens the checkpoint of a run of ``image``, which is that of ``system``."""
+    from checker.engines.native.checkpoint.journal import Journal
+
     return Journal(
         run.open(system, image),
         every=options.checkpoint_every,
@@ -183,6 +184,7 @@ def chance(problem: ChanceProblem, listener: Listener | None) -> ChanceGraph:
     """
     from checker.engines.native.chance.labelled_system import LabelledSystem
     from checker.engines.native.chance.native_chance import NativeChance, searched_system
+    from checker.model.transforms.hoist_choices import CannotHoist
 
     try:
         labels = LabelledSystem(problem.system)
@@ -255,10 +257,14 @@ def _conclude(search: Search, journal: Journal | None, answer_only: bool) -> Ans
             journal.save(search.store)
         raise
     if journal is not None and answer.undecided:
+        from checker.engines.native.checkpoint.cannot_keep import CannotKeep
+
         with contextlib.suppress(CannotKeep):
             journal.save(search.store)
     many = answer.distinct_states >= (MANY if answer.exhaustive else SOME)
     if many and not answer_only:
+        from checker.engines.native.search.blowup import blowup_factors, varieties
+
         with contextlib.suppress(KeyboardInterrupt):
             limits = search.limits
             if limits.max_states is not None and answer.stopped == limits.no_more_states:

@@ -18,7 +18,8 @@ from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, pl
 from checker.model.evaluate import RunFault
 from checker.model.ir import Property, PropertyKind, TransitionSystem
 from checker.results.answer import Answer, Limits, Listener, Path, Progress, stop_reason
-from checker.results.rerun import ReplayMismatch, rerun
+from checker.results.mismatch import ReplayMismatch
+from checker.results.rerun import rerun
 
 DEPTH = 10
 """The default depth in steps."""

@@ -470,12 +470,6 @@ def one_copy(copy: Copy, name: str) -> Budget:
 # ---- costs of an execution --------------------------------------------------------------------
 
 
-def is_message(system: TransitionSystem, event: Event) -> bool:
-    """Tells whether an event sends a message to some process, or fabricates one."""
-    info = system.marks[event.mark]
-    return info.kind is MarkKind.FORGE or (info.kind is MarkKind.SEND and bool(event.args[1]))
-
-
 def copy_of_event(system: TransitionSystem, event: Event) -> Copy | None:
     """Returns the received message if ``event`` is a reception."""
     ends = reception_of(system.marks[event.mark], event.args)

@@ -12,7 +12,8 @@ from checker.instantiate.faults import role_bounds
 from checker.instantiate.network import links
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.type_sizes import has_bag, is_bounded
-from checker.instantiate.world import BYZANTINE, Draft, Instance, World, mark
+from checker.instantiate.variable_names import BYZANTINE
+from checker.instantiate.world import Draft, Instance, World, mark
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import at_most, conj, disj, fresh, member, negation

@@ -12,8 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from checker.instantiate.oracles.crash_prophecy import DOOMED
-from checker.instantiate.world import BYZANTINE
+from checker.instantiate.variable_names import BYZANTINE, DOOMED
 from checker.model import build, interpreter, ir
 from checker.model.build import negation
 from checker.model.interpreter import Event, State
@@ -124,3 +123,9 @@ def faults_at_start(system: TransitionSystem, state: State) -> tuple[Fault, ...]
         for who, is_ in byzantine(system)
         if interpreter.holds(system, is_, state)
     )
+
+
+def is_message(system: TransitionSystem, event: Event) -> bool:
+    """Tells whether an event sends a message to some process, or fabricates one."""
+    info = system.marks[event.mark]
+    return info.kind is MarkKind.FORGE or (info.kind is MarkKind.SEND and bool(event.args[1]))

@@ -15,7 +15,8 @@ from collections.abc import Callable
 
 from checker.instantiate.network import overflow
 from checker.instantiate.protocol.sizes import refuse
-from checker.instantiate.world import IMMUNE, ORACLE, Link, World, mark
+from checker.instantiate.variable_names import IMMUNE
+from checker.instantiate.world import ORACLE, Link, World, mark
 from checker.language.link_kinds import Delivery
 from checker.model import build, ir
 from checker.model.build import conj, entry, equal, fresh, member, negation

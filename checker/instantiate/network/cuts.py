@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from checker.instantiate.protocol.sizes import Sizes, refuse
+from checker.instantiate.protocol.sizes import refuse
+from checker.instantiate.sizes import Sizes
 from checker.instantiate.world import CUT, CUTS, Draft, World, mark
 from checker.language.syntax import typed
 from checker.language.typecheck.world import EVERYBODY

@@ -11,15 +11,14 @@ of the system).
 from __future__ import annotations
 
 from checker.instantiate.faults import role_bounds
+from checker.instantiate.variable_names import DOOMED
 from checker.instantiate.world import Draft, World, mark
 from checker.model import build, ir
 from checker.model.build import conj, disj, fresh, member, negation
 from checker.model.ir import TRUE, Action, ActionKind, Expr, Justice, MarkKind, Param, VariableKind
 from checker.model.types import BOOL, SetT
 
-DOOMED = "@doomed"
 TITLE = "foreseen to crash"
-
 """The mark of a foreseen crash."""
 
 

@@ -27,7 +27,8 @@ from __future__ import annotations
 from checker.instantiate.protocol import calls
 from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.statements import Root, run_call
-from checker.instantiate.world import IMMUNE, ORACLE, Draft, Instance, World, mark
+from checker.instantiate.variable_names import IMMUNE
+from checker.instantiate.world import ORACLE, Draft, Instance, World, mark
 from checker.language.syntax import typed
 from checker.model import build, ir
 from checker.model.build import conj, disj, entry, equal, fresh, member, negation

@@ -14,6 +14,7 @@ that is down later, could make false is refused.
 
 from __future__ import annotations
 
+from checker.instantiate.capacities import WORDS
 from checker.instantiate.oracles import crash_prophecy
 from checker.instantiate.oracles.contracts import Contract, contract_of
 from checker.instantiate.protocol import calls, yields
@@ -47,12 +48,6 @@ ASKING = "oracle."
 
 SPEAKS = "_speaks"
 """Prefix of the choices whether, and what, an oracle indicates immediately; 0: nothing."""
-
-WORDS = "words within a request"
-"""The capacity that bounds how many indications an oracle makes within a request."""
-
-MOST_WORDS = 7
-"""That capacity is not enlarged beyond this: so many indications have too many orders."""
 
 
 def _contracts(world: World) -> list[Contract]:

@@ -4,48 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from msgspec import Struct
-
 from checker.diagnostics import Diagnostic, Span, SpecError, option_span
 from checker.diagnostics.english import listing
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.sizes import RoleSize, Sizes
 from checker.language.syntax import typed
 from checker.language.syntax.ast import LARGEST as LARGEST_NUMBER
-from checker.language.typecheck.layers import layers_of, stands_for
-from checker.language.typecheck.world_settings import WORDS
+from checker.language.syntax.stack import layers_of, stands_for
 
 LARGEST = 64
 """The largest number of processes: sets of them are machine words."""
-
-
-class RoleSize(Struct, frozen=True):
-    """A role's members are the processes ``first .. first + size - 1``."""
-
-    name: str
-    first: int
-    size: int
-
-
-class Sizes(Struct, frozen=True):
-    """``values``: every parameter's value: a number, the index of a process, a truth value as 0 or
-    1.  ``leads``: for each process the one with which it stops; empty where all stop on their own.
-    """
-
-    values: Mapping[str, int]
-    roles: tuple[RoleSize, ...]
-    processes: tuple[str, ...]
-    leads: tuple[int, ...] = ()
-
-    def stop_together(self, one: int, other: int) -> bool:
-        """Tells whether two different processes stop together."""
-        return bool(self.leads) and self.leads[one] == self.leads[other]
-
-    def role(self, name: str | None) -> RoleSize:
-        """Returns the role called ``name``; ``None`` or an unknown name: all processes."""
-        for role in self.roles:
-            if role.name == name:
-                return role
-        return RoleSize("", 0, len(self.processes))
 
 
 def refuse(code: str, message: str, span: Span | None, hint: str = "") -> SpecError:
@@ -120,6 +88,8 @@ def given_value(check: typed.Check, name: str, value: str, option: str = "--set"
     span = option_span(option, name, value)
     known = parameters(check)
     if name not in known:
+        from checker.language.typecheck.world_settings import WORDS
+
         hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
         raise refuse("E003", f"there is no parameter `{name}`", span, hint)
     type_ = _types(check).get(name, typed.Int())

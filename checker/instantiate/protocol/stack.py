@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from checker.diagnostics.english import listing
-from checker.instantiate.protocol.sizes import Sizes, refuse
+from checker.instantiate.capacities import FAMILY, LARGEST_FAMILY
+from checker.instantiate.protocol.sizes import refuse
 from checker.instantiate.protocol.walk import nodes
+from checker.instantiate.sizes import Sizes
 from checker.instantiate.world import ORACLE, Instance, World
 from checker.language.syntax import typed
 from checker.model import ir
@@ -14,12 +16,6 @@ from checker.model.types import AtomT, Case, IntT, Type, VariantT, cardinality, 
 
 DETECTORS = {"FailureDetector": ("P", "S"), "LeaderDetector": ("Omega",)}
 """Interfaces whose layers a check can leave to its `detector`, with the kinds that fit each."""
-
-LARGEST_FAMILY = 32
-"""The largest number of instances of a family."""
-
-FAMILY = "instances of "
-"""Prefix of the capacities that are numbers of instances."""
 
 INSTANCES = 2
 """The initial number of instances of a family whose size is a guessed capacity."""

@@ -36,6 +36,7 @@ from checker.instantiate.protocol.spelled_conditions import spelled_conditions
 from checker.instantiate.protocol.statements import Root
 from checker.instantiate.protocol.walk import nodes
 from checker.instantiate.time import synchronous_rounds
+from checker.instantiate.variable_names import TIMER
 from checker.instantiate.world import Draft, Instance, World, mark
 from checker.language.syntax import typed
 from checker.model import build, ir
@@ -59,9 +60,6 @@ from checker.model.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
 from checker.records import replace
 
 STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
-
-TIMER = "@timer."
-"""A part of the name of each timer's variable."""
 
 TICKS = "clock"
 """The name of the actions by which clocks tick."""

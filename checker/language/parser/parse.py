@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 import re
 import sys
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ from checker.language.parser.recover import (
     word_before,
 )
 from checker.language.parser.words import MISSPELT, is_for_a_refused_name, syntax_error, whole_word
-from checker.language.syntax import ast_items, plain
+from checker.language.syntax import ast_items
 from checker.language.syntax.ast import LARGEST
 from checker.records import replace
 
@@ -214,13 +215,13 @@ def parser() -> Lark:
     data = None if path is None else resources.load_cached(path)
     if data is not None:
         try:
-            return Lark.load(plain.load(data))
+            return Lark.load(marshal.loads(data))
         except Exception:  # invalid tables may raise anything
             pass
     parser = Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
     if path is not None:
         tables, memo = parser.memo_serialize([TerminalDef, Rule])
-        resources.store_cached(path, plain.dump({"data": tables, "memo": memo}), KEPT)
+        resources.store_cached(path, marshal.dumps({"data": tables, "memo": memo}), KEPT)
     return parser
 
 
@@ -230,4 +231,4 @@ def _tables(grammar: str) -> Path | None:
     if folder is None:
         return None
     version = f"{lark.__version__} {sys.version_info[:2]} {grammar}"
-    return folder / f"grammar-{hashlib.sha256(version.encode()).hexdigest()[:16]}.json"
+    return folder / f"grammar-{hashlib.sha256(version.encode()).hexdigest()[:16]}.marshal"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.language.syntax import ast_clauses, typed
+from checker.language.syntax.stack import layers_of, stands_for
 from checker.language.typecheck.exactly_once import statements_of
 from checker.language.typecheck.expressions import check
-from checker.language.typecheck.layers import layers_of, stands_for
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import INT
 

@@ -6,6 +6,7 @@ from checker.diagnostics import Span
 from checker.diagnostics.english import count
 from checker.language.syntax import ast, ast_clauses, ast_items, typed
 from checker.language.syntax.typed import Expr, Operator, Type
+from checker.language.syntax.verbs import verbs
 from checker.language.typecheck.expressions import check
 from checker.language.typecheck.scope import Hole, Home, Scope, suggestion
 from checker.language.typecheck.types import MSG
@@ -73,11 +74,6 @@ def _process(name: ast.Name, home: Home) -> bool:
     message = f"no process is called `{name.text}`"
     home.report.add("C005", message, name.span, f"{forms} and so on, `all` or `each`")
     return False
-
-
-def verbs(operator: str) -> tuple[str, str]:
-    """Returns the verbs for a client's request: ``broadcasts``, ``pushes``."""
-    return f"{operator}s", f"{operator}es"
 
 
 def _operator(verb: ast.Name, home: Home) -> Operator | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from checker.diagnostics import Diagnostic
 from checker.language.syntax import typed
-from checker.language.typecheck.layers import protocols_of
+from checker.language.syntax.stack import protocols_of
 
 CODE = "C044"
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, Span
 from checker.language.library import DETECTORS, Library
 from checker.language.syntax import ast_items, typed
+from checker.language.syntax.stack import given_for, layers_of, stands_for
 from checker.language.typecheck.interfaces import has_same_operators
 from checker.language.typecheck.scope import Reporter, suggestion
 from checker.language.typecheck.untaken import untaken_messages
@@ -96,40 +95,6 @@ def _same_interface(layer: typed.Layer, given: typed.Given, report: Reporter) ->
         has = f"implements `{chosen.implements.name}`" if chosen.implements else "has no interface"
         message = f"`{layer.name}` is a layer `{wanted.name}`, and `{chosen.name}` {has}"
         report.add("C016", message, given.span, f"a protocol that implements `{wanted.name}`")
-
-
-def protocols_of(
-    protocol: typed.Protocol, given: tuple[typed.Given, ...]
-) -> dict[str, typed.Protocol]:
-    """Returns ``protocol`` and those of all layers below, by name."""
-    below = (stands_for(layer, given) for layer in layers_of(protocol, given))
-    return {p.name: p for p in (protocol, *below) if p is not None}
-
-
-def layers_of(
-    protocol: typed.Protocol, given: tuple[typed.Given, ...], depth: int = 0
-) -> Iterator[typed.Layer]:
-    """Returns all layers below ``protocol``, at any depth, including those of given protocols."""
-    for layer in protocol.layers:
-        yield layer
-        below = stands_for(layer, given)
-        if below is not None and depth < 20:
-            yield from layers_of(below, given, depth + 1)
-
-
-def given_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Given | None:
-    """Returns what the check gives for ``layer``; its name takes precedence over its
-    interface's."""
-    by_name = {g.layer: g for g in given}
-    interface = layer.interface.name if layer.interface is not None else ""
-    return by_name.get(layer.name) or by_name.get(interface)
-
-
-def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Protocol | None:
-    """Returns the protocol of ``layer`` in this check; ``None``: an oracle, a detector, or
-    unclear."""
-    chosen = given_for(layer, given)
-    return layer.protocol if chosen is None else chosen.protocol
 
 
 def stack_of(

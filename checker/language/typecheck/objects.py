@@ -12,7 +12,7 @@ from typing import Any
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.language.syntax import ast, ast_items, ast_objects, typed
-from checker.language.typecheck.clients import verbs
+from checker.language.syntax.verbs import verbs
 from checker.language.typecheck.declarations import Declared, declare, in_order, see
 from checker.language.typecheck.properties import nodes
 from checker.language.typecheck.protocols import protocol_of

@@ -19,7 +19,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from checker.instantiate.world import BYZANTINE, CRASHED
+from checker.instantiate.variable_names import BYZANTINE
+from checker.instantiate.world import CRASHED
 from checker.model import interpreter
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State, Transition

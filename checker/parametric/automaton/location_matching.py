@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from checker.instantiate.world import BYZANTINE, CRASHED
+from checker.instantiate.variable_names import BYZANTINE
+from checker.instantiate.world import CRASHED
 from checker.model import ir
 from checker.model.build import author_of, conj, equal, item
 from checker.model.interpreter import State

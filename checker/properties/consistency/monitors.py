@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from checker.graphs import reached
 from checker.instantiate.protocol.sizes import refuse
 from checker.model.interpreter import State
 from checker.properties.consistency.calls import Result
@@ -225,19 +224,37 @@ def _is_done(program: Program, position: int) -> bool:
     return all(called.result is None for called in program[position:])
 
 
+FEW = 64
+"""The largest number of smaller sets with which a set of operations is compared."""
+
+
 def reachable(of: SequentialObject) -> list[State]:
     """Returns the states that the operations lead to, each applied at most once, in any order; the
-    first one first."""
+    first one first.
 
-    def after(place: tuple[State, frozenset[int]]) -> Iterator[tuple[State, frozenset[int]]]:
-        at, applied = place
-        for operation in range(len(of.calls)):
-            if operation not in applied:
-                for following, _ in of.outcomes(at, operation):
-                    yield following, applied | {operation}
-
-    seen = reached([(of.initial(), frozenset[int]())], after)
-    return list(dict.fromkeys(at for at, _ in seen))
+    A state is found with sets of applied operations, bits of a number.  A set with a subset that
+    leads to the same state, too, is left out: with more operations left the subset leads wherever
+    the set does, and earlier.  All sets before one that is not left out are not left out either,
+    so the order in which states are found is that of a search through all sets.
+    """
+    start = of.initial()
+    found: dict[State, list[int]] = {start: []}
+    level = {(start, 0): None}
+    while level:
+        for at, applied in level:
+            found[at].append(applied)
+        following: dict[tuple[State, int], None] = {}
+        for at, applied in level:
+            for operation in range(len(of.calls)):
+                if applied >> operation & 1:
+                    continue
+                longer = applied | 1 << operation
+                for after, _ in of.outcomes(at, operation):
+                    smaller = found.setdefault(after, [])
+                    if after != at and all(one & longer != one for one in smaller[:FEW]):
+                        following[after, longer] = None
+        level = following
+    return list(found)
 
 
 def _results(of: SequentialObject) -> list[list[Result]]:

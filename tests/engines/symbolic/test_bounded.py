@@ -20,7 +20,7 @@ from checker.instantiate.assemble import instantiate
 from checker.instantiate.capacity_estimation import estimate_capacities
 from checker.model.evaluate import RunFault
 from checker.model.ir import PropertyKind, TransitionSystem
-from checker.properties import ask as asked
+from checker.properties.formula import ask as asked
 from checker.resources import specs
 from checker.results.answer import Answer, Limits
 from checker.results.rerun import rerun

@@ -19,7 +19,7 @@ from msgspec import Struct
 from checker.engines import budgets
 from checker.engines.chance import NONE, STAY, ChanceGraph, ChanceProblem, Steps, TooFine
 from checker.engines.native.chance.labelled_system import Label, LabelledSystem
-from checker.engines.native.codegen.state_predicates import FEW
+from checker.engines.native.codegen.letters import FEW
 from checker.engines.native.liveness.graph import Graph, Numbers, build_graph
 from checker.engines.native.search.explored import Explored, Undecided
 from checker.engines.native.search.states import States, Unevaluable

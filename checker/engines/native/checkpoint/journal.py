@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from checker.engines.native.checkpoint.cannot_keep import CannotKeep
 from checker.engines.native.checkpoint.checkpoint import reporting_disk_errors
 from checker.engines.native.checkpoint.run_folder import Part, RunFolder
 from checker.engines.native.search.findings import Findings
@@ -29,10 +30,6 @@ MEMORY = 0.6
 """A run moves elsewhere when this part of the memory is in use."""
 SMALL = 1 << 16
 """A search of fewer states is never considered short of memory."""
-
-
-class CannotKeep(Exception):
-    """The folder can't be written any more; the message says why."""
 
 
 class Journal:

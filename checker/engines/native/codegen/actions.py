@@ -21,7 +21,7 @@ were stopped.
 from __future__ import annotations
 
 from checker.engines.native.codegen import fields, normalize_successor
-from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.constraint_layout import ConstraintLayout
 from checker.engines.native.codegen.domains import each, member_type
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Label, Val, Var, const
 from checker.engines.native.codegen.expressions import lower, lower_source

@@ -11,7 +11,7 @@ constraint that stays is searched for.
 
 from __future__ import annotations
 
-from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.constraint_layout import ConstraintLayout
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
 from checker.engines.native.codegen.fields import Mode, Worker
 from checker.engines.native.codegen.record_access import address, get, put

@@ -8,7 +8,7 @@ so that the states explored do not depend on the number of workers.
 from __future__ import annotations
 
 from checker.engines.native.codegen.actions import ActionCode
-from checker.engines.native.codegen.constraints import ConstraintLayout
+from checker.engines.native.codegen.constraint_layout import ConstraintLayout
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Val, const
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.layout import Layout

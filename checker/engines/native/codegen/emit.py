@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
+from checker.engines.native.codegen.fields import STOP as STOP_WORD
+
 
 class Val(NamedTuple):
     """An operand: its text, its bits (0 for a pointer), and its value where it is a constant."""
@@ -55,7 +57,7 @@ class Captured(NamedTuple):
 
 TRUE, FALSE = const(1, 1), const(0, 1)
 
-STOP = Val("@stop", 0)
+STOP = Val(f"@{STOP_WORD}", 0)
 """The address of a word of each module: not 0 where the work under way is to be stopped."""
 
 LONG = 1 << 22

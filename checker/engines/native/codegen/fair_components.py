@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from checker.engines.native.codegen.emit import FALSE, TRUE, Fn, Label, Val, Var, const
-from checker.engines.native.codegen.graph_fields import NONE, Member, QueryField
+from checker.engines.native.codegen.graph_fields import NONE, STRONG, Member, QueryField
 from checker.engines.native.codegen.record_access import address, get, put
-
-WEAK, STRONG = 1, 2
 
 
 class GraphCode:

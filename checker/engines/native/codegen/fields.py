@@ -17,6 +17,13 @@ MAX_WORKERS = 64
 LOCAL_BITS = 34
 BATCH = 256
 
+STOP = "stop"
+"""The name of a word of each module: not 0 where the work under way is to be stopped."""
+LINE = 8
+"""Slots of the visited set in a cache line: they are compared all at once."""
+KEY_BITS = 63
+"""Bits of the second fingerprint that a slot of the visited set has room for."""
+
 
 class Context(IntEnum):
     """Words of the shared record; from ``ROWS`` on one word for each worker."""

@@ -14,6 +14,9 @@ from enum import IntEnum
 
 NONE = 0xFFFFFFFF
 
+WEAK, STRONG = 1, 2
+"""The kinds of constraints."""
+
 
 class QueryField(IntEnum):
     """Words of the record: numbers, or addresses (*)."""

@@ -5,45 +5,18 @@ An image has no handles into this process: it can be pickled and compiled elsewh
 
 from __future__ import annotations
 
-import hashlib
-import re
-
 from msgspec import Struct
 
-from checker.engines.native.codegen import ample, normal_form, normalize_successor
-from checker.engines.native.codegen.actions import ActionCode, StartCode, question
-from checker.engines.native.codegen.admissible_ends import AdmissibleEnds
-from checker.engines.native.codegen.constraints import ConstraintLayout, Interning
-from checker.engines.native.codegen.emit import STOP, Fn
+from checker import kept
+from checker.engines.native.codegen.constraint_layout import ConstraintLayout
 from checker.engines.native.codegen.fields import RecordLayout
-from checker.engines.native.codegen.layout import Layout, lay_out
-from checker.engines.native.codegen.packing import TooWide
-from checker.engines.native.codegen.search_loop import SearchLoop
-from checker.engines.native.codegen.state_predicates import (
-    emit_enabled_fairness,
-    emit_letters,
-    emit_some,
-)
-from checker.engines.native.codegen.statements import chooses
-from checker.engines.native.codegen.steps_loop import StepsLoop
-from checker.engines.native.codegen.too_wide import describe
-from checker.engines.native.codegen.visited_set import VisitedSet
-from checker.engines.native.codegen.walk_loop import WalkLoop
-from checker.model.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
-from checker.model.types import BOOL
-from checker.model.views import compared
-from checker.properties.persistence import persistence_for_some
+from checker.engines.native.codegen.layout import Layout
+from checker.model.ir import TransitionSystem
 from checker.reductions.reduction_plan import NOTHING
 from checker.reductions.reduction_plan import ReductionPlan as Reductions
-from checker.results.answer import Unsupported
 
 MIN_LEVEL_BITS = 8
 MAX_LEVEL_BITS = 24
-
-_DECLARED = (
-    f"{STOP.text} = global i64 0, align 8",
-    "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
-)
 
 
 class KernelImage(Struct, frozen=True):
@@ -89,140 +62,10 @@ def build(
     than a word.  ``walks``: it makes random walks, too; ``steps``: it gives the steps of
     single states.
     """
-    try:
-        return _build(system, reductions, compact, walks, steps)
-    except TooWide as why:
-        raise Unsupported(describe(system, why)) from None
 
+    def made() -> KernelImage:
+        from checker.engines.native.codegen.make_image import make_image
 
-def _build(
-    system: TransitionSystem, reductions: Reductions, compact: int, walks: bool, steps: bool
-) -> KernelImage:
-    layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
-    shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
-    live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
-    plan = ConstraintLayout(system) if live else None
-    spare = 63 - layout.bits if layout.words == 1 and live else 0
-    levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
-    functions: list[Fn] = []
-    lasting: tuple[int, ...] = ()
-    for action in system.actions:
-        functions.append(ActionCode(system, layout, action, plan, reductions).emit())
-    begins = _starting(system, layout, plan, reductions)
-    functions += begins
-    functions += ample.functions(system, layout, plan, reductions)
-    functions += normal_form.functions(layout, reductions)
-    functions += normalize_successor.functions(layout, reductions)
-    for i, prop in enumerate(system.properties):
-        functions.append(question(layout, f"premise_{i}", prop.premise))
-        bad = persistence_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
-        if bad is not None:
-            functions.append(question(layout, f"bad_{i}", bad))
-            if prop.kind is PropertyKind.LIVENESS:
-                functions.append(emit_some(layout, i, bad))
-                lasting += (i,)
-    if plan is not None:
-        functions += [emit_letters(layout, i, system.properties[i]) for i in live]
-        functions += [*Interning(plan).functions(), *AdmissibleEnds(system, plan).functions()]
-    has_justice = bool(live and system.justice)
-    if has_justice:
-        functions.append(question(layout, "just", _all(system)))
-        functions.append(emit_enabled_fairness(layout, system))
-    seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact, _mask(system, layout))
-    loop = WalkLoop if walks else StepsLoop if steps else SearchLoop
-    runtime = loop(system, shape, seen, reductions.ample_actions)
-    functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
-    text = module_text(functions)
-    digest = digest_of(text)
-    limit = (1 << levels) - 1 if levels else 0
-    shift = layout.bits + 1
-    parts = (
-        layout,
-        shape,
-        shift,
-        limit,
-        live,
-        lasting,
-        plan,
-        has_justice,
-        reductions,
-        seen.compact,
-    )
-    return KernelImage(text, digest, *parts, bool(begins), walks, steps)
+        return make_image(system, reductions, compact, walks, steps)
 
-
-def _starting(
-    system: TransitionSystem, layout: Layout, plan: ConstraintLayout | None, reductions: Reductions
-) -> list[Fn]:
-    """The code that makes the initial states, where there may be many; otherwise the interpreter
-    does.
-    """
-    if not any(chooses(stmt) for stmt in system.init + system.monitor):
-        return []
-    try:
-        return [StartCode(system, layout, plan, reductions).emit()]
-    except Unsupported:
-        return []
-
-
-def _mask(system: TransitionSystem, layout: Layout) -> tuple[int, ...]:
-    """By word, the bits that tell states apart; empty: all."""
-    if system.view is None:
-        return ()
-    return layout.mask({system.variables[i].name for i in compared(system)})
-
-
-def _all(system: TransitionSystem) -> Expr:
-    return Apply(BOOL, Op.AND, tuple(justice.holds for justice in system.justice))
-
-
-def digest_of(text: str) -> str:
-    """The digest that identifies a module."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-EXPORTED = {
-    "run",
-    "take",
-    "reinsert",
-    "number",
-    "add",
-    "begin",
-    "lookup",
-    "justice_bits",
-    "rekey",
-    "locate",
-    "normal",
-    "weigh",
-    "walk",
-    "steps",
-}
-EXPORTED_PREFIXES = ("letters_", "some_")
-
-
-def module_text(functions: list[Fn], public: bool = False) -> str:
-    """A module in LLVM's textual IR; ``public``: all its functions can be called from outside."""
-    body = []
-    for fn in functions:
-        text = fn.text()
-        exported = public or fn.name in EXPORTED or fn.name.startswith(EXPORTED_PREFIXES)
-        if not exported:
-            text = text.replace("define ", "define internal ", 1)
-        body.append(text)
-    tables = [text for name, text in sorted(_tables(functions).items())]
-    counting = {name for text in body for name in _COUNTING.findall(text)}
-    intrinsics = sorted(_declaration(*name) for name in counting)
-    return "\n\n".join(["\n".join([*_DECLARED, *tables, *intrinsics]), *body]) + "\n"
-
-
-def _tables(functions: list[Fn]) -> dict[str, str]:
-    return {name: text for fn in functions for name, text in fn.tables.items()}
-
-
-_COUNTING = re.compile(r"@llvm\.(ctpop|cttz|ctlz)\.(i\d+)\(")
-"""Calls of bit-counting intrinsics: the name, and the type that it takes and returns."""
-
-
-def _declaration(name: str, kind: str) -> str:
-    flag = "" if name == "ctpop" else ", i1"
-    return f"declare {kind} @llvm.{name}.{kind}({kind}{flag})"
+    return kept.result(made, "image", system, reductions, (compact, walks, steps))

@@ -12,24 +12,20 @@ from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from checker import resources
 from checker.engines.budgets import Stop, WorkerThread
-from checker.engines.native.codegen import (
-    fair_components,
-    graph_bfs,
-    layout_migration,
-    row_selection,
-    valence_words,
-)
-from checker.engines.native.codegen.emit import STOP, Fn
-from checker.engines.native.codegen.image import KernelImage, digest_of, module_text
+from checker.engines.native.codegen.fields import STOP
+from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.codegen.layout import Layout
 
-CACHE, KEPT = "kernels", 500
+if TYPE_CHECKING:
+    from checker.engines.native.codegen.emit import Fn
+
+CACHE, KEPT = "kernels", 2_000
 """Folder of the cache for machine code, and how many files it keeps."""
 
 LARGE_TEXT = 1_500_000
@@ -129,6 +125,13 @@ def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
 @lru_cache(maxsize=1)
 def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
+    from checker.engines.native.codegen import (
+        fair_components,
+        graph_bfs,
+        row_selection,
+        valence_words,
+    )
+
     functions = [*fair_components.functions(), *graph_bfs.functions(), *row_selection.functions()]
     functions += valence_words.functions()
     code = compile_functions(functions)
@@ -174,6 +177,8 @@ class CompiledFunctions(Struct, frozen=True):
 def compile_functions(functions: list[Fn], effort: Effort = Effort.FULL) -> CompiledFunctions:
     """Compiles functions that depend on no system, or loads the machine code of an earlier
     compilation."""
+    from checker.engines.native.codegen.make_image import digest_of, module_text
+
     text = module_text(functions, public=True)
     digest = digest_of(text)
     engine = _load_cached(digest, effort) or _compile(text, digest, effort, True)
@@ -185,6 +190,9 @@ def compile_move(before: Layout, now: Layout) -> Callable[[int, int, int], None]
     which it writes them as rows of another layout
     (:mod:`checker.engines.native.codegen.layout_migration`).
     """
+    from checker.engines.native.codegen import layout_migration
+    from checker.engines.native.codegen.make_image import digest_of, module_text
+
     text = module_text([layout_migration.emit_move(before, now)], public=True)
     engine = _compile(text, digest_of(text), Effort.FULL, False)
     move = _function(engine, "move", None, 3)
@@ -264,7 +272,7 @@ def _function(engine: Any, name: str, result: Any, count: int) -> Any:
 
 
 def _stop(engine: Any) -> Stop:
-    return Stop(engine.get_global_value_address(STOP.text.lstrip("@")), engine)
+    return Stop(engine.get_global_value_address(STOP), engine)
 
 
 def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:

@@ -19,36 +19,12 @@ from checker.engines.native.codegen.emit import Fn, Val, const
 from checker.engines.native.codegen.expressions import lower
 from checker.engines.native.codegen.frame import Bound, Frame
 from checker.engines.native.codegen.layout import Layout
-from checker.engines.native.codegen.packing import encode, width
+from checker.engines.native.codegen.letters import STOPPED, letter_words, words_of
+from checker.engines.native.codegen.packing import width
 from checker.engines.native.codegen.visited_set import Rows
-from checker.model import types as t
 from checker.model.ir import Expr, Property, TransitionSystem, domain_item
-from checker.model.types import Value
 
 WORD = 64
-STOPPED = (1 << WORD) - 1
-FEW, MAX_JUSTICE = 15, 63
-"""The most propositions whose 16 bits are a letter; the maximum number of justice conditions."""
-
-
-def letter_words(propositions: int) -> int:
-    """The 64-bit words that ``letters_<p>`` writes for each state; 0: it writes 16 bits."""
-    return 0 if propositions <= FEW else -(-propositions // WORD)
-
-
-def words_of(type_: t.Type) -> int:
-    """Words of a parameter's code."""
-    return -(-width(type_) // WORD)
-
-
-def pack_params(prop: Property, values: tuple[Value, ...]) -> list[int]:
-    """The words of ``params`` for an assignment."""
-    words = []
-    for param, value in zip(prop.params, values, strict=True):
-        type_ = domain_item(param.domain)
-        code = encode(type_, value)
-        words += [code >> WORD * i & (1 << WORD) - 1 for i in range(words_of(type_))]
-    return words
 
 
 def emit_letters(layout: Layout, number: int, prop: Property) -> Fn:

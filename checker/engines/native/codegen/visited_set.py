@@ -22,19 +22,15 @@ from __future__ import annotations
 
 from checker.engines.native.codegen import fields
 from checker.engines.native.codegen.emit import Fn, Val, Var, const
-from checker.engines.native.codegen.fields import Context, Worker
+from checker.engines.native.codegen.fields import LINE, Context, Worker
 from checker.engines.native.codegen.record_access import address, field, get, put
 
-LINE = 8
-"""Slots of a cache line: they are compared all at once."""
 FACTOR = 0xD6E8FEB86659FD93
 SECOND = 0x9E3779B97F4A7C15
 SECOND_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 """Shifts and factors of the second fingerprint: those of David Stafford's mix 13, which SplitMix
 uses.
 """
-KEY_BITS = 63
-"""Bits of the second fingerprint that a slot has room for."""
 AHEAD = 16
 """The number of rows ahead for which slots are prefetched while the table is refilled."""
 INSIDE = "alwaysinline"

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from checker.engines.native.codegen.fair_components import STRONG, WEAK
 from checker.engines.native.codegen.fields import Context, Mode, Worker
+from checker.engines.native.codegen.graph_fields import STRONG, WEAK
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
 from checker.engines.native.search.explored import GraphStates, Undecided
 from checker.engines.native.search.memory import Buffer, available_memory

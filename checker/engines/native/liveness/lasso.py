@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checker.engines.native.codegen.fair_components import STRONG, WEAK
-from checker.engines.native.codegen.graph_fields import QueryField
+from checker.engines.native.codegen.graph_fields import STRONG, WEAK, QueryField
 from checker.engines.native.liveness.graph_query import GraphQuery
 
 Key = Callable[[int], tuple[tuple[int, ...], int]]

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from msgspec import Struct, field
 
 from checker.engines import budgets
-from checker.engines.native.codegen.state_predicates import MAX_JUSTICE
+from checker.engines.native.codegen.letters import MAX_JUSTICE
 from checker.engines.native.liveness.automaton_tables import AutomatonTable
 from checker.engines.native.liveness.buchi_product import PropertyAutomaton
 from checker.engines.native.liveness.cycle_detection import has_cycle

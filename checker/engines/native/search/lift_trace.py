@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from checker import kept
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.store import Store
 from checker.model import interpreter
@@ -78,6 +79,11 @@ class TraceLifter:
 
         Raises :class:`CapacityMet`, :class:`LiftingFailed`.
         """
+        image = self.normal.kernel.image
+        how = (image.digest, image.reductions)
+        return kept.result(lambda: self._lifted(path), "lifted run", self.system, how, path)
+
+    def _lifted(self, path: Path) -> Path:
         first, *others = path.states
         states = [self._start(first)]
         for there in others[: path.loop]:

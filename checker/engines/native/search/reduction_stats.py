@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.search.explored import Explored
-from checker.reductions.registry import REDUCTIONS
+from checker.reductions.modes import traits
 from checker.results.answer import Reduced
 
 SAMPLE = 1 << 16
@@ -17,7 +17,8 @@ SAMPLE = 1 << 16
 def reduction_stats(search: Explored) -> Reduced:
     """The reductions used, those not used and why, and an estimate of the states without them."""
     plan = search.kernel.image.reductions
-    used = [REDUCTIONS[name] for name in plan.used]
+    known = traits()
+    used = [known[name] for name in plan.used]
     without, exact = estimate_unreduced(search)
     only_orbits = not plan.resets and not plan.ample_actions
     return Reduced(
@@ -29,7 +30,7 @@ def reduction_stats(search: Explored) -> Reduced:
         at_least=not only_orbits,
         keeps_lengths=all(reduction.keeps_lengths for reduction in used),
         shows_all=all(reduction.shows_all for reduction in used),
-        titles=tuple((r.name, r.title) for r in REDUCTIONS.values()),
+        titles=tuple((name, each.title) for name, each in known.items()),
     )
 
 

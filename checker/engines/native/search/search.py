@@ -9,11 +9,11 @@ import ctypes
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from checker.engines import budgets
-from checker.engines.native.checkpoint.journal import CannotKeep, Journal
+from checker.engines.native.checkpoint.cannot_keep import CannotKeep
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.jit import Kernel
 from checker.engines.native.liveness.cycle_detection import has_cycle
@@ -33,6 +33,11 @@ from checker.results.answer import (
     Unsupported,
     stop_reason,
 )
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from checker.engines.native.checkpoint.journal import Journal
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -337,6 +342,8 @@ class Search:
         if count == 1:
             self._work(queue, self.store.workers[0])
             return
+        from concurrent.futures import ThreadPoolExecutor, wait
+
         if self._pool is None:
             self._pool = ThreadPoolExecutor(len(self.store.workers))
         tasks = [self._pool.submit(self._work, queue, c) for c in self.store.workers[:count]]

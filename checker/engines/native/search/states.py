@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from checker.engines.native.codegen.state_predicates import STOPPED, letter_words, pack_params
+from checker.engines.native.codegen.letters import STOPPED, letter_words, pack_params
 from checker.engines.native.liveness.automaton_tables import MOST_LETTERS, Letters
 from checker.engines.native.liveness.graph import Graph, Numbers
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes

@@ -13,14 +13,12 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct, field
 
 from checker.engines import budgets
-from checker.engines.native.codegen.fields import BATCH, Context, Worker
+from checker.engines.native.codegen.fields import BATCH, LINE, Context, Worker
 from checker.engines.native.codegen.jit import Kernel
-from checker.engines.native.codegen.visited_set import LINE
 from checker.engines.native.search.findings import Best, LevelReport
 from checker.engines.native.search.memory import (
     RESERVED,
@@ -310,6 +308,8 @@ class Store:
         if len(self.workers) == 1 or self.states < TOGETHER:
             work()
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(len(self.workers)) as pool:
             for task in [pool.submit(work) for _ in self.workers]:
                 task.result()

@@ -20,7 +20,7 @@ from msgspec import Struct
 from checker.engines.attribution import Attributed
 from checker.engines.native.checkpoint.run_folder import Part
 from checker.engines.native.codegen.graph_fields import NONE
-from checker.engines.native.codegen.state_predicates import STOPPED
+from checker.engines.native.codegen.letters import STOPPED
 from checker.engines.native.liveness.graph import ConstraintTable
 from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.states import Unevaluable

@@ -6,9 +6,8 @@ from array import array
 from collections.abc import Callable, Sequence
 
 from checker.engines.attribution import Attributed
-from checker.engines.native.codegen.constraints import ConstraintLayout
-from checker.engines.native.codegen.fair_components import STRONG, WEAK
-from checker.engines.native.codegen.graph_fields import QueryField
+from checker.engines.native.codegen.constraint_layout import ConstraintLayout
+from checker.engines.native.codegen.graph_fields import STRONG, WEAK, QueryField
 from checker.engines.native.codegen.jit import graph_kernel
 from checker.engines.native.liveness.graph import Graph, Numbers
 from checker.engines.native.liveness.graph_query import GraphQuery, Nodes

@@ -1,0 +1,57 @@
+"""Reads the files of specs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from checker import resources
+from checker.diagnostics import Diagnostic, Span, SpecError
+
+SUFFIX = ".bcast"
+"""Suffix of the names of specs."""
+LARGEST = 4_000_000
+"""The largest size of a file, in bytes."""
+
+
+def read(path: Path, span: Span | None = None) -> str:
+    """Returns the text of a file; raises :class:`SpecError` (E001, or N016 for an import at
+    ``span``)."""
+    try:
+        return data_of(path).decode("utf-8")
+    except FileNotFoundError:
+        reason = "there is no such file"
+    except resources.Unreadable as error:
+        reason = str(error)
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is not UTF-8"
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
+    message = f"can't read `{path}`: {reason}"
+    raise SpecError((Diagnostic("E001" if span is None else "N016", message, span),))
+
+
+def data_of(path: Path) -> bytes:
+    """Returns the contents of the spec ``path``.
+
+    A spec, and even more so an import, may be untrusted: a file that is not regular, or has another
+    suffix (also behind a link), is not read, as an error would show one of its lines. Raises
+    :class:`checker.resources.Unreadable`, and as it does.
+    """
+    if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
+        raise resources.Unreadable(f"the name of a spec ends in `{SUFFIX}`")
+    return resources.regular(path, LARGEST)
+
+
+def digest_of(text: str) -> bytes:
+    """Returns a digest of the text of a file."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def identity_of(path: Path) -> str:
+    """Returns what is the same for all names of one file."""
+    try:
+        return str(path.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return str(path)
