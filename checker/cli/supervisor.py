@@ -107,7 +107,7 @@ def _interrupted(number: int, frame: Any) -> None:
     interrupt = getattr(sys.modules.get("checker.engines.budgets"), "interrupt", None)
     if interrupt is None:  # nothing is under way yet of which there could be a report
         os._exit(UNKNOWN)
-    interrupt(frame, for_good=True)
+    interrupt(for_good=True)
 
 
 class Supervisor:
