@@ -3,14 +3,14 @@
 A budget holds :func:`within` a block of the thread that opens it.  In the parts of the block that
 are :func:`raising_when_exhausted` it is enforced: where it is used up, the next :func:`poll`
 (:mod:`checker.polling`) of that thread raises :class:`BudgetExhausted`, or ``KeyboardInterrupt``
-after an interrupt, which is its base class: code that handles the one handles the other.  Nothing is
-raised anywhere else.  Code that can't be left at a poll is :func:`stopping_native_code` instead, and
-checks the clock itself.
+after an interrupt, which is its base class: code that handles the one handles the other.  Nothing
+is raised anywhere else.  Code that can't be left at a poll is :func:`stopping_native_code` instead,
+and checks the clock itself.
 
 Native code, which does not poll, reads a word of its module (:class:`Stop`) and stops where it is
-set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for which Python would
-wait until native code returns.  The caller clears the word when no thread works any more, and
-continues where there is no reason to stop.
+set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for which Python
+would wait until native code returns.  The caller clears the word when no thread works any more,
+polls, and continues where there is no reason to stop.
 
 An interrupt (:func:`interrupt`) is a budget that is used up at once, of all parts in all threads:
 ``KeyboardInterrupt`` is raised in those that are open and in those that are opened later, until the
@@ -57,6 +57,8 @@ RETOLD = 0.25
 RAISED_AGAIN = 1.0
 """Seconds after which an exception is raised again that has not ended a part, then twice as many:
 code may have handled it as the end of one query."""
+SILENT = 5.0
+"""Seconds after which a part that is to end and has not polled is reported as silent."""
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
@@ -82,8 +84,9 @@ class _Part(Struct, eq=False):
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: it ends only after what was found in time has had time to be reported; ``raises``: it
-    can be left at every poll; ``spare``: seconds that it has beyond its budget; ``told``: it is to
-    end; ``again``: until when nothing is raised, since that was done, for a ``pause``.
+    can be left at every poll; ``spare``: seconds that it has beyond its budget; ``told``: since
+    when it is to end; ``again``: until when nothing is raised, since that was done, for a
+    ``pause``.
     """
 
     budgets: tuple[Budget, ...]
@@ -91,7 +94,7 @@ class _Part(Struct, eq=False):
     raises: bool
     spare: float = 0.0
     thread: int = field(default_factory=threading.get_ident)
-    told: bool = False
+    told: float = math.inf
     again: float = 0.0
     pause: float = RAISED_AGAIN
 
@@ -99,6 +102,11 @@ class _Part(Struct, eq=False):
         if budget.until is None or not self.late:
             return None if budget.until is None else budget.until + self.spare
         return budget.until + max(GRACE, budget.until - budget.begun)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is to end."""
+        return self.told < math.inf
 
     @property
     def _interrupted(self) -> float:
@@ -129,7 +137,7 @@ class _Part(Struct, eq=False):
         ends = [end for budget in self.budgets if (end := self._end(budget)) is not None]
         if self._saving and any(budget.most is not None for budget in self.budgets):
             ends.append(time.monotonic() + TICK)
-        if self.told:
+        if self.is_told:
             return time.monotonic() + RETOLD
         if self._interrupted < math.inf:
             ends.append(self._interrupted)
@@ -159,12 +167,10 @@ class Stop:
 
 
 class _Interrupt(Struct):
-    """``at``: when it came; ``for_good``: whether nothing is done after it any more;
-    ``ends_waiting``: whether the main thread is :func:`waiting`."""
+    """``at``: when it came; ``for_good``: whether nothing is done after it any more."""
 
     at: float = math.inf
     for_good: bool = False
-    ends_waiting: bool = False
 
 
 _interrupt = _Interrupt()
@@ -322,7 +328,7 @@ def _wait() -> None:
 
 def interrupt(*, for_good: bool = False) -> None:
     """Interrupts all that is under way: native code is told to stop, and polls raise
-    ``KeyboardInterrupt``, as does the :func:`waiting` that this interrupts.
+    ``KeyboardInterrupt``; where the main thread is :func:`checker.polling.waiting`, this does.
 
     ``for_good``: also all that is begun after it; otherwise it ends with the outermost block.
     """
@@ -333,21 +339,13 @@ def interrupt(*, for_good: bool = False) -> None:
     with _lock:
         for part in _parts:
             _end(part)
-    if _interrupt.ends_waiting and threading.current_thread() is threading.main_thread():
+        polling.ask(_look)
+    if _main_thread_waits():
         poll()
 
 
-@contextmanager
-def waiting() -> Iterator[None]:
-    """Within the block the main thread does nothing but wait, for input, a process or time, and an
-    interrupt ends that at once."""
-    before = _interrupt.ends_waiting
-    try:
-        _interrupt.ends_waiting = True
-        poll()
-        yield
-    finally:
-        _interrupt.ends_waiting = before
+def _main_thread_waits() -> bool:
+    return polling.is_waiting() and threading.current_thread() is threading.main_thread()
 
 
 def raise_if_interrupted() -> None:
@@ -363,7 +361,11 @@ def is_interrupted() -> bool:
 
 def resume_after_interrupt() -> None:
     """Lets what is begun from now on go on: the interrupt has had its effect."""
-    _interrupt.at, _interrupt.for_good = math.inf, False
+    with _lock:
+        _interrupt.at, _interrupt.for_good = math.inf, False
+        for part in _parts:
+            part.told, part.again = math.inf, 0.0
+        _ask_no_more()
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
@@ -380,7 +382,9 @@ def _forget_interrupt() -> None:
         return
     main = threading.get_ident()
     if not _budgets() and not any(part.thread == main for part in _parts):
-        _interrupt.at = math.inf
+        with _lock:
+            _interrupt.at = math.inf
+            _ask_no_more()
 
 
 def _exhausted(why: str) -> KeyboardInterrupt:
@@ -393,14 +397,14 @@ def _exhausted(why: str) -> KeyboardInterrupt:
 def _look() -> None:
     """Raises in this thread if one of its parts is to end, and the innermost one can be left."""
     thread, now = threading.get_ident(), time.monotonic()
-    if thread in _ended:
+    if thread in _ended or (is_interrupted() and _main_thread_waits()):
         raise KeyboardInterrupt
     with _lock:
         mine = [part for part in _parts if part.thread == thread]
     if not mine or not mine[-1].raises:
         return
     for part in mine:
-        if not part.told or not part.raises or now < part.again:
+        if not part.is_told or not part.raises or now < part.again:
             continue
         why = part.exhausted_budget()
         if why is not None:
@@ -424,7 +428,7 @@ def release_thread() -> None:
 
 
 def _ask_no_more() -> None:
-    if not _ended and not any(part.told for part in _parts):
+    if not _ended and not is_interrupted() and not any(part.is_told for part in _parts):
         polling.ask_no_more()
 
 
@@ -437,16 +441,17 @@ _ended: set[int] = set()
 def _watching(part: _Part) -> Iterator[None]:
     watcher = _watcher()
     with watcher.hearing_signals():
-        with _lock:
-            _parts.append(part)
-        if part.next_look() is not None:
-            watcher.wake()
         try:
+            with _lock:
+                _parts.append(part)
+            if part.next_look() is not None:
+                watcher.wake()
             yield
         finally:
             with _lock:
-                _parts.remove(part)
-                if part.told:
+                if part in _parts:
+                    _parts.remove(part)
+                if part.is_told:
                     _settle(part)
             _forget_interrupt()
 
@@ -519,12 +524,21 @@ class _Watcher:
 
 def _end(part: _Part) -> None:
     """Tells a part to end if its budget is used up."""
-    if not part.told and part.exhausted_budget() is not None:
-        part.told = True
+    if not part.is_told and part.exhausted_budget() is not None:
+        part.told = time.monotonic()
         if part.raises:
             polling.ask(_look)
-    if part.told:
+    if part.is_told:
         tell_all()
+        if polling.silent and part.raises and not part.again and part is _innermost():
+            if time.monotonic() > part.told + SILENT:
+                polling.silent.pop()(part.exhausted_budget() or "")
+
+
+def _innermost() -> _Part | None:
+    """Returns the innermost part of the main thread, if there is one."""
+    main = threading.main_thread().ident
+    return next((part for part in reversed(_parts) if part.thread == main), None)
 
 
 def tell_all() -> None:

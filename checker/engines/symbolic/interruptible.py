@@ -1,7 +1,7 @@
 """Makes z3 interruptible: the work is done by a thread of its own, and the main thread waits.
 
-A query is one call, in which Python neither polls nor handles signals.  The thread that waits polls,
-and interrupts z3.  The thread that works has a large stack, as formulas are deep.
+A query is one call, in which Python neither polls nor handles signals.  The thread that waits
+polls, and interrupts z3.  The thread that works has a large stack, as formulas are deep.
 """
 
 from __future__ import annotations
