@@ -243,6 +243,17 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
         yield
 
 
+def ended(work: Callable[[], object], *, late: bool = False) -> KeyboardInterrupt | None:
+    """Does ``work`` as :func:`raising_when_exhausted` does a block; returns what has ended it,
+    ``None`` where it is done."""
+    try:
+        with raising_when_exhausted(late):
+            work()
+    except KeyboardInterrupt as error:
+        return error
+    return None
+
+
 @contextmanager
 def stopping_native_code() -> Iterator[None]:
     """Raises nothing within the block: native code is signalled to stop; its caller checks the
