@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
