@@ -14,6 +14,7 @@ import argparse
 import random
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
@@ -30,7 +31,10 @@ def main() -> None:
     commands = [name for name in COMMANDS if name == given.only] or list(COMMANDS)
     ends: dict[str, list[Ended]] = {name: [] for name in commands}
     wrong: list[str] = []
+    started = time.monotonic()
     for number in range(given.count):
+        if given.until is not None and time.monotonic() - started > given.until:
+            break
         rng = random.Random(given.seed + number)
         name = commands[number % len(commands)]
         with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +69,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="seed of the moments")
     parser.add_argument("--only", help="the only command, by its name in the table")
     parser.add_argument("--longest", type=float, default=LONGEST, help="seconds")
+    parser.add_argument("--until", type=float, help="seconds after which no command is begun")
     return parser.parse_args()
 
 
