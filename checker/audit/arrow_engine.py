@@ -160,6 +160,7 @@ class ArrowEngine:
         process, pos = events["process"].to_numpy(), events["pos"].to_numpy()
         found: list[tuple[str, int | None]] = []
         for row in table.to_pylist():
+            poll()
             mine = np.array([row["process"], row["process"] + 1], dtype=process.dtype)
             low, high = np.searchsorted(process, mine)
             at = low + np.searchsorted(pos[low:high], row["pos"])

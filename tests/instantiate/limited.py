@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from checker.engines.options import Options
 from checker.polling import poll
 from checker.results.answer import Limits
@@ -21,10 +19,6 @@ from checker.session.pipeline import run_check
 
 SOON = 20.0
 """Seconds in which something ends whose time is one second."""
-
-AGAIN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""An exception that is raised while an object is made leaves it half made, and its finaliser says
-so."""
 
 LONG_HANDLER = """\
 protocol P {

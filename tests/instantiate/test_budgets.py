@@ -15,7 +15,6 @@ import pytest
 from checker.engines import budgets
 from checker.results.answer import INTERRUPTED
 from tests.instantiate.limited import (
-    AGAIN,
     MANY_STARTS,
     MANY_STEPS,
     SHORT,
@@ -29,8 +28,6 @@ from tests.instantiate.limited import (
 )
 
 Patch = pytest.MonkeyPatch
-
-pytestmark = AGAIN
 
 HERE = ["native", "reference"]
 FINE = [False, True]
