@@ -105,10 +105,11 @@ def _end_with(watched: int) -> None:
 
 def _interrupted(number: int, frame: Any) -> None:
     """Handles a signal in the child: ends it, or lets what is under way end with a report."""
-    interrupt = getattr(sys.modules.get("checker.engines.budgets"), "interrupt", None)
-    if interrupt is None:  # nothing is under way yet of which there could be a report
+    budgets = sys.modules.get("checker.engines.budgets")
+    if getattr(budgets, "is_imported", False):
+        budgets.interrupt(for_good=True)  # type: ignore[union-attr]
+    else:  # nothing is under way yet of which there could be a report
         os._exit(UNKNOWN)
-    interrupt(for_good=True)
 
 
 class Supervisor:

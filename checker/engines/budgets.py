@@ -567,3 +567,7 @@ def _watcher() -> _Watcher:
         if not _only or not _only[0].alive:
             _only[:] = [_Watcher()]
         return _only[0]
+
+
+is_imported = True
+"""The last name of this module: a signal may come while it is imported."""

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from checker.cli import supervisor
 from checker.cli.main import main
 from tests.cli.signalling import ROOT, SIGNALS, Ended, Moment, children_of, drawn, ended_by, heard
 
@@ -186,6 +188,17 @@ def test_work_that_ignores_an_interrupt_is_killed(
     assert words in out + err
     if not place.endswith("run"):
         assert json.loads(report.read_text("utf-8"))["kind"] == "bivalence reports"
+
+
+def test_a_signal_while_modules_are_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is imported has only a part of its names."""
+    half = ModuleType("checker.engines.budgets")
+    half.interrupt = None  # type: ignore[attr-defined]
+    codes: list[int] = []
+    monkeypatch.setitem(sys.modules, half.__name__, half)
+    monkeypatch.setattr(os, "_exit", codes.append)
+    supervisor._interrupted(signal.SIGINT, None)
+    assert codes == [3]
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
