@@ -48,6 +48,8 @@ _T = TypeVar("_T")
 
 GRACE = 10.0
 """Seconds, at least, in which what was found in time may be reported."""
+SHORT_GRACE = 0.8
+"""The same after a signal that ends the process, which is killed soon after."""
 BESIDE = 512 << 20
 """Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
 TICK = 0.1
@@ -111,7 +113,8 @@ class _Part(Struct, eq=False):
     @property
     def _interrupted(self) -> float:
         """When an interrupt ends the part."""
-        return _interrupt.at + (GRACE if self.late else 0.0)
+        grace = SHORT_GRACE if _interrupt.for_good else GRACE
+        return _interrupt.at + (grace if self.late else 0.0)
 
     @property
     def _saving(self) -> bool:
