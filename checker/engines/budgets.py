@@ -244,6 +244,8 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
         raise _exhausted(why)
     with _watching(part):
         yield
+        if is_interrupted() and not _interrupt.for_good:
+            poll()  # behind the outermost block it is forgotten
 
 
 def ended(work: Callable[[], object], *, late: bool = False) -> KeyboardInterrupt | None:

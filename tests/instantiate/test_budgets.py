@@ -162,6 +162,12 @@ def test_nothing_is_raised_behind_a_part() -> None:
             time.sleep(0.001)
 
 
+def test_an_interrupt_after_the_last_poll_is_raised_at_the_end() -> None:
+    with pytest.raises(KeyboardInterrupt), budgets.raising_when_exhausted():
+        budgets.interrupt()
+    assert not budgets.is_interrupted()
+
+
 def test_an_interrupt_is_raised_again_in_parts_that_are_opened_later() -> None:
     """Code that takes it for the end of one query does not go on with the next."""
     begun = 0

@@ -107,7 +107,7 @@ def test_an_interrupt_is_never_lost(
         complete = words == [verdict.word for verdict in whole.verdicts]
         assert complete or (report.exit_code == 3 and INTERRUPTED in reasons), number
         ended += not complete
-    assert ended > 1
+    assert ended or moment is at_query  # a query may be the last thing of a proof
 
 
 def prove_or_nothing(prove: Callable[[Path], Report], folder: Path) -> Report | None:
