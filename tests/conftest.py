@@ -4,8 +4,6 @@ those with many cases the default run has a part, and little of what takes long.
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -24,18 +22,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in ("cluster", "browser"):
             if item.get_closest_marker(mark) is not None:
                 item.add_marker(pytest.mark.xdist_group(mark))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interrupts_that_python_ignores() -> Iterator[None]:
-    """An interrupt that comes where Python ignores it is raised again, and reporting it would take
-    long enough to be interrupted itself."""
-    report = sys.unraisablehook
-
-    def without_interrupts(seen: sys.UnraisableHookArgs) -> None:
-        if not isinstance(seen.exc_value, KeyboardInterrupt):
-            report(seen)
-
-    sys.unraisablehook = without_interrupts
-    yield
-    sys.unraisablehook = report

@@ -23,6 +23,7 @@ from checker.audit.arrow_log import ArrowLog, lots
 from checker.audit.arrow_slices import Pass, addresses, bytes_of, is_sliced, slices
 from checker.audit.arrow_windows import in_order, order_of, window
 from checker.engines.budgets import memory_left
+from checker.polling import poll
 
 Evaluate = Callable[..., Any]
 
@@ -118,10 +119,12 @@ class ArrowEngine:
 
     def process(self, value: Any) -> tuple[str, str]:
         """Returns the run and the name of a process."""
+        poll()
         return self.log.codes.run_of(value), self.log.codes.process(value)
 
     def entry(self, value: Any) -> tuple[str | None, str]:
         """Returns who sent what is delivered (``None``: that is not said), and the message."""
+        poll()
         return self.log.codes.entry(value)
 
     def run_of_entry(self, value: Any) -> str:
@@ -157,6 +160,7 @@ class ArrowEngine:
         process, pos = events["process"].to_numpy(), events["pos"].to_numpy()
         found: list[tuple[str, int | None]] = []
         for row in table.to_pylist():
+            poll()
             mine = np.array([row["process"], row["process"] + 1], dtype=process.dtype)
             low, high = np.searchsorted(process, mine)
             at = low + np.searchsorted(pos[low:high], row["pos"])
@@ -233,6 +237,7 @@ class ArrowEngine:
 
     def _of(self, relation: rel.Relation, part: pa.Table | None) -> pa.Table:
         """Returns the rows of ``relation`` on a slice of the log; ``None``: on all of it."""
+        poll()
         self._checkpoint()
 
         def inner(source: rel.Relation) -> pa.Table:

@@ -19,6 +19,7 @@ from checker.audit.mapping import Mapping_
 from checker.diagnostics import Diagnostic, SpecError
 from checker.logs.content import Content, Unreadable, beginning
 from checker.logs.objects import DEEPEST, Cut, decoded, lines, parse
+from checker.polling import poll
 
 BLOCK = 1 << 24
 """Bytes that are parsed at a time."""
@@ -146,6 +147,7 @@ def _pieces(content: Content, begin: int, end: int) -> Iterator[tuple[int, int]]
     """Yields where parts of whole lines begin and end."""
     at = begin
     while at < end:
+        poll()
         last = content.rfind(b"\n", at, at + LINES) + 1 if at + LINES < end else end
         last = last or content.find(b"\n", at) + 1 or end
         yield at, min(last, end)

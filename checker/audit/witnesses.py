@@ -19,6 +19,7 @@ from checker.audit.wording import Words, told
 from checker.diagnostics.english import count
 from checker.language.syntax.typed import Interface, Operator
 from checker.language.typecheck.types import PROC
+from checker.polling import poll
 from checker.resources import version
 from checker.results import events as ev
 from checker.results.trace import RECORDED, START, Explanation, Header, Step, StepKind, Trace
@@ -60,6 +61,7 @@ class Witnesses(Struct):
         return sorted((trace for trace in found if trace is not None), key=lambda t: t.length)
 
     def _trace(self, answer: Answer, finding: Finding) -> Trace | None:
+        poll()
         rows = finding.shown(VIOLATED)
         said = told(finding.kind, rows, self.words)
         involved = self._processes(rows)

@@ -36,6 +36,7 @@ from msgspec import Struct
 
 from checker.chance.kernels import kernels, numbers, words
 from checker.chance.quotient import Quotient
+from checker.polling import poll
 
 RANK_SCALE = 20
 """A rank is a multiple of ``2**-20`` steps."""
@@ -108,6 +109,7 @@ class Sweeps(Struct):
         while at < q.components:
             if q.numbered <= SMALL and self.spent >= PATIENCE:
                 raise StiffError
+            poll()
             run.stop.clear()
             repeats = self.repeats if self.spent < LONG else 0
             given = at, q.components, self.constant, self.shift, limit, repeats, QUOTA

@@ -16,6 +16,8 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
+from checker.polling import poll
+
 T = TypeVar("T", bound=Hashable)
 
 
@@ -78,6 +80,7 @@ def solve(equations: Mapping[T, Equation[T]]) -> dict[T, Fraction]:
     heapq.heapify(queue)
     done = list[T]()
     while queue:
+        poll()
         cost, i, unknown = heapq.heappop(queue)
         now = elimination.cost(unknown)
         if now > cost and queue and now > queue[0][0]:

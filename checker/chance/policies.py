@@ -20,6 +20,7 @@ from checker.chance.intervals import Approximation, Rank
 from checker.chance.kernels import words
 from checker.chance.linear import Equation, solve
 from checker.chance.quotient import Quotient
+from checker.polling import poll
 
 
 class ExactQuotient(Struct):
@@ -62,6 +63,7 @@ class ExactQuotient(Struct):
             inside = set(group)
             equations: dict[int, Equation[int]] = {}
             for k in group:
+                poll()
                 equation = equations[k] = Equation(Fraction(self.counted(chosen[k])))
                 total = sum(rows[k].values())
                 for there, weight in rows[k].items():
@@ -77,6 +79,7 @@ class ExactQuotient(Struct):
         """Takes better choices where there are any, and returns whether there were."""
         changed = False
         for k in range(self.quotient.numbered):
+            poll()
             best = values[k]
             for choice in self.quotient.choices_of(k):
                 worth = self.worth(choice, values)

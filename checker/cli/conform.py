@@ -174,12 +174,10 @@ class _Asking:
         tasks: list[LogTask] = []
 
         def read() -> None:
-            with budgets.raising_when_exhausted():
-                tasks.extend(tasks_of(self.asked, logs))
+            tasks.extend(tasks_of(self.asked, logs))
 
-        try:
-            self._attempt(", ".join(logs), read)
-        except KeyboardInterrupt as error:
+        error = budgets.ended(lambda: self._attempt(", ".join(logs), read))
+        if error is not None:
             seconds = time.monotonic() - self._started
             self._keep(not_begun(self.asked, Log(logs), stop_reason(error), seconds))
             return []

@@ -10,6 +10,7 @@ import click
 
 from checker.cli import console
 from checker.cli.settings import SET
+from checker.polling import waiting
 
 if TYPE_CHECKING:
     from checker.cli.interactive import Exploring
@@ -161,11 +162,13 @@ def _line() -> str | None:
         except ImportError:
             pass
         try:
-            return input("> ")
+            with waiting():
+                return input("> ")
         except EOFError:
             console.print_line()
             return None
-    line = sys.stdin.readline()
+    with waiting():
+        line = sys.stdin.readline()
     if not line:
         return None
     console.print_line(f"> {line.strip()}")

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from checker import polling
 from checker.cli import supervisor as kinds
 
 _pipe: list[int] = []
@@ -20,6 +21,7 @@ _lock = threading.Lock()
 def open_pipe(writer: int) -> None:
     """Sends messages to the descriptor ``writer`` from now on."""
     _pipe[:] = [writer]
+    polling.silent[:] = [is_silent]
 
 
 def send(kind: int, data: bytes) -> None:
@@ -28,6 +30,12 @@ def send(kind: int, data: bytes) -> None:
     with _lock, contextlib.suppress(OSError):
         while _pipe and message:
             message = message[os.write(_pipe[0], message) :]
+
+
+def is_silent(why: str) -> None:
+    """Reports that this process does not end at a limit, which is reached, in words ``why``; the
+    supervisor kills it."""
+    send(kinds.SILENT, why.encode())
 
 
 def done(code: int) -> None:

@@ -34,8 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: Sequence[str] | None = None) -> int:
-    if sys.unraisablehook is sys.__unraisablehook__:
-        sys.unraisablehook = _report_unraisable
     try:
         from checker.cli.commands import run
 
@@ -46,17 +44,6 @@ def _work(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _leave_what_goes_on(code)
     return code
-
-
-def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
-    """Prints an exception that Python ignores (in a destructor, say), except for an interruption
-    and the end of a budget: those are raised again (:mod:`checker.engines.budgets`).  Either may
-    come while an object is made, whose destructor then misses attributes: that is not printed."""
-    half_made = isinstance(problem.exc_value, AttributeError) and (
-        getattr(problem.object, "__name__", "") == "__del__"
-    )
-    if not half_made and not isinstance(problem.exc_value, KeyboardInterrupt):
-        sys.__unraisablehook__(problem)
 
 
 def _leave_what_goes_on(code: int) -> None:

@@ -83,6 +83,7 @@ def run_and_report(
     from checker.cli.errors import UNKNOWN, attempt
     from checker.cli.progress import Meter
     from checker.engines import budgets
+    from checker.results.answer import INTERRUPTED
     from checker.results.so_far import receiving
     from checker.results.verdict import worst
 
@@ -98,6 +99,7 @@ def run_and_report(
 
     for spec, name in asked:
         if budgets.is_interrupted():
+            console.print_note(INTERRUPTED)
             codes.append(UNKNOWN)
             break
         started = time.monotonic()
@@ -170,10 +172,26 @@ def _conclude(
         screen.skip(report)
     console.print_note(why)
     if now is not None:
-        found.append(now[0])
+        report = _ended(now[0], why)
+        found.append(report)
         codes += [*now[1], attempt(lambda: files.write(found))]
-        codes += _show(now[0], now[0].file, now[0].seconds, screen, files, options)
+        codes += _show(report, report.file, report.seconds, screen, files, options)
     return worst([*codes, UNKNOWN, *_close(found, screen, files)])
+
+
+def _ended(report: Report, why: str) -> Report:
+    """Returns what is known of a check that ended for the reason ``why``, of which it says that it
+    was interrupted."""
+    from checker.records import replace
+    from checker.results.answer import INTERRUPTED
+
+    if not report.was_interrupted:
+        return report
+    verdicts = tuple(
+        replace(verdict, reason=why) if verdict.reason == INTERRUPTED else verdict
+        for verdict in report.verdicts
+    )
+    return replace(report, stopped=why, verdicts=verdicts)
 
 
 def require_outputs(outputs: list[str]) -> None:

@@ -4,7 +4,8 @@ The command line forks before it imports anything large.  The child does the wor
 waits, and handles SIGINT, SIGTERM and SIGHUP.  The first one is passed on, so that the child may
 report what it knows.  A child that does not end within :data:`GRACE`, whatever it is doing, is
 killed together with its descendants; its temporary files are removed, and what it has sent
-(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once.
+(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once, and so does a
+child that reports that it does not end at a limit (:mod:`checker.engines.budgets`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LEAVING = 0.5
 """Seconds that other descendants have to clean up after SIGTERM."""
 MARK = "BIVALENCE_RUN"
 """The environment variable whose value is in the names of all temporary files of a command."""
-CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER = range(7)
+CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER, SILENT = range(8)
 """Kinds of messages of the child: see :mod:`checker.cli.last_words`."""
 HEADER = 5
 """Bytes in front of each message: its kind, and its length in four bytes."""
@@ -104,10 +105,11 @@ def _end_with(watched: int) -> None:
 
 def _interrupted(number: int, frame: Any) -> None:
     """Handles a signal in the child: ends it, or lets what is under way end with a report."""
-    interrupt = getattr(sys.modules.get("checker.engines.budgets"), "interrupt", None)
-    if interrupt is None:  # nothing is under way yet of which there could be a report
+    budgets = sys.modules.get("checker.engines.budgets")
+    if budgets is not None and not getattr(budgets.__spec__, "_initializing", False):
+        budgets.interrupt(for_good=True)
+    else:  # nothing is under way yet of which there could be a report
         os._exit(UNKNOWN)
-    interrupt(frame, for_good=True)
 
 
 class Supervisor:
@@ -127,6 +129,7 @@ class Supervisor:
         self._grace = GRACE
         self._status: int | None = None
         self._asked: float | None = None
+        self._silent = ""
         self._delay = 0.0
 
     def listen(self) -> None:
@@ -147,7 +150,7 @@ class Supervisor:
                 self._reap(block=True)
             if self._wake in ready:
                 again = self._hear(os.read(self._wake, 512))
-            if self._status is None and (again or self._is_over()):
+            if self._status is None and (again or self._silent or self._is_over()):
                 self._kill()
         while self._receive():
             pass
@@ -207,6 +210,8 @@ class Supervisor:
             self._asked = None
         elif kind == LONGER:
             self._grace = float(data)
+        elif kind == SILENT:
+            self._silent = data.decode()
         elif kind == FOLDER:
             self._folders.append(os.fsdecode(data))
 
@@ -248,6 +253,8 @@ class Supervisor:
         remove_marked(self._folders)
         signalled = self._asked is not None or not number
         why, code = ("interrupted", UNKNOWN) if signalled else _death(number)
+        if self._silent:
+            why, code = self._silent, UNKNOWN
         if self._words is None or at_once:
             with contextlib.suppress(OSError, ValueError):
                 print(why, file=sys.stderr, flush=True)

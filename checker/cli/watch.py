@@ -12,6 +12,7 @@ import click
 
 from checker.cli import console
 from checker.cli.settings import SET, TIMEOUT
+from checker.polling import waiting
 
 PAUSE = 0.2
 """Seconds between two looks at the files."""
@@ -63,7 +64,8 @@ def _changes(path: Path) -> Iterator[Stamp]:
                 console.print_line(f"\n── {_changed(last, stamp)} ──\n")
             last = stamp
             yield stamp
-        time.sleep(PAUSE)
+        with waiting():
+            time.sleep(PAUSE)
 
 
 def _pass(words: list[str], path: Path, stamp: Stamp) -> int:
@@ -76,7 +78,8 @@ def _pass(words: list[str], path: Path, stamp: Stamp) -> int:
         try:
             while True:
                 try:
-                    return running.wait(PAUSE)
+                    with waiting():
+                        return running.wait(PAUSE)
                 except subprocess.TimeoutExpired:
                     if _stamp(path) != stamp:
                         running.terminate()

@@ -242,15 +242,15 @@ class _Conforming:
 
     def _prefer_few_faults(self) -> None:
         """Puts the explanation with the fewest faults first, unless there is no time left."""
-        assert self.search is not None
-        try:
-            with budgets.raising_when_exhausted():
-                best = self.search.fewest_faults()
-        except KeyboardInterrupt as error:
+        error = budgets.ended(self._put_fewest_faults_first)
+        if error is not None:
             self.notes.append(
                 f"the explained prefix may not have the fewest faults: {stop_reason(error)}"
             )
-            return
+
+    def _put_fewest_faults_first(self) -> None:
+        assert self.search is not None
+        best = self.search.fewest_faults()
         others = [
             n for n in self.found.furthest if (n.state, n.cursors) != (best.state, best.cursors)
         ]

@@ -1,22 +1,24 @@
 """Enforces budgets of seconds and bytes, and interrupts, during any computation.
 
 A budget holds :func:`within` a block of the thread that opens it.  In the parts of the block that
-are :func:`raising_when_exhausted` it is enforced: where it is used up, :class:`BudgetExhausted` is
-raised there, between any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, which
-is its base class: code that handles the one handles the other.  Code that can't be left at any
-moment is :func:`stopping_native_code` instead, and checks the clock itself.
+are :func:`raising_when_exhausted` it is enforced: where it is used up, the next :func:`poll`
+(:mod:`checker.polling`) of that thread raises :class:`BudgetExhausted`, or ``KeyboardInterrupt``
+after an interrupt, which is its base class: code that handles the one handles the other.  Nothing
+is raised anywhere else.  Code that can't be left at a poll is :func:`stopping_native_code` instead,
+and checks the clock itself.
 
-Native code, in which Python raises nothing, reads a word of its module (:class:`Stop`) and stops
-where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for which
-Python would wait until native code returns.  The caller clears the word when no thread works any
-more, and continues where there is no reason to stop.
+Native code, which does not poll, reads a word of its module (:class:`Stop`) and stops where it is
+set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for which Python
+would wait until native code returns.  The caller clears the word when no thread works any more,
+polls, and continues where there is no reason to stop.
 
 An interrupt (:func:`interrupt`) is a budget that is used up at once, of all parts in all threads:
 ``KeyboardInterrupt`` is raised in those that are open and in those that are opened later, until the
 outermost block is left, or for good where the process is to end.  So none is lost to code that
 handles it as the end of one query.
 
-One thread watches all clocks and signals; otherwise it sleeps.
+One thread watches all clocks and signals; otherwise it sleeps.  Code that does not poll is ended by
+the process that supervises this one, if any (:mod:`checker.cli.supervisor`).
 """
 
 from __future__ import annotations
@@ -39,12 +41,15 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from checker.engines.asynchronous import AGAIN, NOT_IN, may_raise_in, raise_in
+from checker import polling
+from checker.polling import poll
 
 _T = TypeVar("_T")
 
 GRACE = 10.0
 """Seconds, at least, in which what was found in time may be reported."""
+SHORT_GRACE = 0.8
+"""The same after a signal that ends the process, which is killed soon after."""
 BESIDE = 512 << 20
 """Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
 TICK = 0.1
@@ -53,7 +58,9 @@ RETOLD = 0.25
 """Seconds after which native code is signalled again, should it have missed the first signal."""
 RAISED_AGAIN = 1.0
 """Seconds after which an exception is raised again that has not ended a part, then twice as many:
-in a callback of the garbage collector or of a weak reference Python ignores it."""
+code may have handled it as the end of one query."""
+SILENT = 5.0
+"""Seconds after which a part that is to end and has not polled is reported as silent."""
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
@@ -79,8 +86,9 @@ class _Part(Struct, eq=False):
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: it ends only after what was found in time has had time to be reported; ``raises``: it
-    can be left at any moment; ``spare``: seconds that it has beyond its budget; ``told``: it was
-    signalled to end; ``again``: when that is raised again, after a ``pause``.
+    can be left at every poll; ``spare``: seconds that it has beyond its budget; ``told``: since
+    when it is to end; ``again``: until when nothing is raised, since that was done, for a
+    ``pause``.
     """
 
     budgets: tuple[Budget, ...]
@@ -88,7 +96,7 @@ class _Part(Struct, eq=False):
     raises: bool
     spare: float = 0.0
     thread: int = field(default_factory=threading.get_ident)
-    told: bool = False
+    told: float = math.inf
     again: float = 0.0
     pause: float = RAISED_AGAIN
 
@@ -98,9 +106,15 @@ class _Part(Struct, eq=False):
         return budget.until + max(GRACE, budget.until - budget.begun)
 
     @property
+    def is_told(self) -> bool:
+        """Whether it is to end."""
+        return self.told < math.inf
+
+    @property
     def _interrupted(self) -> float:
         """When an interrupt ends the part."""
-        return _interrupt.at + (GRACE if self.late else 0.0)
+        grace = SHORT_GRACE if _interrupt.for_good else GRACE
+        return _interrupt.at + (grace if self.late else 0.0)
 
     @property
     def _saving(self) -> bool:
@@ -126,7 +140,7 @@ class _Part(Struct, eq=False):
         ends = [end for budget in self.budgets if (end := self._end(budget)) is not None]
         if self._saving and any(budget.most is not None for budget in self.budgets):
             ends.append(time.monotonic() + TICK)
-        if self.told:
+        if self.is_told:
             return time.monotonic() + RETOLD
         if self._interrupted < math.inf:
             ends.append(self._interrupted)
@@ -162,7 +176,6 @@ class _Interrupt(Struct):
     for_good: bool = False
 
 
-NOT_IN.add(__file__)
 _interrupt = _Interrupt()
 _lock = threading.RLock()
 _parts: list[_Part] = []
@@ -231,6 +244,19 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
         raise _exhausted(why)
     with _watching(part):
         yield
+        if is_interrupted() and not _interrupt.for_good:
+            poll()  # behind the outermost block it is forgotten
+
+
+def ended(work: Callable[[], object], *, late: bool = False) -> KeyboardInterrupt | None:
+    """Does ``work`` as :func:`raising_when_exhausted` does a block; returns what has ended it,
+    ``None`` where it is done."""
+    try:
+        with raising_when_exhausted(late):
+            work()
+    except KeyboardInterrupt as error:
+        return error
+    return None
 
 
 @contextmanager
@@ -242,8 +268,7 @@ def stopping_native_code() -> Iterator[None]:
 
 
 class WorkerThread(Generic[_T]):
-    """Computes ``work`` in a thread of its own; waiting for it can be interrupted, the work
-    can't."""
+    """Computes ``work`` in a thread of its own; who waits for it polls meanwhile."""
 
     def __init__(self, work: Callable[[], _T]) -> None:
         self._over, self._results = threading.Event(), list[_T]()
@@ -260,6 +285,7 @@ class WorkerThread(Generic[_T]):
         except BaseException as error:  # it is raised where the result is wanted
             self._errors.append(error)
         finally:
+            release_thread()
             with _lock:
                 _at_work.discard(self)
             self._over.set()
@@ -269,14 +295,11 @@ class WorkerThread(Generic[_T]):
         """Whether the work is over."""
         return self._over.is_set()
 
-    def tell(self) -> bool:
-        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again.
-
-        Returns whether it could, or the work is over.
-        """
+    def tell(self) -> None:
+        """Has every poll of the work raise ``KeyboardInterrupt`` from now on."""
         with _lock:
-            over = self not in _at_work
-            return over or raise_in(self._thread.ident or 0, KeyboardInterrupt)
+            if self in _at_work and self._thread.ident is not None:
+                end_thread(self._thread.ident)
 
     def wait(self, seconds: float) -> bool:
         """Waits at most ``seconds`` and returns whether the work is over."""
@@ -285,7 +308,7 @@ class WorkerThread(Generic[_T]):
     def result(self) -> _T:
         """Waits for the result of the work and returns it; raises what the work raises."""
         while not self._over.wait(TICK):
-            pass
+            poll()
         if self._errors:
             raise self._errors[0]
         return self._results[0]
@@ -297,8 +320,9 @@ _at_work: set[WorkerThread[Any]] = set()
 def when_done(future: Future[_T]) -> _T:
     """Waits for the result of ``future`` and returns it; raises what its work raises.
 
-    Unlike a wait without a limit, this one can be interrupted."""
+    Unlike a wait without a limit, this one polls."""
     while not future.done():
+        poll()
         wait([future], TICK)
     return future.result()
 
@@ -318,9 +342,9 @@ def _wait() -> None:
 # ---- interrupts -------------------------------------------------------------------------------
 
 
-def interrupt(frame: FrameType | None, *, for_good: bool = False) -> None:
-    """Interrupts all that is under way, and raises ``KeyboardInterrupt`` where the main thread, in
-    ``frame`` now, may be left at once.
+def interrupt(*, for_good: bool = False) -> None:
+    """Interrupts all that is under way: native code is told to stop, and polls raise
+    ``KeyboardInterrupt``; where the main thread is :func:`checker.polling.waiting`, this does.
 
     ``for_good``: also all that is begun after it; otherwise it ends with the outermost block.
     """
@@ -328,9 +352,16 @@ def interrupt(frame: FrameType | None, *, for_good: bool = False) -> None:
     _interrupt.for_good |= for_good
     if _only and _only[0].alive:
         _only[0].wake()
-    mine = [part for part in _parts if part.thread == threading.get_ident()]
-    if mine and mine[-1].raises and not mine[-1].late and may_raise_in(frame):
-        raise KeyboardInterrupt
+    with _lock:
+        for part in _parts:
+            _end(part)
+        polling.ask(_look)
+    if _main_thread_waits():
+        poll()
+
+
+def _main_thread_waits() -> bool:
+    return polling.is_waiting() and threading.current_thread() is threading.main_thread()
 
 
 def raise_if_interrupted() -> None:
@@ -346,11 +377,19 @@ def is_interrupted() -> bool:
 
 def resume_after_interrupt() -> None:
     """Lets what is begun from now on go on: the interrupt has had its effect."""
-    _interrupt.at, _interrupt.for_good = math.inf, False
+    with _lock:
+        _interrupt.at, _interrupt.for_good = math.inf, False
+        for part in _parts:
+            part.told, part.again = math.inf, 0.0
+        _ask_no_more()
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
-    interrupt(frame)
+    """Handles Ctrl-C where there is no process that supervises this one: the second one is raised
+    wherever the main thread is, as Python does it."""
+    if is_interrupted():
+        signal.default_int_handler(number, frame)
+    interrupt()
 
 
 def _forget_interrupt() -> None:
@@ -359,19 +398,64 @@ def _forget_interrupt() -> None:
         return
     main = threading.get_ident()
     if not _budgets() and not any(part.thread == main for part in _parts):
-        _interrupt.at = math.inf
+        with _lock:
+            _interrupt.at = math.inf
+            _ask_no_more()
 
 
 def _exhausted(why: str) -> KeyboardInterrupt:
     return BudgetExhausted(why) if why else KeyboardInterrupt()
 
 
+# ---- polls ------------------------------------------------------------------------------------
+
+
+def _look() -> None:
+    """Raises in this thread if one of its parts is to end, and the innermost one can be left."""
+    thread, now = threading.get_ident(), time.monotonic()
+    if thread in _ended or (is_interrupted() and _main_thread_waits()):
+        raise KeyboardInterrupt
+    with _lock:
+        mine = [part for part in _parts if part.thread == thread]
+    if not mine or not mine[-1].raises:
+        return
+    for part in mine:
+        if not part.is_told or not part.raises or now < part.again:
+            continue
+        why = part.exhausted_budget()
+        if why is not None:
+            part.again, part.pause = now + part.pause, 2 * part.pause
+            raise _exhausted(why)
+
+
+def end_thread(thread: int) -> None:
+    """Has every poll of a thread without parts raise ``KeyboardInterrupt``, until it is released
+    (:func:`release_thread`)."""
+    with _lock:
+        _ended.add(thread)
+        polling.ask(_look)
+
+
+def release_thread() -> None:
+    """Ends what :func:`end_thread` has asked of this thread."""
+    with _lock:
+        _ended.discard(threading.get_ident())
+        _ask_no_more()
+
+
+def _ask_no_more() -> None:
+    if not _ended and not is_interrupted() and not any(part.is_told for part in _parts):
+        polling.ask_no_more()
+
+
+_ended: set[int] = set()
+
 # ---- watching ---------------------------------------------------------------------------------
 
 
 @contextmanager
 def _watching(part: _Part) -> Iterator[None]:
-    watcher, late = _watcher(), None
+    watcher = _watcher()
     with watcher.hearing_signals():
         try:
             with _lock:
@@ -380,29 +464,21 @@ def _watching(part: _Part) -> Iterator[None]:
                 watcher.wake()
             yield
         finally:
-            while part in _parts:  # no call that could be interrupted before the part is removed
-                try:
-                    with _lock:
-                        _parts.remove(part)
-                except KeyboardInterrupt as error:
-                    late = error
-            if part.told:
-                _settle(part)
-                watcher.wake()
+            with _lock:
+                if part in _parts:
+                    _parts.remove(part)
+                if part.is_told:
+                    _settle(part)
             _forget_interrupt()
-        if late is not None:
-            raise late
 
 
 def _settle(part: _Part) -> None:
-    """Ends a part that was signalled: an exception still to be raised for it is not raised, and the
-    parts around it are reset, since what was raised for them may have been handled within."""
-    if part.raises:
-        with _lock:
-            raise_in(part.thread, None)
-            for around in _parts:
-                if around.thread == part.thread:
-                    around.told = False
+    """Ends a part that was told to: the parts around it raise again, since what was raised for them
+    may have been handled within."""
+    for around in _parts:
+        if around.thread == part.thread:
+            around.again = 0.0
+    _ask_no_more()
 
 
 class _Watcher:
@@ -458,24 +534,27 @@ class _Watcher:
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
                 tell_all()  # Python calls the handler where the main thread has come back
             with _lock:
-                again = [part for part in _parts if not _end(part)]
-            if again:
-                time.sleep(AGAIN)
+                for part in _parts:
+                    _end(part)
 
 
-def _end(part: _Part) -> bool:
-    """Signals a part to end if its budget is used up; returns whether it need not be tried
-    again."""
-    now = time.monotonic()
-    waiting = part.told and (not part.raises or now < part.again)
-    why = None if waiting else part.exhausted_budget()
-    if why is not None:
-        if part.raises and not raise_in(part.thread, _reached_type(why)):
-            return False
-        part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
-    if part.told:
+def _end(part: _Part) -> None:
+    """Tells a part to end if its budget is used up."""
+    if not part.is_told and part.exhausted_budget() is not None:
+        part.told = time.monotonic()
+        if part.raises:
+            polling.ask(_look)
+    if part.is_told:
         tell_all()
-    return True
+        if polling.silent and part.raises and not part.again and part is _innermost():
+            if time.monotonic() > part.told + SILENT:
+                polling.silent.pop()(part.exhausted_budget() or "")
+
+
+def _innermost() -> _Part | None:
+    """Returns the innermost part of the main thread, if there is one."""
+    main = threading.main_thread().ident
+    return next((part for part in reversed(_parts) if part.thread == main), None)
 
 
 def tell_all() -> None:
@@ -483,18 +562,6 @@ def tell_all() -> None:
     with _lock:
         for stop in _stops:
             stop.tell()
-
-
-def _reached_type(why: str) -> type[KeyboardInterrupt]:
-    """Returns what is raised without arguments and has the message ``why``, empty for an
-    interrupt."""
-    if not why:
-        return KeyboardInterrupt
-    return type(
-        "BudgetExhausted",
-        (BudgetExhausted,),
-        {"__init__": lambda self: BudgetExhausted.__init__(self, why)},
-    )
 
 
 _only: list[_Watcher] = []
@@ -505,3 +572,5 @@ def _watcher() -> _Watcher:
         if not _only or not _only[0].alive:
             _only[:] = [_Watcher()]
         return _only[0]
+
+"""The last name of this module: a signal may come while it is imported."""

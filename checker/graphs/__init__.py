@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
+from checker.polling import poll
+
 T = TypeVar("T", bound=Hashable)
 
 
@@ -18,6 +20,7 @@ def reached(starts: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[T]:
     found = list(dict.fromkeys(starts))
     seen = set(found)
     for node in found:  # the list grows while it is read
+        poll()
         for target in after(node):
             if target not in seen:
                 seen.add(target)
@@ -56,6 +59,7 @@ def _finished(graph: Mapping[T, Iterable[T]]) -> list[T]:
         stack = [] if root in seen else [(root, iter(graph[root]))]
         seen.add(root)
         while stack:
+            poll()
             node, rest = stack[-1]
             for target in rest:
                 if target not in seen:
@@ -82,6 +86,7 @@ def route(
     parent: dict[T, T | None] = dict.fromkeys(starts)
     queue = deque(parent)
     while queue:
+        poll()
         node = queue.popleft()
         if goal(node):
             way = [node]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from checker.graphs import cycles, route
 from checker.histories.list_append import REALTIME, RW, WR, WW, Graph
+from checker.polling import poll
 
 G0, G1C, SINGLE, NONADJACENT, ITEM = "G0", "G1c", "G-single", "G-nonadjacent", "G2-item"
 SEVERITY = (G0, G1C, SINGLE, NONADJACENT, ITEM)
@@ -63,6 +64,7 @@ def _core(graph: Graph, kinds: int) -> list[int]:
                 degree[after] += 1
     todo = [node for node, number in enumerate(degree) if not number]
     for node in todo:  # the list grows while it is read
+        poll()
         for after, of in graph[node].items():
             if of & kinds:
                 degree[after] -= 1
@@ -82,6 +84,7 @@ def snapshot_order(graph: Graph) -> list[int]:
             degree[after] += 1
     todo = [place for place, number in enumerate(degree) if not number]
     for place in todo:  # the list grows while it is read
+        poll()
         for after in _doubled_after(whole, place, WW | WR):
             degree[after] -= 1
             if not degree[after]:
@@ -141,6 +144,7 @@ def _shortest(
     goes on ``along`` edges of these kinds."""
     best: list[Edge] | None = None
     for number, (before, after) in enumerate(edges):
+        poll()
         if number > TRIES or (best is not None and len(best) == 2):
             break
         way = route([after], lambda node: _after(graph[node], along), before.__eq__)
@@ -174,6 +178,7 @@ def _doubled_after(graph: Part, place: int, along: int) -> list[int]:
 def _nonadjacent(graph: Part, edges: list[tuple[int, int]], along: int) -> list[Edge]:
     """Returns a cycle without two adjacent anti-dependencies, which there is."""
     for before, after in edges:
+        poll()
         goal: Callable[[int], bool] = (2 * before).__eq__
         way = route([2 * after + 1], lambda place: _doubled_after(graph, place, along), goal)
         if way is not None:

@@ -15,6 +15,7 @@ import msgspec
 from checker.histories.rows import frozen
 from checker.logs.content import Unreadable
 from checker.logs.objects import Cut
+from checker.polling import poll
 
 _TOKEN = re.compile(
     r"""[\s,]+|;[^\n]*|("(?:[^"\\]|\\.)*"|\#\{|\#_|[][(){}]|\\.[^\s,()\[\]{}";]*"""
@@ -58,6 +59,7 @@ def forms(text: str) -> Iterator[tuple[int, Any]]:
     atoms: dict[str, Any] = {}
     line, before = 1, 0
     for found in _TOKEN.finditer(text):
+        poll()
         token, at = found[1], found.start()
         if token is None:
             continue
@@ -138,6 +140,7 @@ def plain_maps(text: str) -> list[tuple[int, dict[Any, Any]]] | None:
     found = []
     try:
         for line, row in enumerate(text.split("\n"), start=1):
+            poll()
             whole = row.strip(",\r")
             if whole.count("{") > 1:
                 return None

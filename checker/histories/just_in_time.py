@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from checker.histories.events import Events
 from checker.histories.steps import Steps
+from checker.polling import poll
 
 PAUSE = 256
 """Configurations that are extended before a search may be suspended."""
@@ -77,6 +78,7 @@ class JustInTime:
         self._many_lost = 0
         now: Configurations = {(self._start, 0): [0]}
         for at, (operation, is_call) in enumerate(self._events.order):
+            poll()
             self.at = at
             if not is_call:
                 found: Configurations = {}
@@ -141,6 +143,7 @@ class JustInTime:
             pause -= 1
             if not pause:
                 pause = PAUSE
+                poll()
                 yield
             for own, candidate in updates:
                 if mask & own:

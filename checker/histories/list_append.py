@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from checker.histories.rows import shown
 from checker.histories.transactions import APPEND, READ, Transaction, name_of
+from checker.polling import poll
 
 WW, WR, RW, REALTIME = 1, 2, 4, 8
 KINDS = {WW: "ww", WR: "wr", RW: "rw", REALTIME: "realtime"}
@@ -59,6 +60,7 @@ def observe(transactions: Sequence[Transaction]) -> Observed:
     """Returns what the reads of ``transactions`` say."""
     seen = Observed(transactions)
     for one in transactions:
+        poll()
         for kind, key, value in one.steps:
             if kind == APPEND:
                 seen.writers.setdefault(key, {})[value] = one
@@ -69,6 +71,7 @@ def observe(transactions: Sequence[Transaction]) -> Observed:
     for key, order in seen.orders.items():
         seen.findings += _of_values(seen, seen.longest[key], key, order)
     for one in transactions:
+        poll()
         if one.is_committed:
             seen.findings += _of_transaction(seen, one)
     read = {
@@ -170,6 +173,7 @@ def dependencies(seen: Observed) -> tuple[Graph, bool]:
     for key, order in seen.orders.items():
         writers, before = seen.writers.get(key, {}), None
         for value in order:
+            poll()
             writer = writers.get(value)
             if writer is None or writer.is_aborted:
                 continue
@@ -180,6 +184,7 @@ def dependencies(seen: Observed) -> tuple[Graph, bool]:
             _add(graph, before or 0, one.number, WW)
     left = MOST_PAIRS
     for one in seen.transactions:
+        poll()
         if one.is_committed:
             left -= _of_its_reads(graph, seen, one, left)
     return graph, left > 0
@@ -233,6 +238,7 @@ def add_realtime(graph: Graph, transactions: Sequence[Transaction]) -> None:
     events.sort(key=lambda event: event[0])
     frontier: list[Transaction] = []
     for _, is_call, one in events:
+        poll()
         if is_call:
             for each in frontier:
                 _add(graph, each.number, one.number, REALTIME)

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from checker.histories.mapping import FAIL_FALSE, NIL_UNKNOWN, OK_TRUE, HistoryMapping
 from checker.histories.reading import ENDED, Arguments, History, Result
 from checker.histories.rows import FAIL, INFO, INVOKE, MISSING, OK, Row, shown, wrong
+from checker.polling import poll
 
 NEMESIS = "nemesis"
 """Jepsen's process that injects faults: no client."""
@@ -74,6 +75,7 @@ def operations_of(history: History, ignored: Iterable[str] = ()) -> Operations:
     leave_out = frozenset(ignored)
     outstanding: dict[Any, Operation] = {}
     for position, row in enumerate(history.rows):
+        poll()
         process = row.process
         if process == NEMESIS or row.f in leave_out:
             made.ignored += 1

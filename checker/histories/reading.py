@@ -24,6 +24,7 @@ from checker.histories.rows import (
 )
 from checker.logs.content import Unreadable, beginning, read
 from checker.logs.objects import Cut, decoded, lines, parse, texts
+from checker.polling import poll
 
 EDN, PRINTED, JSON = "EDN", "Jepsen's printed log", "NDJSON"
 
@@ -75,6 +76,7 @@ def read_history(file: str, columns: Mapping[str, str] | None = None) -> History
 def _collect(history: History, rows: Iterator[Row]) -> None:
     try:
         for row in rows:
+            poll()
             history.rows.append(row)
     except Cut as problem:
         message = "the file ends within this row"

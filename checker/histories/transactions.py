@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from checker.histories.pairing import Operation
 from checker.histories.rows import MISSING, shown, wrong
+from checker.polling import poll
 
 APPEND, READ = "append", "r"
 _HINT = "a transaction's value is a list of `[:append key value]` and `[:r key list]`"
@@ -65,6 +66,7 @@ def transactions_of(operations: Iterable[Operation]) -> list[Transaction]:
     found = []
     appended: dict[tuple[Any, Any], Operation] = {}
     for number, one in enumerate(operations):
+        poll()
         called = _steps(one, one.value, is_answer=False)
         steps = called
         if one.outcome == "ok":

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from checker.histories.events import Events
 from checker.histories.steps import Steps
+from checker.polling import poll
 
 Choice = tuple[int, int, int]
 """An operation that comes next, the state after it, and the number of its call's event."""
@@ -73,6 +74,7 @@ class WingGongLowe:
         path: list[tuple[Iterator[Choice], int, int, int, int]] = []
         choices = iter(self._choices(state))
         while self._left:
+            poll()
             found = next(choices, None)
             if found is None:
                 if not path:

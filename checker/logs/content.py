@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from checker.polling import waiting
+
 Content = bytes | bytearray | mmap.mmap
 
 STDIN = "-"
@@ -58,7 +60,9 @@ def read(name: str) -> Content:
         raise Unreadable("the name of a log is empty")
     try:
         if name == STDIN:
-            return decompressed(sys.stdin.buffer.read())
+            with waiting():
+                data = sys.stdin.buffer.read()
+            return decompressed(data)
         with open(name, "rb") as file:
             return decompressed(_bytes(file))
     except (OSError, ValueError) as problem:
@@ -71,7 +75,8 @@ def _bytes(file: IO[bytes]) -> Content:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if stat.S_ISCHR(status.st_mode) and not os.path.samestat(status, os.stat(os.devnull)):
         raise OSError("it is a device")
-    return file.read()
+    with waiting():
+        return file.read()
 
 
 def decompressed(data: Content) -> Content:

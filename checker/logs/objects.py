@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from checker.logs.content import Content, Unreadable, beginning
+from checker.polling import poll
 
 WHITE = " \t\r\n"
 DEEPEST = 500
@@ -41,6 +42,7 @@ def lines(data: Content, at: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yields the lines of ``data`` from the byte ``at``, with their ends, and their numbers."""
     number, size = 1, len(data)
     while at < size:
+        poll()
         end = data.find(b"\n", at) + 1 or size
         yield number, bytes(data[at:end])
         number, at = number + 1, end

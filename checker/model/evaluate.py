@@ -24,6 +24,7 @@ from checker.model.types import (
     sort_key,
     universe,
 )
+from checker.polling import poll
 
 
 class RunFault(Exception):
@@ -149,9 +150,12 @@ def check_stored(
 def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
     """Returns the members of ``domain`` in canonical order (see
     :func:`checker.model.types.universe`)."""
+    poll()
     match domain:
         case ir.Universe(item):
-            yield from universe(item)
+            for value in universe(item):
+                poll()
+                yield value
         case ir.Members(of, item):
             value = evaluate(of, scope)
             if isinstance(of.type, SeqT):
@@ -165,6 +169,7 @@ def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
             inner = item.item
             ordered = sorted(evaluate(of, scope), key=lambda v: key_rank(inner, v))
             for mask in range(1 << len(ordered)):
+                poll()
                 yield frozenset(v for i, v in enumerate(ordered) if mask >> i & 1)
         case _:
             assert_never(domain)

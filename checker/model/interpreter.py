@@ -17,6 +17,7 @@ from checker.model.evaluate import RunFault, Scope, check_stored, evaluate, key_
 from checker.model.ir import Action, Block, Stmt, TransitionSystem
 from checker.model.tree import loop_carried
 from checker.model.types import Value
+from checker.polling import poll
 from checker.records import replace
 
 State = tuple[Value, ...]
@@ -138,6 +139,7 @@ def outcomes(block: Block, start: Scope) -> Iterator[Outcome]:
     forks: list[Iterator[_Path]] = [iter([(start.copy(), _queue(block, None), (), ())])]
     picks: tuple[Pick, ...] = ()
     while forks:
+        poll()
         try:
             path = next(forks[-1], None)
             if path is None:
@@ -214,6 +216,7 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             handed_on = _NOTHING if stmt.grows is None else loop_carried(stmt)
             return (_Again(stmt, handed_on=handed_on), todo)
         case _Again(loop, begun):
+            poll()
             if not evaluate(loop.condition, scope):
                 return todo
             now = stmt.now(scope)

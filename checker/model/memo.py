@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, TypeVarTuple
 
 from checker import kept
+from checker.polling import poll
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
@@ -56,6 +57,7 @@ def by_identity(function: Callable[[Any], R]) -> Callable[[Any], R]:
     def kept(node: Any) -> R:
         found = known.get(id(node))
         if found is None:
+            poll()
             found = known[id(node)] = (node, function(node))
         return found[1]
 
@@ -86,6 +88,7 @@ def in_its_object(method: Callable[[Owner, Any], R]) -> Callable[[Owner, Any], R
             known = self.kept[name] = {}
         found = known.get(id(node))
         if found is None:
+            poll()
             found = known[id(node)] = (node, method(self, node))
         result: R = found[1]
         return result
@@ -101,6 +104,7 @@ def in_an_analysis(function: Callable[[Any], R]) -> Callable[[Any], R]:
     def kept(node: Any) -> R:
         found = known.get(id(node))
         if found is None:
+            poll()
             found = (node, function(node))
             if _analyses:
                 if len(known) >= MOST:
@@ -118,6 +122,7 @@ def in_an_analysis_with(function: Callable[[Any, *Others], R]) -> Callable[[Any,
     def kept(node: Any, *others: *Others) -> R:
         found = known.get((id(node), others))
         if found is None:
+            poll()
             found = (node, function(node, *others))
             if _analyses:
                 if len(known) >= MOST:

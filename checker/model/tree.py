@@ -17,6 +17,7 @@ from checker.diagnostics import Span
 from checker.model import ir, types
 from checker.model.memo import analysis_table, in_an_analysis, is_in_analysis
 from checker.model.node import Node, values_of
+from checker.polling import poll
 from checker.records import fields, is_record
 
 R = TypeVar("R")
@@ -170,6 +171,7 @@ def with_fields(node: Any, found: dict[str, Any]) -> Any:
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     """Returns ``node`` with ``change`` applied, top down, wherever it does not return ``None``."""
+    poll()
     changed = change(node)
     return mapped(node, lambda part: rewritten(part, change)) if changed is None else changed
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from checker.graphs import cycles, predecessors, reached
 from checker.model.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
+from checker.polling import poll
 
 LARGEST = 256
 """Automata with more states than this are refused."""
@@ -151,6 +152,7 @@ def accepting(formula: Formula) -> Automaton:
     start: frozenset[_Owed] = frozenset((normal(formula),))
     todo = [(0, start)]
     while todo:
+        poll()
         source, obligations = todo.pop()
         for state in _covers(obligations):
             if state not in found:
@@ -183,6 +185,7 @@ def _covers(obligations: frozenset[_Owed]) -> list[_State]:
     start = tuple(sorted(obligations, key=repr))
     stack = [(start, empty, _State(frozenset(), frozenset(), empty, empty))]
     while stack:
+        poll()
         new, done, state = stack.pop()
         if not new:
             found[state] = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -242,14 +242,15 @@ class _Proving:
             if self.stopped is not None:
                 self._know(question, Word.UNKNOWN, self.stopped)
                 continue
-            try:
-                with budgets.raising_when_exhausted():
-                    if self.counting is None:
-                        self.counting = self._counting(self.automaton, self.automaton.resilience)
-                    self._decide(question, self.counting)
-            except KeyboardInterrupt as error:
+            error = budgets.ended(partial(self._count_and_decide, question))
+            if error is not None:
                 self.stopped = stop_reason(error)
                 self._know(question, Word.UNKNOWN, self.stopped)
+
+    def _count_and_decide(self, question: Question) -> None:
+        if self.counting is None:
+            self.counting = self._counting(self.automaton, self.automaton.resilience)
+        self._decide(question, self.counting)
 
     def _decide(self, question: Question, counting: ParametricChecker) -> None:
         excluded: list[str] = []

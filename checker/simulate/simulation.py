@@ -182,7 +182,7 @@ class _Simulation:
                 return False
             maker = self._maker(system, judge.inspection())
         try:
-            # an exception at any moment would leave threads and their locks as they are
+            # a poll that raises in the midst of a block would lose what other threads have made
             raising = isinstance(maker, InterpretedWalks)
             guard = budgets.raising_when_exhausted if raising else budgets.stopping_native_code
             with guard():

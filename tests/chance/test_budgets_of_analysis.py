@@ -12,6 +12,7 @@ from checker.chance.probability import probability
 from checker.engines import budgets
 from checker.engines.budgets import BudgetExhausted
 from tests.chance import models
+from tests.instantiate.limited import for_ever
 
 
 def _goal(n: int) -> tuple[ProcessGraph, Objective]:
@@ -31,10 +32,6 @@ def test_rational_equations_that_would_take_long_end(monkeypatch: pytest.MonkeyP
     graph, goal = _goal(5)
     found = probability(graph, goal, largest=True)
 
-    def solve_forever(equations: object) -> None:
-        while True:
-            pass
-
-    monkeypatch.setattr(policies, "solve", solve_forever)
+    monkeypatch.setattr(policies, "solve", for_ever)
     with pytest.raises(BudgetExhausted), budgets.within(0.2), budgets.raising_when_exhausted():
         exact_probability(found, goal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import signal
@@ -16,7 +15,6 @@ import pytest
 
 from checker.cli import reporting
 from checker.cli.main import main
-from checker.engines.budgets import BudgetExhausted
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = f"{sys.executable} -m checker.cli"
@@ -181,39 +179,3 @@ def test_many_diagnostics_are_not_all_said(spec: Path, capsys: Out) -> None:
     err = capsys.readouterr().err
     assert err.count("error[") == 50
     assert err.endswith("and 1,949 more\n")
-
-
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, BudgetExhausted, ValueError])
-def test_what_is_raised_again_is_not_shown_where_python_ignores_it(
-    raised: type[BaseException], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Last:
-        def __del__(self) -> None:
-            raise raised("in a destructor")
-
-    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
-    assert main(["--version"]) == 0
-    Last()
-    assert ("Traceback" in capsys.readouterr().err) is (raised is ValueError)
-
-
-def test_an_object_whose_making_was_ended_is_not_shown_when_it_is_destroyed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As terms of z3: their destructor reads what the end of a budget has kept from being set."""
-
-    class Half:
-        made: str
-
-        def __init__(self) -> None:
-            raise BudgetExhausted("while it is made")
-
-        def __del__(self) -> None:
-            print(self.made)
-
-    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
-    assert main(["--version"]) == 0
-    with pytest.raises(BudgetExhausted):
-        Half()
-    gc.collect()
-    assert "Traceback" not in capsys.readouterr().err

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from checker.cli import supervisor
 from checker.cli.main import main
 from tests.cli.signalling import ROOT, SIGNALS, Ended, Moment, children_of, drawn, ended_by, heard
 
@@ -111,6 +113,7 @@ def test_many_random_moments(seed: int, tmp_path: Path) -> None:
 
 HUNG = """
 import sys, time
+from checker.engines import budgets
 from checker.{module} import {where} as place
 def hang(*_, **__):
     open({begun!r}, "w").close()
@@ -120,9 +123,37 @@ def hang(*_, **__):
         except KeyboardInterrupt:
             pass
 place.{name} = hang
+budgets.SILENT = 0.2
 from checker.cli.main import main
 sys.exit(main())
 """
+
+
+def hung(place: str, words: list[str], tmp: Path) -> subprocess.Popen[str]:
+    """Starts a command in which ``place`` never ends, and ignores interrupts."""
+    module, where, name = place.split(".")
+    program = HUNG.format(module=module, where=where, name=name, begun=str(tmp / "begun"))
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=heard,
+    )  # fmt: skip
+
+
+@pytest.mark.every
+def test_work_that_ignores_its_limit_is_killed(tmp_path: Path) -> None:
+    spec = tmp_path / "p.bcast"
+    spec.write_text(COUNTER.replace("LIMIT", "2"), "utf-8")
+    report = tmp_path / "report.json"
+    words = ["check", f"{spec}::two", "--timeout", "1", "--json", str(report)]
+    process = hung("session.attempts.estimate_capacities", words, tmp_path)
+    out, err = process.communicate(timeout=60.0)
+    assert process.returncode == 3, out + err
+    assert "the time limit of 1 s was reached" in err
+    document = json.loads(report.read_text("utf-8"))["reports"][0]
+    assert document["stopped"] == "the time limit of 1 s was reached"
+    assert document["verdicts"][0]["reason"] == "the time limit of 1 s was reached"
 
 
 @pytest.mark.every
@@ -142,15 +173,8 @@ def test_work_that_ignores_an_interrupt_is_killed(
     spec = tmp_path / "p.bcast"
     spec.write_text(COUNTER.replace("LIMIT", "2").replace("x >= 0", "x < 2"), "utf-8")
     begun = tmp_path / "begun"
-    module, where, name = place.split(".")
-    program = HUNG.format(module=module, where=where, name=name, begun=str(begun))
     report = tmp_path / "report.json"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "check", f"{spec}::two", "--json", str(report)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        preexec_fn=heard,
-    )  # fmt: skip
+    process = hung(place, ["check", f"{spec}::two", "--json", str(report)], tmp_path)
     try:
         until = time.monotonic() + 60.0
         while not begun.exists() and time.monotonic() < until:
@@ -162,8 +186,19 @@ def test_work_that_ignores_an_interrupt_is_killed(
     assert process.returncode == code, out + err
     assert "interrupted" in out + err
     assert words in out + err
-    if name != "run":
+    if not place.endswith("run"):
         assert json.loads(report.read_text("utf-8"))["kind"] == "bivalence reports"
+
+
+def test_a_signal_while_modules_are_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is imported has only a part of its names."""
+    half = ModuleType("checker.engines.budgets")
+    half.interrupt = None  # type: ignore[attr-defined]
+    codes: list[int] = []
+    monkeypatch.setitem(sys.modules, half.__name__, half)
+    monkeypatch.setattr(os, "_exit", codes.append)
+    supervisor._interrupted(signal.SIGINT, None)
+    assert codes == [3]
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:

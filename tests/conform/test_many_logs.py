@@ -20,6 +20,7 @@ from checker.conform.mapping import NameMapping
 from checker.conform.read_log import read_log, read_logs
 from checker.diagnostics import SpecError
 from checker.formats.json_format import reports_of
+from checker.polling import poll
 from tests.documents import only_report
 
 SCHEMA = Path(resources.__file__).parent / "formats" / "schema" / "conformance.schema.json"
@@ -198,6 +199,7 @@ def test_the_time_limit_binds_while_a_log_is_read(
 ) -> None:
     def endless(*given: object) -> Iterator[object]:
         while True:
+            poll()
             yield from ()
 
     monkeypatch.setattr("checker.conform.read_log._rows", endless)
@@ -216,7 +218,7 @@ def test_a_limit_before_the_search_is_a_report(
 ) -> None:
     def endless(*given: object) -> object:
         while True:
-            pass
+            poll()
 
     logs = folders(tmp_path, one=GOOD, two=GOOD)
     monkeypatch.setattr(f"checker.conform.{slow}", endless)

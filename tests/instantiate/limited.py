@@ -11,19 +11,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from checker.engines.options import Options
+from checker.polling import poll
 from checker.results.answer import Limits
 from checker.results.verdict import Report
 from checker.session.pipeline import run_check
 
 SOON = 20.0
 """Seconds in which something ends whose time is one second."""
-
-AGAIN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""An exception that is raised while an object is made leaves it half made, and its finaliser says
-so."""
 
 LONG_HANDLER = """\
 protocol P {
@@ -136,8 +131,9 @@ def interrupting(after: float | None = 1.0) -> Iterator[None]:
 
 
 def for_ever(*_: Any, **__: Any) -> Any:
-    """What Python does without end."""
+    """What Python does without end, and polls meanwhile."""
     while True:
+        poll()
         sum(range(100))
 
 
@@ -151,6 +147,7 @@ def greedy(*_: Any, **__: Any) -> Any:
     """What wants more memory than any test allows, and ends where nobody ends it."""
     kept: list[bytes] = []
     for _ in range(1000):
+        poll()
         kept.append(b"x" * (1 << 20))
         time.sleep(0.005)
     raise AssertionError("no memory limit was in force")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from checker.engines import budgets
-from checker.engines.asynchronous import may_raise_in
 from checker.results.answer import INTERRUPTED
 from tests.instantiate.limited import (
-    AGAIN,
     MANY_STARTS,
     MANY_STEPS,
     SHORT,
@@ -35,8 +28,6 @@ from tests.instantiate.limited import (
 )
 
 Patch = pytest.MonkeyPatch
-
-pytestmark = AGAIN
 
 HERE = ["native", "reference"]
 FINE = [False, True]
@@ -171,73 +162,10 @@ def test_nothing_is_raised_behind_a_part() -> None:
             time.sleep(0.001)
 
 
-@pytest.mark.parametrize("pressed", [False, True], ids=["time", "Ctrl-C"])
-def test_what_comes_where_python_ignores_it_has_its_effect_later(
-    pressed: bool, monkeypatch: Patch
-) -> None:
-    """As in a callback of the garbage collector, which libraries have."""
-    ignored: list[type[BaseException]] = []
-    sent: list[int] = []
-    monkeypatch.setattr("sys.unraisablehook", lambda seen: ignored.append(seen.exc_type))
-
-    def callback(*_: object) -> None:
-        if pressed and not sent:
-            sent.append(signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-        here = time.monotonic() + 0.3
-        while not ignored and time.monotonic() < here:
-            sum(range(100))
-
-    def work() -> None:
-        with budgets.within(None if pressed else 0.2), budgets.raising_when_exhausted():
-            gc.collect()
-            while time.monotonic() < until:
-                sum(range(100))
-
-    until = time.monotonic() + 10.0
-    gc.callbacks.append(callback)
-    try:
-        with pytest.raises(KeyboardInterrupt) as caught:
-            work()
-    finally:
-        gc.callbacks.remove(callback)
-    assert isinstance(caught.value, budgets.BudgetExhausted) is not pressed
-    assert ignored == []
-
-
-def test_nothing_is_raised_where_it_has_no_effect() -> None:
-    frames: dict[str, FrameType | None] = {"here": sys._getframe()}
-
-    def callback(*_: object) -> None:
-        frames["collecting"] = sys._getframe()
-
-    class Finalised:
-        def __del__(self) -> None:
-            frames["finalising"] = sys._getframe()
-
-    @contextmanager
-    def block() -> Iterator[None]:
-        frames["entering"] = sys._getframe().f_back
-        yield
-        frames["leaving"] = sys._getframe().f_back
-
-    library: dict[str, Any] = {"__name__": "llvmlite.binding.module", "sys": sys}
-    exec("def call(then): return then()", library)
-    library["call"](lambda: frames.update(owning=sys._getframe()))
-    solver: dict[str, Any] = {"__name__": "z3.z3", "sys": sys}
-    exec("class Made:\n  def __init__(self, then): then()", solver)
-    solver["Made"](lambda: frames.update(making=sys._getframe()))
-    with block():
-        pass
-    Finalised()
-    gc.callbacks.append(callback)
-    try:
-        gc.collect()
-        frames["collecting, deeper"] = frames["collecting"]
-        may = {where for where, frame in frames.items() if may_raise_in(frame)}
-    finally:
-        gc.callbacks.remove(callback)
-    assert may == {"here"}
+def test_an_interrupt_after_the_last_poll_is_raised_at_the_end() -> None:
+    with pytest.raises(KeyboardInterrupt), budgets.raising_when_exhausted():
+        budgets.interrupt()
+    assert not budgets.is_interrupted()
 
 
 def test_an_interrupt_is_raised_again_in_parts_that_are_opened_later() -> None:
@@ -277,14 +205,13 @@ def test_no_block_stays_behind_where_it_was_left_at_the_last_moment() -> None:
     assert left == 0
 
 
-@pytest.mark.parametrize("work", [for_ever, lambda: time.sleep(1.0)])
-def test_other_threads_have_budgets_too(work: Callable[[], None]) -> None:
+def test_other_threads_have_budgets_too() -> None:
     said: list[str] = []
 
     def run() -> None:
         try:
             with budgets.within(0.2), budgets.raising_when_exhausted():
-                work()
+                for_ever()
         except budgets.BudgetExhausted as reached:
             said.append(str(reached))
 

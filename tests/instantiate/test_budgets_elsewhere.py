@@ -25,7 +25,6 @@ from checker.results.verdict import Report
 from checker.session.pipeline import open_check, run_check
 from checker.simulate.simulation import WalkPlan, simulate
 from tests.instantiate.limited import (
-    AGAIN,
     LONG_HANDLER,
     MANY_STARTS,
     SHORT,
@@ -39,8 +38,6 @@ from tests.instantiate.limited import (
 )
 
 Patch = pytest.MonkeyPatch
-
-pytestmark = AGAIN
 
 NO_TIME = "the time limit of 1 s was reached"
 LARGE = str(specs() / "oracles" / "two_phase.bcast"), "eight"

@@ -24,7 +24,6 @@ from checker.records import replace
 from checker.results.answer import INTERRUPTED, Limits
 from checker.session.load import load_check
 from tests.instantiate.limited import (
-    AGAIN,
     LONG_HANDLER,
     MANY_STARTS,
     asked,
@@ -34,8 +33,6 @@ from tests.instantiate.limited import (
 )
 from tests.spark import relay
 from tests.spark.gang import begun, gather, job_of
-
-pytestmark = AGAIN
 
 SHARDS = 2
 

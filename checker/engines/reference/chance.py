@@ -30,12 +30,10 @@ class ReferenceChance(ChanceGraph):
                 return
             started = time.monotonic()
             try:
-                with budgets.raising_when_exhausted():
-                    self._build([*depths])
-            except TooFine as error:
-                self.missing = str(error)
-            except KeyboardInterrupt as error:
-                self.missing = stop_reason(error)
+                error = budgets.ended(lambda: self._build([*depths]))
+                self.missing = "" if error is None else stop_reason(error)
+            except TooFine as problem:
+                self.missing = str(problem)
             self.seconds = time.monotonic() - started
 
     def _build(self, states: list[State]) -> None:

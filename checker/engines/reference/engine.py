@@ -282,11 +282,7 @@ def explore(
     """
     search = _Search(system, limits, listener)
     with budgets.within(limits.timeout, limits.memory):
-        try:
-            with budgets.raising_when_exhausted():
-                search.run()
-        except KeyboardInterrupt as error:
-            search.stopped = stop_reason(error)
+        _run(search)
         return _make_answer(search)
 
 
@@ -296,15 +292,17 @@ def explored(
     """Returns the same for a system without properties, and the depth of each state; the caller
     has opened the budget."""
     search = _Search(system, limits, listener)
-    try:
-        with budgets.raising_when_exhausted():
-            search.run()
-    except KeyboardInterrupt as error:
-        search.stopped = stop_reason(error)
+    _run(search)
     depths: dict[State, int] = {}
     for state, parent in search.parent.items():
         depths[state] = 0 if parent is None else depths[parent] + 1
     return _make_answer(search), depths
+
+
+def _run(search: _Search) -> None:
+    error = budgets.ended(search.run)
+    if error is not None:
+        search.stopped = stop_reason(error)
 
 
 def _make_answer(search: _Search) -> Answer:

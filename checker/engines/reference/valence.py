@@ -30,10 +30,8 @@ class ReferenceValence(ValenceGraph):
             self.answer, depths = explored(replace(problem.system, properties=()), limits, listener)
             if self.answer.fault is not None or not self.answer.exhaustive:
                 return
-            try:
-                with budgets.raising_when_exhausted():
-                    self._build(problem, depths)
-            except KeyboardInterrupt as error:
+            error = budgets.ended(lambda: self._build(problem, depths))
+            if error is not None:
                 self.missing = stop_reason(error)
 
     def _build(self, problem: ValenceProblem, depths: dict[State, int]) -> None:

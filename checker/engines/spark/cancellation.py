@@ -13,6 +13,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from checker.polling import poll
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
@@ -58,6 +60,8 @@ def run_cancellable(
     began = time.monotonic()
     try:
         while True:
+            poll()
+            poll()
             try:
                 return done.result(LOOK)
             except NotYet:

@@ -17,6 +17,7 @@ from checker.engines.spark.cancellation import LOOK, cancel, mark, silence_warni
 from checker.engines.spark.failures import keep, root_cause
 from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor
 from checker.engines.spark.session import Session, Work
+from checker.polling import poll
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -99,6 +100,7 @@ def fan_out(
 def _next(done: queue.SimpleQueue[Any], listening: HeartbeatMonitor | None) -> Any:
     """Returns the next result; meanwhile expects heartbeats of items that have been started."""
     while True:
+        poll()
         if listening is not None:
             listening.check()
         with contextlib.suppress(queue.Empty):

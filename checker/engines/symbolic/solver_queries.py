@@ -8,6 +8,7 @@ import z3
 from msgspec import Struct, field
 
 from checker.engines import budgets
+from checker.polling import poll
 
 
 class GaveUp(Exception):
@@ -43,6 +44,7 @@ class QueryBudget(Struct):
 
     def look(self) -> None:
         """Raises :class:`GaveUp` where nothing is left."""
+        poll()
         if self.seconds_left is not None and self.seconds_left <= 0.0:
             raise GaveUp(f"its time limit of {self.seconds:.3g} s was reached")
 

@@ -27,6 +27,7 @@ from checker.model.build import conj, fresh
 from checker.model.ir import TRUE, Block, Expr, Target
 from checker.model.transforms.rewrite import emits, replace_emits
 from checker.model.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, default
+from checker.polling import poll
 from checker.records import replace
 
 ROUNDS = 1000
@@ -57,6 +58,7 @@ class Root(Struct, frozen=True):
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
     """Lowers the statements of ``block``; names bound by one are visible to those behind it."""
+    poll()
     return lower_on(block, env, root)[0]
 
 

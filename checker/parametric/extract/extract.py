@@ -31,6 +31,7 @@ from checker.parametric.extract.start import check_states
 from checker.parametric.extract.steps import Steps
 from checker.parametric.extract.values import OTHERS, Count, Made, Who, value_text
 from checker.parametric.extract.world import Settings, for_every, settings_of
+from checker.polling import poll
 
 LARGEST = 3_000
 """Locations at most."""
@@ -84,6 +85,7 @@ def _explore_chart(steps: Steps, found: FragmentErrors) -> Chart:
     todo = list(chart.starts)
     seen = set(todo)
     while todo and not found.diagnostics:
+        poll()
         if len(seen) > SPOTS:
             _too_many(steps, SPOTS, found)
             break
@@ -121,6 +123,7 @@ def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
         more = set(sent)
         todo = list(chart.starts)
         while todo:
+            poll()
             spot = todo.pop()
             if spot in found.steps:
                 continue

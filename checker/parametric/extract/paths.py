@@ -28,6 +28,7 @@ from checker.parametric.extract.values import (
     is_condition,
     members,
 )
+from checker.polling import poll
 from checker.records import replace
 
 
@@ -84,6 +85,7 @@ class Walker(Struct, frozen=True):
         """Returns all paths through ``block``."""
         open_ = [start]
         for stmt in block:
+            poll()
             open_ = [found for path in open_ for found in self._after(stmt, path)]
         return [path for path in open_ if path.guard != FALSE]
 

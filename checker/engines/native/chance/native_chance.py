@@ -67,12 +67,10 @@ class NativeChance(ChanceGraph):
             return
         started = time.monotonic()
         try:
-            with budgets.raising_when_exhausted():
-                self._build()
-        except (Undecided, TooFine, MemoryError) as error:
-            self.missing = str(error) or "out of memory"
-        except KeyboardInterrupt as error:
-            self.missing = stop_reason(error)
+            error = budgets.ended(self._build)
+            self.missing = "" if error is None else stop_reason(error)
+        except (Undecided, TooFine, MemoryError) as problem:
+            self.missing = str(problem) or "out of memory"
         self.seconds = time.monotonic() - started
 
     def _build(self) -> None:

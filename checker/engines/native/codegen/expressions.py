@@ -20,6 +20,7 @@ from checker.engines.native.codegen.state_access import Spot
 from checker.model import ir
 from checker.model import types as t
 from checker.model.ir import Expr, Op, Quantifier
+from checker.polling import poll
 
 WORD = 64
 """Bits up to which a constant map is computed with as a number."""
@@ -35,6 +36,7 @@ def lower_as(frame: Frame, expr: Expr, want: t.Type) -> Val:
 
 def lower(frame: Frame, expr: Expr) -> Val:
     """The value of ``expr``, in a register for ``expr.type``."""
+    poll()
     fn = frame.fn
     c.check_integers(expr.type)
     match expr:

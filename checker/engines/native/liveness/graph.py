@@ -14,6 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from checker.engines.budgets import when_done
 from checker.engines.native.codegen.fields import Context, Mode, Worker
 from checker.engines.native.codegen.graph_fields import STRONG, WEAK
 from checker.engines.native.codegen.jit import Kernel, graph_kernel
@@ -193,7 +194,7 @@ def _together(writers: list[_Writer], numbers: Numbers) -> None:
         tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
         try:
             for task in tasks:
-                task.result()
+                when_done(task)
         except BaseException:
             for writer in writers:
                 writer.halt = True

@@ -112,13 +112,9 @@ class _Decision:
         Only properties with an automaton need the whole graph; where that is too large, the states
         that may lie on cycles may still suffice for the others.
         """
-        try:
-            with (
-                budgets.raising_when_exhausted(),
-                MemoryBudget(self.search.limits.memory, self._bytes_of_states).enforced(),
-            ):
-                self._run()
-        except KeyboardInterrupt as error:
+        with MemoryBudget(self.search.limits.memory, self._bytes_of_states).enforced():
+            error = budgets.ended(self._run)
+        if error is not None:
             self._give_up([each for each in self.left if self._open(each)], error)
             self.found.fair = True if self.ends else None
 

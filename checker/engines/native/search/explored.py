@@ -12,6 +12,7 @@ from checker.engines.native.search.compact import NO_GRAPH
 from checker.engines.native.search.findings import Best, Findings
 from checker.engines.native.search.store import Store
 from checker.model.ir import TransitionSystem
+from checker.polling import poll
 from checker.results.answer import Limits, Path
 
 
@@ -78,6 +79,7 @@ class Explored(Struct):
 
     def check_time(self) -> None:
         """Raises :class:`Undecided` where the time limit is reached."""
+        poll()
         timeout = self.limits.timeout
         if timeout is not None and time.monotonic() - self.started > timeout:
             raise Undecided(self.limits.no_more_time)

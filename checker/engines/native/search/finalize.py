@@ -92,10 +92,8 @@ class _Runs:
         failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
         first = {p.asked: p.name for p in reversed(search.system.properties) if p.name in failing}
         names = [p.name for p in search.system.properties if first.get(p.asked) == p.name]
-        try:
-            with budgets.raising_when_exhausted(late=True):
-                self._make(names)
-        except KeyboardInterrupt as error:
+        error = budgets.ended(lambda: self._make(names), late=True)
+        if error is not None:
             self.stopped = stop_reason(error) if search.found.faulty and not self.fault else None
             late = {name: without_run(error) for name in names if name not in self.violations}
             self.missing.update(late)

@@ -21,6 +21,7 @@ from checker.engines.native.codegen.image import KernelImage
 from checker.engines.native.codegen.jit import Kernel, compile_image
 from checker.engines.native.search.findings import Best
 from checker.engines.native.search.store import Store
+from checker.polling import poll
 from checker.results.answer import Path
 
 Find = Callable[[Sequence[Part], tuple[int, ...]], Best | None]
@@ -65,6 +66,7 @@ class Finder(Struct, frozen=True):
                 given, at = (store.context_address, crew.address, rows.address), 0
                 while at < count:
                     at = store.kernel.run(*given, at, count, 0)
+                    poll()
                     store.kernel.stop.clear()
         return store.best(store.shape.parent)
 

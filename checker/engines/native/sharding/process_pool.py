@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from checker.engines import budgets
 from checker.engines.python_children import safe_start
+from checker.polling import poll
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,9 +47,11 @@ def parallel_map(
         )
     try:
         with safe_start(), starting_processes():
-            futures = [pool.submit(function, item) for item in items]
-        for future in as_completed(futures):
-            yield future.result()
+            futures = {pool.submit(function, item) for item in items}
+        while futures:
+            poll()
+            done, futures = wait(futures, budgets.TICK, FIRST_COMPLETED)
+            yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise OSError("a process was killed from outside, perhaps for lack of memory") from error
     except BaseException:

@@ -15,6 +15,7 @@ from checker.engines.native.search.memory import Buffer
 from checker.engines.native.search.store import Store
 from checker.engines.native.search.tiered_jit import PendingOptimisation, first_kernel
 from checker.model.ir import TransitionSystem
+from checker.polling import poll
 from checker.results.answer import State, Unsupported
 
 OFTEN = 64
@@ -81,7 +82,8 @@ class NativeStepper:
         while True:
             count = self._steps(self._context, crew.address, self._source.address)
             if crew.get(Worker.STOPPED):
-                self._kernel.stop.clear()  # whoever told it to stop raises here, too
+                poll()
+                self._kernel.stop.clear()
                 continue
             if count <= self._room:
                 break

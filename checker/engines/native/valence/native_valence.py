@@ -66,12 +66,11 @@ class NativeValence(ValenceGraph):
         if not answer.exhaustive or answer.fault is not None:
             return
         try:
-            with budgets.raising_when_exhausted(), self._budget.enforced():
-                self._build()
-        except (Undecided, MemoryError) as error:
-            self.missing = str(error) or "out of memory"
-        except KeyboardInterrupt as error:
-            self.missing = stop_reason(error)
+            with self._budget.enforced():
+                error = budgets.ended(self._build)
+            self.missing = "" if error is None else stop_reason(error)
+        except (Undecided, MemoryError) as problem:
+            self.missing = str(problem) or "out of memory"
 
     # -- words ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as StillRunning
 
-from checker.engines.asynchronous import raise_in
+from checker.engines import budgets
 from checker.engines.native.codegen.fields import MAX_WORKERS
 from checker.engines.native.codegen.image import KernelImage, build
 from checker.engines.native.codegen.jit import Kernel
@@ -24,10 +24,10 @@ from checker.results.answer import Unsupported
 
 AHEAD = 3
 """So many ranges of each thread are under way or waiting."""
-TICK = 0.1
-"""Seconds between two reports of progress."""
 PATIENCE = 1.0
 """Seconds after which a thread that does not stop is interrupted."""
+TICK = 0.1
+"""Seconds between two reports of progress."""
 
 
 class ThreadedWalks:
@@ -99,14 +99,14 @@ class ThreadedWalks:
         self._halt = True
         for future in self._waiting:
             future.cancel()
-        begun, since = [f for f in self._waiting if not f.cancelled()], time.monotonic()
+        begun = [future for future in self._waiting if not future.cancelled()]
+        until = time.monotonic() + PATIENCE
         while wait(begun, timeout=TICK).not_done:
             for kernel in self._kernels:
                 kernel.stop.tell()
-            if time.monotonic() - since > PATIENCE:  # some walk is judged by the interpreter
-                since = time.monotonic()
+            if time.monotonic() > until:  # some walk is judged by the interpreter
                 for thread in tuple(self._at_work):
-                    raise_in(thread, KeyboardInterrupt)
+                    budgets.end_thread(thread)
         self._pool.shutdown()
         if self._upgrade is not None:
             self._upgrade.close(wait=False)
@@ -123,6 +123,7 @@ class ThreadedWalks:
             return walker.run(task, self._inspection, lambda: self._goes_on(walker))
         finally:
             self._at_work.discard(thread)
+            budgets.release_thread()
             if walker.kernel is self._kernels[-1]:
                 self._idle.put(walker)
 
