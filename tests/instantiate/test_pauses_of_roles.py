@@ -16,7 +16,7 @@ protocol Loop {
   role client(1) {
     state heard = false
     state x = false
-    upon condition true { x := not x  perform self  start t }
+    upon condition true { x := not x  perform self  perform self  start t }
     upon timeout t { }
     upon receive ONE { heard := true }
   }

@@ -104,6 +104,20 @@ def test_a_reset_loses_a_suffix(file: Path) -> None:
         assert agreed(spec, world, (both, arrives, follows), file) == found, world
 
 
+def test_what_is_sent_at_first_is_lost_from_its_end(file: Path) -> None:
+    """No connection breaks before the beginning, nor between two sends of one step: then the second
+    message may be lost alone, the first not."""
+    begins = Handler(INIT, body=(says(A), says(B)), role="client")
+    spec = top(begins, gets("A", sets("a")), gets("B", sets("b")))
+    ordered = always("ordered", s.of("p", "b"), s.of("p", "a"))
+    arrives = Question("arrives", "leads", s.of("p", "a"), None, ("p",), among=SERVER)
+    follows = Question("follows", "leads", s.of("p", "b"), s.of("p", "a"), ("p",), among=SERVER)
+    for reset in (0, 1):
+        asked = Spec(spec, replace(CALM, reset=reset), (ordered, arrives, follows))
+        found = all_agree(asked, file, ("native plain", "native fine"))
+        assert found == {"ordered": False, "arrives": reset == 1, "follows": reset == 1}
+
+
 def test_what_is_left_of_a_connection_may_come_late(file: Path) -> None:
     """The client knows already and tells another server, which tells the one at the other end
     before that receives what the client had sent to it."""
