@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from checker.session.pipeline import Options, run_check
 from tests.documents import only_report
 from tests.extensions.distributions import ENGINE, EXPORT, install
 
+ROOT = Path(__file__).resolve().parents[2]
 Out = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 SPEC = """
@@ -94,16 +97,18 @@ def test_silence_about_what_an_engine_does_not_claim_is_no_verdict(
     assert "the toy engine does not support `--threads`" in capsys.readouterr().out
 
 
-def test_an_engine_that_does_not_end_is_ended(
-    folder: Path, monkeypatch: Patch, capsys: Out
-) -> None:
-    endless = (
-        ENGINE + "import itertools\nToy.explore = lambda *_: sum(itertools.repeat(0, 1 << 40))"
-    )
-    install(folder, monkeypatch, endless.replace("sum(", "max(x for x in "), POINTS)
-    assert check() == 1, "what is needed is imported"
-    assert check("--engine", "toy", "--timeout", "3") == 3
-    assert "the time limit of 3 s was reached" in " ".join(capsys.readouterr().out.split())
+def test_an_engine_that_does_not_end_is_ended(folder: Path, monkeypatch: Patch) -> None:
+    """It does not poll either, so its process is killed."""
+    endless = "Toy.explore = lambda *_: max(x for x in iter(int, 1))\n"
+    install(folder, monkeypatch, ENGINE + endless + EXPORT, POINTS)
+    words = ["check", "counter.bcast::one", "--engine", "toy", "--timeout", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "checker.cli", *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "site-toy"), str(ROOT)))},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3, done
+    assert "the time limit of 1 s was reached" in " ".join(done.stdout.split())
 
 
 def test_names_from_outside_are_shown(folder: Path, monkeypatch: Patch, capsys: Out) -> None:
