@@ -139,6 +139,7 @@ WORDS: dict[str, Sequence[str]] = {
     "check": ("{spec}", "--states-out", "states"),
     "conform": ("{spec}::violated", "{runs}", "--jobs", "2"),
     "audit": ("{events}", "--as", "BestEffortBroadcast"),
+    "judge": ("{events}", "--as", "Register"),
     "prove": ("{spec}", "--budget", "2"),
     "explore": ("{spec}::violated",),
     "simulate": ("{spec}::violated", "--walks", "10"),

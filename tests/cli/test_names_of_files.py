@@ -68,6 +68,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "fmt": (("--check", "{spec}"), ("--check", "{wrong}")),
     "conform": (("{spec}::violated", "{log}", "--json", "{out}.json", "--html", "{out}.html"),),
     "audit": (("{events}", "--as", "BestEffortBroadcast", "--json", "{out}.json"),),
+    "judge": (("{history}", "--as", "Register", "--json", "{out}.json"),),
     "view": (("{trace}",), ("{trace}", "--steps", "--source"), ("{trace}", "--html", "{out}.html")),
     "explain": (("{trace}", "--budget", "1"),),
     "replay": (("{trace}",),),
@@ -78,6 +79,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
 }
 """What each command that takes files is called with."""
+HISTORY = "{:process 0, :type :invoke, :f :write, :value 1}\n"
+HISTORY += "{:process 0, :type :ok, :f :write, :value 1}\n"
 
 WITHOUT = {"diagnostic", "doctor", "list"}
 INTERACTIVE = {"explore", "lsp", "watch"}
@@ -98,6 +101,7 @@ def names(
     texts = {
         "spec": (SPEC, ".bcast"), "wrong": (WRONG, "w.bcast"), "bad": (BAD, "b.bcast"),
         "log": (LOG, ".ndjson"), "events": (EVENTS, "e.ndjson"),
+        "history": (HISTORY, "h.edn"),
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
     found = {"out": f"./{stem}.out", "trace": f"./{stem}.trace"}

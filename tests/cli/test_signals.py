@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -147,7 +148,7 @@ def test_work_that_ignores_its_limit_is_killed(tmp_path: Path) -> None:
     spec.write_text(COUNTER.replace("LIMIT", "2"), "utf-8")
     report = tmp_path / "report.json"
     words = ["check", f"{spec}::two", "--timeout", "1", "--json", str(report)]
-    process = hung("session.attempts.estimate_capacities", words, tmp_path)
+    process = hung("instantiate.capacity_estimation.estimate_capacities", words, tmp_path)
     out, err = process.communicate(timeout=60.0)
     assert process.returncode == 3, out + err
     assert "the time limit of 1 s was reached" in err
@@ -194,6 +195,8 @@ def test_a_signal_while_modules_are_imported(monkeypatch: pytest.MonkeyPatch) ->
     """A module that is imported has only a part of its names."""
     half = ModuleType("checker.engines.budgets")
     half.interrupt = None  # type: ignore[attr-defined]
+    half.__spec__ = ModuleSpec(half.__name__, None)
+    half.__spec__._initializing = True  # type: ignore[attr-defined]
     codes: list[int] = []
     monkeypatch.setitem(sys.modules, half.__name__, half)
     monkeypatch.setattr(os, "_exit", codes.append)

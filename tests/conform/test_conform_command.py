@@ -14,6 +14,7 @@ from checker import resources
 from checker.cli.main import main
 from checker.conform.search import Search
 from checker.formats.json_format import reports_of
+from checker.polling import poll
 from tests.documents import only_report
 
 RAFT = str(resources.specs() / "replication" / "raft.bcast") + "::two_terms"
@@ -118,6 +119,7 @@ def test_the_search_ends_with_the_time(tmp_path: Path, monkeypatch: pytest.Monke
     def endless(search: Search[object]) -> None:
         for _ in range(100_000):
             time.sleep(0.001)
+            poll()
         raise AssertionError("nothing has ended the search")
 
     files = written(tmp_path, p1=P1, p2=P2)

@@ -75,7 +75,7 @@ def test_what_dies_or_hangs_is_a_row_and_the_others_go_on(
     assert outcomes[4].status is Status.DONE
 
 
-def dies(pipe: object, run: object) -> None:
+def dies(*_: object) -> None:
     """In the place of the loop of a process: it ends before it can take a task."""
     os._exit(9)
 
