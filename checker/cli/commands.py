@@ -119,8 +119,8 @@ Three things to try:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code.
 
-    Without ``arguments`` the process is a command of its own: it keeps what it computes, and looks
-    for garbage less often, of which there is little.
+    Without ``arguments`` the process is a command, not a program that calls one: it keeps results
+    on disk, and collects garbage, of which there is little, less often.
     """
     if arguments is None:
         kept.use()

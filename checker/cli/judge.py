@@ -63,9 +63,9 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
     """Check whether recorded histories are those of an object.
 
     HISTORY is a file with the calls and returns of all clients in one total order: Jepsen's EDN or
-    printed log, or NDJSON (docs/judge.md). Each file is a history of its own, with limits of its
-    own. Exit codes: 0 holds, 1 violated, 3 unknown (a limit was reached), 4 vacuous (no operation
-    has returned).
+    printed log, or NDJSON (docs/judge.md). Each file is a separate history, and the limits
+    apply to each. Exit codes: 0 holds, 1 violated, 3 unknown (a limit was reached), 4 vacuous (no
+    operation has returned).
     """
     from checker.cli.reporting import require_outputs
     from checker.histories.judging import judge_of

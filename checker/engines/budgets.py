@@ -245,7 +245,7 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
     with _watching(part):
         yield
         if is_interrupted() and not _interrupt.for_good:
-            poll()  # behind the outermost block it is forgotten
+            poll()  # the outermost block forgets the interrupt when it ends
 
 
 def ended(work: Callable[[], object], *, late: bool = False) -> KeyboardInterrupt | None:
@@ -268,7 +268,7 @@ def stopping_native_code() -> Iterator[None]:
 
 
 class WorkerThread(Generic[_T]):
-    """Computes ``work`` in a thread of its own; who waits for it polls meanwhile."""
+    """Computes ``work`` in a separate thread; whoever waits for it polls meanwhile."""
 
     def __init__(self, work: Callable[[], _T]) -> None:
         self._over, self._results = threading.Event(), list[_T]()
@@ -343,8 +343,9 @@ def _wait() -> None:
 
 
 def interrupt(*, for_good: bool = False) -> None:
-    """Interrupts all that is under way: native code is told to stop, and polls raise
-    ``KeyboardInterrupt``; where the main thread is :func:`checker.polling.waiting`, this does.
+    """Interrupts all running work: native code is told to stop, and the next poll of each thread
+    raises ``KeyboardInterrupt``; if the main thread is :func:`checker.polling.waiting`, this
+    function raises it.
 
     ``for_good``: also all that is begun after it; otherwise it ends with the outermost block.
     """
@@ -572,5 +573,6 @@ def _watcher() -> _Watcher:
         if not _only or not _only[0].alive:
             _only[:] = [_Watcher()]
         return _only[0]
+
 
 """The last name of this module: a signal may come while it is imported."""

@@ -145,26 +145,15 @@ class JustInTime:
                 pause = PAUSE
                 poll()
                 yield
-            for own, candidate in updates:
-                if mask & own:
-                    continue
-                for next_state in after(state, candidate):
-                    taken = mask | own
-                    for each, read in reads:
-                        if not taken & each and after(next_state, read):
-                            taken |= each
-                    if taken & bit:
-                        _add(found, (next_state, taken & ~bit), used)
-                    elif _add(seen, (next_state, taken), used):
-                        todo.append((next_state, taken, used))
-            for candidate, bits in lost.items():
+            candidates = [(update, own, 0) for own, update in updates if not mask & own]
+            for update, bits in lost.items():
                 free = next((each for each in bits if not used & each), 0)
-                if not free:
-                    continue
+                candidates += [(update, 0, free)] if free else ()
+            for candidate, own, free in candidates:
                 for next_state in after(state, candidate):
-                    if next_state == state:
+                    if free and next_state == state:
                         continue
-                    taken = mask
+                    taken = mask | own
                     for each, read in reads:
                         if not taken & each and after(next_state, read):
                             taken |= each

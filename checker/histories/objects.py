@@ -60,11 +60,13 @@ _NOBODY = "protocol Nobody { upon init { skip } }\ncheck nobody of Nobody { n = 
 
 
 class Found(Struct, frozen=True):
-    """The declaration of an object, and what its file declares around it."""
+    """The declaration of an object, and what its file declares around it; ``of``: the object, typed
+    with one value for each free name."""
 
     name: str
     decl: ast_objects.Object
     around: Home
+    of: typed.SequentialObject
 
     @property
     def operations(self) -> dict[str, ast_objects.Operation]:
@@ -86,7 +88,25 @@ def find_object(name: str) -> Found:
         option = f"--as {name}"
         span = Span(option, 0, len(option) - len(own) + 1, 0, len(option) + 1)
         raise _refused("E096", f"no object `{own}`", span, listed, hint)
-    return Found(own, *objects[own])
+    decl, around = objects[own]
+    types = {name.text: typed.Enum(name.text, (_some(name.text),)) for name in decl.types}
+    return Found(own, decl, around, object_with(decl, types, around))
+
+
+def operators_of(of: typed.SequentialObject) -> dict[str, typed.Operator]:
+    """Returns the operations of an object, with their arguments, by name."""
+    assert of.protocol.implements is not None
+    return {operator.name: operator for operator in of.protocol.implements.requests}
+
+
+def results_of(of: typed.SequentialObject) -> dict[str, typed.Type]:
+    """Returns the types of the results of the operations that have one, by name."""
+    assert of.protocol.implements is not None
+    return {o.name: o.fields[0][1] for o in of.protocol.implements.indications if o.fields}
+
+
+def _some(name: str) -> str:
+    return f"some {name}"
 
 
 def _refused(code: str, message: str, span: Any, expected: str, hint: str) -> SpecError:
@@ -136,13 +156,10 @@ class Executed:
         self._index = {name: {v: i for i, v in enumerate(of)} for name, of in values.items()}
         self._callers = {process: i for i, process in enumerate(self.processes)}
         types = {
-            name: typed.Enum(name, _labels(of) or (f"some {name}",)) for name, of in values.items()
+            name: typed.Enum(name, _labels(of) or (_some(name),)) for name, of in values.items()
         }
         self.of = object_with(found.decl, types, found.around)
-        interface = self.of.protocol.implements
-        assert interface is not None
-        self.operators = {o.name: o for o in interface.requests}
-        self.results = {o.name: o.fields[0][1] for o in interface.indications if o.fields}
+        self.operators, self.results = operators_of(self.of), results_of(self.of)
         self._capacities = _Capacities()
         self._capacities.numbers, self._capacities.lengths = numbers, min(length + 8, LONGEST)
         self._build()
@@ -333,7 +350,7 @@ class Executed:
 def free_values(type_: typed.Type, value: Any, into: dict[str, dict[Any, None]]) -> None:
     """Adds to ``into`` the values inside ``value``, of ``type_``, that free names stand for."""
     match type_:
-        case typed.Enum(name, (label,)) if label == f"some {name}" and name in into:
+        case typed.Enum(name, (label,)) if label == _some(name) and name in into:
             into[name][value] = None
         case typed.Option(item) if value is not None:
             free_values(item, value, into)

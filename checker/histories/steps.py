@@ -8,11 +8,18 @@ from typing import Any
 from msgspec import Struct
 
 from checker.histories.mapping import Initial
-from checker.histories.objects import Executed, Found, Invocation, Misfit, free_values
+from checker.histories.objects import (
+    Executed,
+    Found,
+    Invocation,
+    Misfit,
+    free_values,
+    operators_of,
+    results_of,
+)
 from checker.histories.pairing import Operation, Shape, recorded_result
 from checker.histories.rows import FAIL, MISSING, shown, wrong
 from checker.language.syntax import typed
-from checker.language.typecheck.objects import object_with
 from checker.language.typecheck.scope import suggestion
 
 
@@ -39,11 +46,7 @@ def bind(found: Found, operations: Iterable[Operation], shape: Shape) -> list[Bo
     Raises :class:`SpecError` (E095) for an operation that the object does not have, or not with
     these arguments.
     """
-    of = object_with(found.decl, _anything(found), found.around)
-    interface = of.protocol.implements
-    assert interface is not None
-    operators = {o.name: o for o in interface.requests}
-    results = {o.name: o.fields[0][1] for o in interface.indications if o.fields}
+    operators, results = operators_of(found.of), results_of(found.of)
     taken = []
     for one in operations:
         name = shape.renamed.get(one.f, one.f)
@@ -68,10 +71,6 @@ def bind(found: Found, operations: Iterable[Operation], shape: Shape) -> list[Bo
             result = recorded_result(one, is_bool, takes_value, shape)
         bound.append(Bound(one, operator.name, given, result))
     return bound
-
-
-def _anything(found: Found) -> dict[str, typed.Type]:
-    return {n.text: typed.Enum(n.text, (f"some {n.text}",)) for n in found.decl.types}
 
 
 def _arguments(one: Operation, operator: typed.Operator, with_key: bool) -> tuple[Any, ...] | None:
@@ -100,10 +99,7 @@ def _misfit(one: Operation, operator: typed.Operator) -> Exception:
 def execute(found: Found, bound: Sequence[Bound], initial: Sequence[Initial] = ()) -> Executed:
     """Returns the object, with the values that occur in ``bound`` and ``initial``; raises
     :class:`SpecError` (E095) for an initial operation that the object does not have."""
-    of = object_with(found.decl, _anything(found), found.around)
-    interface = of.protocol.implements
-    assert interface is not None
-    fields = {o.name: [type_ for _, type_ in o.fields] for o in interface.requests}
+    fields = {o.name: [type_ for _, type_ in o.fields] for o in operators_of(found.of).values()}
     values: dict[str, dict[Any, None]] = {n.text: {} for n in found.decl.types}
     largest = length = 3
     for first in initial:

@@ -6,7 +6,7 @@ WORDS = "words within a request"
 """The capacity that bounds how many indications an oracle makes within a request."""
 
 MOST_WORDS = 7
-"""That capacity is not enlarged beyond this: so many indications have too many orders."""
+"""The limit of that capacity: more indications would have too many orders."""
 
 FAMILY = "instances of "
 """Prefix of the capacities that are numbers of instances."""

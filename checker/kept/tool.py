@@ -29,7 +29,7 @@ SETTLED = 2.0
 @cache
 def tool_digest() -> bytes:
     """Returns a digest of the tool: of its sources, of Python, and of the library whose records
-    are pickled (machine code has a cache of its own)."""
+    are pickled (machine code has its own cache)."""
     about = (sys.version, sys.flags.optimize, msgspec.__version__)
     return hashlib.sha256(repr(about).encode() + source_digest()).digest()
 

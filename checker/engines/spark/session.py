@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Work = Callable[[Iterable[Any]], Iterable[bytes]]
-"""What a task does with the items that Spark gives it."""
+"""The function that a task executes on its items; it yields pickled results."""
 
 PATIENCE = 45.0
 """Seconds in which a cluster has to accept a session; ``--conf spark.bivalence.patience=S``."""

@@ -1,4 +1,4 @@
-"""Makes z3 interruptible: the work is done by a thread of its own, and the main thread waits.
+"""Makes z3 interruptible: a separate thread does the work, and the main thread waits.
 
 A query is one call, in which Python neither polls nor handles signals.  The thread that waits
 polls, and interrupts z3.  The thread that works has a large stack, as formulas are deep.

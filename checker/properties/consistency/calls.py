@@ -20,8 +20,8 @@ class Call(Struct, frozen=True):
     """An operation that the client of ``process`` calls as its request number ``turn``, from 1 on.
 
     ``process`` is its number, or an expression where it varies.  ``op`` and ``args`` are those of
-    the request; ``returns`` the indication by which it returns, which has so many arguments: its
-    ``results``.
+    the request; ``returns`` the indication by which it returns, and ``results`` the
+    number of its arguments.
     """
 
     process: Any

@@ -54,7 +54,7 @@ class ConstraintLayout:
         self.words = 1 + -(-bits // WORD)
 
     def alone(self, action: Action) -> bool:
-        """Whether each instance of ``action`` with a fairness constraint has one of its own."""
+        """Whether each instance of ``action`` with a fairness constraint has a separate one."""
         fairness = fairness_of(action)
         if self._members[self.number(fairness)] > 1:
             return False
