@@ -573,6 +573,3 @@ def _watcher() -> _Watcher:
         if not _only or not _only[0].alive:
             _only[:] = [_Watcher()]
         return _only[0]
-
-
-"""The last name of this module: a signal may come while it is imported."""
