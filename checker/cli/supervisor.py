@@ -4,16 +4,18 @@ The command line forks before it imports anything large.  The child does the wor
 waits, and handles SIGINT, SIGTERM and SIGHUP.  The first one is passed on, so that the child may
 report what it knows.  A child that does not end within :data:`GRACE`, whatever it is doing, is
 killed together with its descendants; its temporary files are removed, and what it has sent
-(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once, and so does a
-child that reports that it does not end at a limit (:mod:`checker.engines.budgets`).
+(:mod:`checker.cli.last_words`) is reported here.  A second signal does so at once.  So is a child
+that goes on for :data:`SILENT` after a limit (:mod:`checker.engines.budgets`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import select
 import signal
+import struct
 import sys
 import time
 from collections.abc import Callable
@@ -31,14 +33,39 @@ ONE = 0.1
 """Seconds within which two signals are one: a terminal and a wrapper may both send it."""
 LOOK = 0.05
 """Seconds between two checks while the child is ending."""
+SILENT = 5.0
+"""Seconds after a limit that the child has to end what the limit is about."""
+GLANCE = 1.0
+"""Seconds between two checks whether such a limit was reached."""
 LEAVING = 0.5
 """Seconds that other descendants have to clean up after SIGTERM."""
 MARK = "BIVALENCE_RUN"
 """The environment variable whose value is in the names of all temporary files of a command."""
-CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER, SILENT = range(8)
+CODE, WORDS, KNOWN, NOW, ANSWERED, LONGER, FOLDER = range(7)
 """Kinds of messages of the child: see :mod:`checker.cli.last_words`."""
 HEADER = 5
 """Bytes in front of each message: its kind, and its length in four bytes."""
+
+
+class Due:
+    """Memory that the child shares with its supervisor: by when it has to end at a limit, as a
+    number of ``time.monotonic`` in eight bytes, and which limit that is: two bytes of length, and
+    words in UTF-8."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+
+    def write(self, until: float, why: str) -> None:
+        """Stores that the limit ``why`` is reached at ``until``; 0: no limit."""
+        words = why.encode()[: mmap.PAGESIZE // 2]
+        struct.pack_into("=d", self._memory, 0, 0.0)
+        struct.pack_into(f"=H{len(words)}s", self._memory, 8, len(words), words)
+        struct.pack_into("=d", self._memory, 0, until)
+
+    def read(self) -> tuple[float, str]:
+        """Returns what was stored last."""
+        until, length = struct.unpack_from("=dH", self._memory, 0)
+        return until, self._memory[10 : 10 + length].decode(errors="replace")
 
 
 def supervised(work: Callable[[], int]) -> int:
@@ -49,6 +76,7 @@ def supervised(work: Callable[[], int]) -> int:
     terminal = _terminal()
     reader, writer = os.pipe()
     watched, held = os.pipe()
+    due = Due()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         child = os.fork()
@@ -58,7 +86,7 @@ def supervised(work: Callable[[], int]) -> int:
     if child:
         os.close(writer)
         os.close(watched)  # `held` is closed by the end of this process, however it ends
-        supervisor = Supervisor(child, reader, terminal)
+        supervisor = Supervisor(child, reader, terminal, due)
         supervisor.listen()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         code = supervisor.wait()
@@ -73,7 +101,7 @@ def supervised(work: Callable[[], int]) -> int:
 
     threading.Thread(target=_end_with, args=(watched,), name="supervisor", daemon=True).start()
 
-    last_words.open_pipe(writer)
+    last_words.open_pipe(writer, due)
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupted)
@@ -113,10 +141,12 @@ def _interrupted(number: int, frame: Any) -> None:
 
 
 class Supervisor:
-    """Waits for the process ``child``, and receives its messages from the descriptor ``reader``."""
+    """Waits for the process ``child``, and receives its messages from the descriptor ``reader``;
+    ``due``: by when it has to end at a limit."""
 
-    def __init__(self, child: int, reader: int, terminal: list[Any] | None) -> None:
+    def __init__(self, child: int, reader: int, terminal: list[Any] | None, due: Due) -> None:
         self._child, self._reader, self._terminal = child, reader, terminal
+        self._due, self._late, self._delay_then = due, 0.0, 0.0
         self._wake, self._woken = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
@@ -144,12 +174,13 @@ class Supervisor:
         """Waits for the end of the child; returns the exit code of the command."""
         again = False
         while not self._ended():
-            left = None if self._asked is None else LOOK
+            left = GLANCE if self._asked is None else LOOK
             ready = select.select([self._wake, self._reader], [], [], left)[0]
             if self._reader in ready and not self._receive():
                 self._reap(block=True)
             if self._wake in ready:
                 again = self._hear(os.read(self._wake, 512))
+            self._silent = self._goes_on_after_a_limit()
             if self._status is None and (again or self._silent or self._is_over()):
                 self._kill()
         while self._receive():
@@ -177,6 +208,17 @@ class Supervisor:
             return False
         took = time.monotonic() - self._asked
         return took - min(STARVED, _delay(self._child) - self._delay) > self._grace
+
+    def _goes_on_after_a_limit(self) -> str:
+        """Returns the limit that the child has not obeyed in time, in words, or an empty string."""
+        until, why = self._due.read()
+        now = time.monotonic()
+        if not 0.0 < until < now:
+            return ""
+        if until != self._late:
+            self._late, self._delay_then = until, _delay(self._child)
+        starved = min(STARVED, _delay(self._child) - self._delay_then)
+        return why if now - until - starved > SILENT else ""
 
     # ---- the child --------------------------------------------------------------------------
 
@@ -210,8 +252,6 @@ class Supervisor:
             self._asked = None
         elif kind == LONGER:
             self._grace = float(data)
-        elif kind == SILENT:
-            self._silent = data.decode()
         elif kind == FOLDER:
             self._folders.append(os.fsdecode(data))
 
