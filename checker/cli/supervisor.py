@@ -1,6 +1,7 @@
 """Supervises the process that does the work of a command, and ends it where a signal asks for that.
 
-The command line forks before it imports anything large.  The child does the work; this process
+The command line forks before it imports anything large, or has a daemon fork
+(:mod:`checker.cli.daemon_client`).  The child does the work; this process
 waits, and handles SIGINT, SIGTERM and SIGHUP.  The first one is passed on, so that the child may
 report what it knows.  A child that does not end within :data:`GRACE`, whatever it is doing, is
 killed together with its descendants; its temporary files are removed, and what it has sent
@@ -18,8 +19,13 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from checker.cli.daemon_client import hand_over
+
+if TYPE_CHECKING:
+    from socket import socket
 
 UNKNOWN, BUG = 3, 70
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -52,8 +58,12 @@ class Due:
     number of ``time.monotonic`` in eight bytes, and which limit that is: two bytes of length, and
     words in UTF-8."""
 
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+    def __init__(self, descriptor: int | None = None) -> None:
+        if descriptor is None and hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("due")
+            os.truncate(descriptor, mmap.PAGESIZE)
+        self.descriptor = -1 if descriptor is None else descriptor
+        self._memory = mmap.mmap(self.descriptor, mmap.PAGESIZE)
 
     def write(self, until: float, why: str) -> None:
         """Stores that the limit ``why`` is reached at ``until``; 0: no limit."""
@@ -78,15 +88,16 @@ def supervised(work: Callable[[], int]) -> int:
     watched, held = os.pipe()
     due = Due()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    warm = hand_over(writer, watched, due.descriptor)
     try:
-        child = os.fork()
+        child = os.fork() if warm is None else warm[0]
     except OSError:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return work()
     if child:
         os.close(writer)
         os.close(watched)  # `held` is closed by the end of this process, however it ends
-        supervisor = Supervisor(child, reader, terminal, due)
+        supervisor = Supervisor(child, reader, terminal, due, None if warm is None else warm[1])
         supervisor.listen()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         code = supervisor.wait()
@@ -95,6 +106,17 @@ def supervised(work: Callable[[], int]) -> int:
         return code
     os.close(reader)
     os.close(held)
+    return end_of_fork(work, writer, watched, due, before)
+
+
+def end_of_fork(
+    work: Callable[[], int], writer: int, watched: int, due: Due, mask: Iterable[int] = ()
+) -> int:
+    """Returns what ``work`` does in the process that is supervised.
+
+    It sends messages to ``writer``, ends when ``watched`` is closed, and has the signal mask
+    ``mask``.
+    """
     import threading
 
     from checker.cli import last_words
@@ -105,7 +127,7 @@ def supervised(work: Callable[[], int]) -> int:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupted)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     code = work()
     last_words.done(code)
     return code
@@ -142,10 +164,19 @@ def _interrupted(number: int, frame: Any) -> None:
 
 class Supervisor:
     """Waits for the process ``child``, and receives its messages from the descriptor ``reader``;
-    ``due``: by when it has to end at a limit."""
+    ``due``: by when it has to end at a limit.  ``parent``: a connection that sends its status, if
+    it is the child of a daemon."""
 
-    def __init__(self, child: int, reader: int, terminal: list[Any] | None, due: Due) -> None:
+    def __init__(
+        self,
+        child: int,
+        reader: int,
+        terminal: list[Any] | None,
+        due: Due,
+        parent: socket | None = None,
+    ) -> None:
         self._child, self._reader, self._terminal = child, reader, terminal
+        self._parent = parent
         self._due, self._late, self._delay_then = due, 0.0, 0.0
         self._wake, self._woken = os.pipe()
         os.set_blocking(self._woken, False)
@@ -173,9 +204,14 @@ class Supervisor:
     def wait(self) -> int:
         """Waits for the end of the child; returns the exit code of the command."""
         again = False
+        ends: list[Any] = [
+            self._wake,
+            self._reader,
+            *([] if self._parent is None else [self._parent]),
+        ]
         while not self._ended():
             left = GLANCE if self._asked is None else LOOK
-            ready = select.select([self._wake, self._reader], [], [], left)[0]
+            ready = select.select(ends, [], [], left)[0]
             if self._reader in ready and not self._receive():
                 self._reap(block=True)
             if self._wake in ready:
@@ -261,9 +297,23 @@ class Supervisor:
         return self._status is not None
 
     def _reap(self, *, block: bool) -> None:
+        if self._parent is not None:
+            if block or select.select([self._parent], [], [], 0)[0]:
+                self._status = self._received_status(self._parent)
+            return
         found, status = os.waitpid(self._child, 0 if block else os.WNOHANG)
         if found:
             self._status = status
+
+    def _received_status(self, parent: socket) -> int:
+        """Returns the status of the child of a daemon; it is killed where the daemon has died."""
+        parent.settimeout(None)
+        status = parent.recv(4)
+        if len(status) == 4:
+            return int.from_bytes(status, "little")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGKILL)
+        return int(signal.SIGKILL)
 
     def _kill(self) -> None:
         """Kills the child and all of its descendants."""
@@ -288,7 +338,7 @@ class Supervisor:
             return self._code
         number = self._status & 0x7F
         if not number and self._status >> 8 != UNKNOWN:
-            return self._status >> 8
+            return self._status >> 8 or BUG  # nothing says that it is done
         self._restore_terminal()
         remove_marked(self._folders)
         signalled = self._asked is not None or not number
@@ -307,7 +357,7 @@ class Supervisor:
         child = os.fork()
         if not child:
             os._exit(self._reported(why, code))
-        self._child, self._status, self._asked = child, None, None
+        self._child, self._parent, self._status, self._asked = child, None, None, None
         until = time.monotonic() + REPORT
         while not self._ended():
             left = until - time.monotonic()

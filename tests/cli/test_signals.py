@@ -54,6 +54,7 @@ COMMANDS = {
     "lsp": "lsp",
     "list": "list",
     "doctor": "doctor",
+    "daemon": "daemon status",
     "fmt": "fmt --check specs",
     "scenario": "scenario {tmp}/none.json",
 }
