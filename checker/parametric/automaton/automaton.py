@@ -129,6 +129,8 @@ class Rule(Struct, frozen=True):
 
     ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
     time by this process; ``label``: the handler, as written; ``place``: its position.
+    A kind that is sent several times stands in ``sends`` as often.  The guard of an ``exact``
+    automaton compares numbers of sent messages, by :func:`sent_name`, and no receipts.
     ``indications``: what it indicates to the layer above, in order, as shown; ``is_fair``: it has a
     justice constraint: a correct process for which it stays enabled forever eventually moves on.
     """
@@ -150,7 +152,10 @@ class Automaton(Struct, frozen=True):
     further ones, such as how many processes are faulty in an execution; ``constraints``: what holds
     of both by definition (``faulty <= f``); ``resilience``: what is assumed of ``parameters``.
 
-    Every group's size is at least 0 by ``constraints``.  Rules make no cycle.
+    Every group's size is at least 0 by ``constraints``.  Rules make no cycle, unless it is
+    ``exact``: then nothing is received, and guards compare what was sent, so that they may become
+    false again.  Each comparison has numbers of sent messages of one sign.  ``begins``: conditions
+    over the names of initial locations, and parameters, that hold at first.
     """
 
     name: str
@@ -164,6 +169,13 @@ class Automaton(Struct, frozen=True):
     kinds: tuple[Kind, ...]
     receipts: tuple[Receipt, ...]
     rules: tuple[Rule, ...]
+    exact: bool = False
+    begins: tuple[Condition, ...] = ()
+
+
+def sent_name(kind: int) -> str:
+    """Returns the name of the number of processes that have sent messages of ``kind``."""
+    return f"#{kind}"
 
 
 # ---- questions --------------------------------------------------------------------------------
@@ -192,7 +204,14 @@ class AnyOf(Struct, frozen=True):
     parts: tuple[StateFormula, ...] = ()
 
 
-StateFormula = Somebody | NotState | AllOf | AnyOf
+class Counts(Struct, frozen=True):
+    """A condition over parameters, the names of locations (how many processes are there) and
+    numbers of sent messages, of an exact automaton."""
+
+    condition: Condition
+
+
+StateFormula = Somebody | Counts | NotState | AllOf | AnyOf
 """A formula over one configuration."""
 
 
@@ -202,13 +221,17 @@ class Question(Struct, frozen=True):
     ``violated``: it does where a reachable configuration satisfies this.  ``at_end``: if the
     execution can stay there forever: no correct process has to move.  (Rules make no cycle, so
     every fair execution reaches such a configuration.)  ``premise``: the property is vacuous where
-    no reachable configuration satisfies it.
+    no reachable configuration satisfies it.  ``begins``: holds of the first configuration, and
+    ``before`` of earlier ones than that which is ``violated``, in this order; the property is
+    vacuous where no execution begins so.
     """
 
     property: str
     violated: StateFormula
     at_end: bool
     premise: StateFormula | None = None
+    begins: StateFormula = AllOf()
+    before: tuple[StateFormula, ...] = ()
 
 
 # ---- answers ----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from checker.parametric.automaton.automaton import (
     Automaton,
     Burst,
     Condition,
+    Counts,
     Mode,
     Not,
     NotState,
@@ -28,6 +29,7 @@ from checker.parametric.automaton.automaton import (
     Receipt,
     Somebody,
     StateFormula,
+    sent_name,
 )
 
 TOO_MANY = 2_000_000
@@ -62,8 +64,17 @@ def require_run(
     values = dict(run.values)
     if not holds(automaton.resilience if resilience is None else resilience, values):
         raise NotARun("its sizes are outside the query")
-    last = execute(automaton, run)
-    if not satisfies(last, question.violated):
+    configurations = list(_configurations(automaton, run))
+    last = configurations[-1]
+    if not satisfies(configurations[0], question.begins, automaton, values):
+        raise NotARun(f"it does not begin as {question.property} demands")
+    at = 0
+    for formula in question.before:
+        while at < len(configurations) and not satisfies(
+            configurations[at], formula, automaton, values
+        ):
+            at += 1
+    if at == len(configurations) or not satisfies(last, question.violated, automaton, values):
         raise NotARun(f"it does not violate {question.property}")
     if question.at_end:
         restless = next(unstable_locations(automaton, values, last), None)
@@ -78,12 +89,23 @@ def execute(automaton: Automaton, run: AcceleratedRun) -> Configuration:
     Raises ``NotARun`` where it is no execution of ``automaton`` (its ``resilience`` is not
     checked).
     """
+    return list(_configurations(automaton, run))[-1]
+
+
+def _configurations(automaton: Automaton, run: AcceleratedRun) -> Iterator[Configuration]:
+    """Yields the configurations of ``run``: the first one, and one behind each burst."""
     configuration = start(automaton, run)
     values = dict(run.values)
+    yield configuration
     for segment in run.segments:
         for burst in segment:
-            configuration = _after(automaton, values, configuration, burst)
-    return configuration
+            if automaton.exact:
+                for _ in range(burst.times):
+                    step = Burst(burst.rule, 1)
+                    configuration = _after(automaton, values, configuration, step)
+            else:
+                configuration = _after(automaton, values, configuration, burst)
+            yield configuration
 
 
 def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
@@ -110,6 +132,9 @@ def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
     for number, group in zip(there, automaton.groups, strict=True):
         if number != value(group.size, values):
             raise NotARun(f"{number} processes are not the size of {group.name}")
+    named = {each.name: run.begin[at] for at, each in enumerate(automaton.locations)}
+    if not all(holds(condition, {**values, **named}) for condition in automaton.begins):
+        raise NotARun("no execution begins with these numbers of processes in locations")
     nothing = (0,) * len(automaton.kinds)
     return Configuration(run.begin, nothing, nothing)
 
@@ -140,6 +165,8 @@ def _after(
 def can_take(automaton: Automaton, values: Mapping[str, int], at: Configuration, rule: int) -> bool:
     """Returns whether a process in the rule's source can have received what its guard needs."""
     taken = automaton.rules[rule]
+    if automaton.exact:
+        return holds(taken.guard, {**values, **_sent(at)})
     needed = And((taken.guard, *automaton.locations[taken.source].known))
     return _receivable(automaton, values, at, taken.source, needed, reliable=False)
 
@@ -160,17 +187,28 @@ def unstable_locations(
             yield index
 
 
-def satisfies(at: Configuration, formula: StateFormula) -> bool:
+def _sent(at: Configuration) -> dict[str, int]:
+    """Returns the numbers of sent messages of an exact automaton by name."""
+    return {sent_name(kind): number for kind, number in enumerate(at.correct)}
+
+
+def satisfies(
+    at: Configuration, formula: StateFormula, automaton: Automaton, values: Mapping[str, int]
+) -> bool:
     """Returns whether the formula is true of the configuration."""
     match formula:
         case Somebody(locations, least):
             return sum(at.where[location] for location in locations) >= least
+        case Counts(condition):
+            names = [location.name for location in automaton.locations]
+            named = dict(zip(names, at.where, strict=True))
+            return holds(condition, {**values, **_sent(at), **named})
         case NotState(part):
-            return not satisfies(at, part)
+            return not satisfies(at, part, automaton, values)
         case AllOf(parts):
-            return all(satisfies(at, part) for part in parts)
+            return all(satisfies(at, part, automaton, values) for part in parts)
         case AnyOf(parts):
-            return any(satisfies(at, part) for part in parts)
+            return any(satisfies(at, part, automaton, values) for part in parts)
         case _:
             assert_never(formula)
 

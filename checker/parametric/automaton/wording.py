@@ -13,6 +13,7 @@ from checker.parametric.automaton.automaton import (
     AtLeast,
     Automaton,
     Condition,
+    Counts,
     Linear,
     Location,
     Not,
@@ -109,6 +110,8 @@ class Words:
             case Somebody(locations, least):
                 some = "some" if least == 1 else f"at least {least}"
                 return f"{some} in {numbers(locations)}"
+            case Counts(condition):
+                return self._of(condition, depth)
             case NotState(Somebody(locations, least)):
                 few = "none" if least == 1 else f"fewer than {least}"
                 return f"{few} in {numbers(locations)}"

@@ -19,6 +19,7 @@ from checker.engines.symbolic.interruptible import interruptible
 from checker.parametric.automaton.arithmetic import TRUE, linear, times
 from checker.parametric.automaton.automaton import (
     AcceleratedRun,
+    AllOf,
     And,
     AtLeast,
     Automaton,
@@ -33,7 +34,8 @@ from checker.parametric.symbolic.guards import Counted
 from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import Plain
 from checker.parametric.symbolic.refinement import Refining
-from checker.parametric.symbolic.runs import Runs, accelerate, begin, resting, total
+from checker.parametric.symbolic.runs import Runs, begin, resting, total
+from checker.parametric.symbolic.segments import accelerate, units
 from checker.records import replace
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -103,7 +105,7 @@ class ParametricChecker:
         """Returns an execution to a configuration in which ``formula`` holds, ``None`` where there
         is none, or why it is unknown.
         """
-        return interruptible(lambda: self._find(formula, at_end)[0])
+        return interruptible(lambda: self._find(Question("", formula, at_end))[0])
 
     def possible(self, condition: Condition = TRUE) -> bool | Unanswered:
         """Returns whether parameter values satisfy ``condition`` too, and executions can begin."""
@@ -129,7 +131,7 @@ class ParametricChecker:
             lowest, highest = 0, _amount(best, name)
             while lowest < highest:
                 middle = (lowest + highest) // 2
-                found, _ = self._find(question.violated, question.at_end, [*bounds, (name, middle)])
+                found, _ = self._find(question, [*bounds, (name, middle)])
                 if isinstance(found, AcceleratedRun):
                     best, highest = found, _amount(found, name)
                 elif found is None:
@@ -140,19 +142,20 @@ class ParametricChecker:
         return best
 
     def _find(
-        self, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
+        self, question: Question, bounds: Sequence[Bound] = ()
     ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
         def violation(runs: Runs) -> list[z3.BoolRef]:
-            return self._violation(runs, formula, at_end, bounds)
+            return self._violation(runs, question, bounds)
 
-        return self.refining.find(self.asking, violation)
+        return self.refining.find(self.asking, violation, len(question.before))
 
     def _violation(
-        self, runs: Runs, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
+        self, runs: Runs, question: Question, bounds: Sequence[Bound] = ()
     ) -> list[z3.BoolRef]:
         last = runs.moments[-1]
-        wanted = [runs.condition(self.assumed), runs.state(formula, last)]
-        if at_end:
+        wanted = [runs.condition(self.assumed), runs.state(question.violated, last)]
+        wanted += [runs.state(question.begins, runs.moments[0]), *_earlier(runs, question)]
+        if question.at_end:
             wanted.append(runs.end(last, self.resting))
         for name, most in bounds:
             steps = [often for taken in runs.taken for often in taken.values()]
@@ -160,7 +163,7 @@ class ParametricChecker:
         return wanted
 
     def _decide(self, question: Question) -> Decision:
-        found, tracked = self._find(question.violated, question.at_end)
+        found, tracked = self._find(question)
         if isinstance(found, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=found.reason)
         if isinstance(found, AcceleratedRun):
@@ -169,7 +172,7 @@ class ParametricChecker:
 
     def _report_violation(self, question: Question, run: AcceleratedRun) -> Decision:
         small = [(name, SMALL) for name in self.automaton.parameters]
-        smaller, _ = self._find(question.violated, question.at_end, small)
+        smaller, _ = self._find(question, small)
         if isinstance(smaller, AcceleratedRun):
             run = smaller
         try:
@@ -196,15 +199,17 @@ class ParametricChecker:
         """Returns the answer to a second form of the question, and which form it is: the direct
         one, or where that takes long the first one, built anew and searched in another order.
         """
-        guards = self.refining.guards
-        rules = frozenset(rule for rule, guard in guards.items() if guard in tracked)
-        runs, solver = self.plain.formula(self.asking, rules)
-        wanted = self._violation(runs, question.violated, question.at_end)
+        guards, cuts = self.refining.guards, len(question.before)
+        rules = frozenset(
+            rule for rule, guard in guards.items() if tracked & {*units(self.automaton, guard)}
+        )
+        runs, solver = self.plain.formula(self.asking, rules, cuts)
+        wanted = self._violation(runs, question)
         second = self.asking.ask(solver, *wanted, limit=PLAIN)
         if not isinstance(second, Unanswered):
             return second, "solved again in a plain encoding"
-        runs = accelerate(self.automaton, guards, tracked)
-        wanted = self._violation(runs, question.violated, question.at_end)
+        runs = accelerate(self.automaton, guards, tracked, cuts)
+        wanted = self._violation(runs, question)
         solver = self.asking.solver([*runs.assertions, *wanted], seed=7)
         return self.asking.ask(solver), "solved again from scratch"
 
@@ -215,9 +220,10 @@ class ParametricChecker:
         if not start:
             reason = "no sizes satisfy the condition"
             return Decision(question, Outcome.VACUOUS, reason=reason)
-        if question.premise is None:
+        if question.premise is None and question.begins == AllOf():
             return None
-        found, _ = self._find(question.premise, at_end=False)
+        premise = Question("", question.premise or AllOf(), False, begins=question.begins)
+        found, _ = self._find(premise)
         if isinstance(found, Unanswered):
             reason = f"whether its premise ever holds is unknown: {found.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
@@ -225,6 +231,20 @@ class ParametricChecker:
             reason = "its premise never holds"
             return Decision(question, Outcome.VACUOUS, reason=reason)
         return None
+
+
+def _earlier(runs: Runs, question: Question) -> list[z3.BoolRef]:
+    """Encodes that the formulas ``before`` hold at cuts, in this order."""
+    found: list[z3.BoolRef] = []
+    for at, formula in enumerate(question.before):
+        cuts = [runs.cut(at, moment) for moment in range(len(runs.moments))]
+        found.append(z3.Or(*cuts))
+        for moment, cut in enumerate(cuts):
+            found.append(z3.Implies(cut, runs.state(formula, runs.moments[moment])))
+            if at:
+                earlier = [runs.cut(at - 1, other) for other in range(moment + 1)]
+                found.append(z3.Implies(cut, z3.Or(*earlier)))
+    return found
 
 
 def _equal(name: str, number: int) -> Condition:

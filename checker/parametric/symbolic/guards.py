@@ -9,7 +9,8 @@ one alone is bounded from both sides by terms without factors, each lower bound 
 each upper one (Fourier and Motzkin; exact for integers where all factors are 1).  What is left is a
 :class:`Choice`.
 
-Terms count sent messages by two names for each kind: ``everybody(k)`` and ``correct(k)``.
+Terms count sent messages by two names for each kind: ``sent_name(k)`` and
+``correct_senders_name(k)``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from checker.parametric.automaton.automaton import (
     Or,
     Receipt,
     Rule,
+    sent_name,
 )
 
 
@@ -70,11 +72,6 @@ class Any(Struct, frozen=True):
 Leaf = AtLeast | Choice
 Counted = Leaf | All | Any
 """A formula over parameters and over the numbers of sent messages."""
-
-
-def senders_name(kind: int) -> str:
-    """Returns the name of the number of processes that have sent messages of ``kind``."""
-    return f"#{kind}"
 
 
 def correct_senders_name(kind: int) -> str:
@@ -167,9 +164,7 @@ class Eliminator(Struct, frozen=True):
 
     def highest(self, receipt: Receipt) -> Linear:
         """Returns the largest possible number of receipts."""
-        sent = (
-            plus(Linear(((senders_name(kind), 1),)), self._mine(kind)) for kind in receipt.kinds
-        )
+        sent = (plus(Linear(((sent_name(kind), 1),)), self._mine(kind)) for kind in receipt.kinds)
         return plus(*sent, *byzantine_senders(self.automaton, receipt).values())
 
     def lowest(self, receipt: Receipt) -> Linear:

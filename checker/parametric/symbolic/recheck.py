@@ -7,32 +7,56 @@ how processes move, how messages are counted, and which rules are tracked.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import z3
 from msgspec import Struct, field
 
-from checker.parametric.automaton.arithmetic import TRUE, comparisons, names
-from checker.parametric.automaton.automaton import And, Automaton, Condition, Not, Rule
+from checker.parametric.automaton.arithmetic import (
+    TRUE,
+    comparisons,
+    names,
+    plus,
+    times,
+    to_nnf,
+)
+from checker.parametric.automaton.automaton import (
+    And,
+    AtLeast,
+    Automaton,
+    Condition,
+    Linear,
+    Not,
+    Or,
+    Rule,
+    sent_name,
+)
 from checker.parametric.symbolic.guards import Choice
 from checker.parametric.symbolic.queries import SolverQueries
-from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules
+from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules, total
 
 
 class Plain(Struct):
     """Formulas and solvers for the executions of ``automaton``, kept from query to query."""
 
     automaton: Automaton
-    made: dict[frozenset[int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+    made: dict[tuple[frozenset[int], int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
 
-    def formula(self, asking: SolverQueries, tracked: frozenset[int]) -> tuple[Runs, z3.Solver]:
+    def formula(
+        self, asking: SolverQueries, tracked: frozenset[int], cuts: int = 0
+    ) -> tuple[Runs, z3.Solver]:
         """Returns the formula for all executions, where the rules ``tracked`` are tracked, and a
-        solver that asserts it.
+        solver that asserts it; ``cuts``: further moments at which a segment may begin.
         """
-        if tracked not in self.made:
-            runs = plain(self.automaton, tracked)
+        if (tracked, cuts) not in self.made:
+            if self.automaton.exact:
+                runs = plain_exact(self.automaton, tracked, cuts)
+            else:
+                runs = plain(self.automaton, tracked)
             solver = asking.solver(runs.assertions, seed=1)
             solver.set("arith.solver", 2)  # the older simplex
-            self.made[tracked] = runs, solver
-        return self.made[tracked]
+            self.made[tracked, cuts] = runs, solver
+        return self.made[tracked, cuts]
 
 
 def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
@@ -71,6 +95,91 @@ def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
                 able.append(opened[waits[rule]])
             runs.assertions.append(z3.Or(taken[rule] == 0, z3.And(*able)))
     return runs
+
+
+def plain_exact(automaton: Automaton, tracked: frozenset[int], cuts: int) -> Runs:
+    """Encodes all executions of an exact automaton, and more: the guard of a tracked rule has to be
+    true at both ends of a segment, or at the start of one that has a single step; of other guards
+    each comparison has to be true at either end, where it is sure to be, since it changes once.
+    """
+    runs = begin(automaton)
+    runs.cuts = cuts
+    rules = reachable_rules(automaton)
+    watched = {term for rule in tracked for term in comparisons(automaton.rules[rule].guard)}
+    different = {max((term, _opposite(term)), key=repr) for term in watched}
+    falling = any(_falls(automaton.rules[rule].guard) for rule in tracked)
+    for _ in range((2 if falling else 1) * len(different) + cuts + 1):
+        start = runs.moments[-1].sent
+        taken = {rule: runs.natural("taken") for rule in rules}
+        advance(runs, taken)
+        end = runs.moments[-1].sent
+        single = total(list(taken.values())) <= 1
+        for rule, often in taken.items():
+            guard = automaton.rules[rule].guard
+            if rule in tracked:
+                last = runs.condition(guard, end)
+                able = z3.And(
+                    runs.condition(guard, start), z3.Or(last, single) if falling else last
+                )
+            else:
+                able = _at_either_end(runs, to_nnf(guard), start, end)
+            runs.assertions.append(z3.Or(often == 0, able))
+        for bound, takers in _bounds(automaton, rules):
+            nobody = z3.And(*(taken[rule] == 0 for rule in takers))
+            runs.assertions.append(z3.Or(nobody, runs.number(bound, end) >= 0))
+    return runs
+
+
+def _falls(guard: Condition) -> bool:
+    return any(
+        by < 0 and name.startswith("#")
+        for term in comparisons(to_nnf(guard))
+        for name, by in term.terms
+    )
+
+
+def _opposite(term: Linear) -> Linear:
+    return plus(times(term, -1), Linear((), -1))
+
+
+def _at_either_end(
+    runs: Runs,
+    condition: Condition,
+    start: Mapping[str, z3.ArithRef],
+    end: Mapping[str, z3.ArithRef],
+) -> z3.BoolRef:
+    match condition:
+        case And(parts):
+            return z3.And(*(_at_either_end(runs, part, start, end) for part in parts))
+        case Or(parts):
+            return z3.Or(*(_at_either_end(runs, part, start, end) for part in parts))
+        case _:
+            return z3.Or(runs.condition(condition, start), runs.condition(condition, end))
+
+
+def _bounds(automaton: Automaton, rules: list[int]) -> list[tuple[Linear, list[int]]]:
+    """Returns terms that are not negative behind any of some rules: all rules that lower a term
+    require it to be at least 0, and so leave it above what one step lowers it by."""
+    required = {rule: _conjuncts(to_nnf(automaton.rules[rule].guard)) for rule in rules}
+    found = []
+    for term in dict.fromkeys(term for terms in required.values() for term in terms):
+        by = dict(term.terms)
+        steps = {
+            rule: sum(by.get(sent_name(kind), 0) for kind in automaton.rules[rule].sends)
+            for rule in rules
+        }
+        takers = [rule for rule, step in steps.items() if step < 0]
+        if takers and all(term in required[rule] for rule in takers):
+            found.append((plus(term, Linear((), -min(steps.values()))), takers))
+    return found
+
+
+def _conjuncts(condition: Condition) -> list[Linear]:
+    if isinstance(condition, AtLeast):
+        return [condition.linear]
+    if isinstance(condition, And):
+        return [term for part in condition.parts for term in _conjuncts(part)]
+    return []
 
 
 def _asks(automaton: Automaton, rule: Rule) -> Choice:

@@ -19,7 +19,14 @@ from typing import TypeAlias, assert_never
 import z3
 
 from checker.parametric.automaton.arithmetic import holds
-from checker.parametric.automaton.automaton import AcceleratedRun, AtLeast, Automaton, Burst, Mode
+from checker.parametric.automaton.automaton import (
+    AcceleratedRun,
+    AtLeast,
+    Automaton,
+    Burst,
+    Mode,
+    sent_name,
+)
 from checker.parametric.symbolic.guards import (
     All,
     Any,
@@ -27,10 +34,10 @@ from checker.parametric.symbolic.guards import (
     Counted,
     correct_senders_name,
     possible,
-    senders_name,
 )
 from checker.parametric.symbolic.queries import SolverQueries, Unanswered
-from checker.parametric.symbolic.runs import Runs, accelerate, ranks, reachable_rules, rising
+from checker.parametric.symbolic.runs import Runs, ranks, reachable_rules, sort_key
+from checker.parametric.symbolic.segments import accelerate, false_units, units
 
 Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
 """The condition on executions, in terms of their formula."""
@@ -45,9 +52,8 @@ class Refining:
 
     automaton: Automaton
     guards: dict[int, Counted] = field(init=False)
-    rising: frozenset[Counted] = field(init=False)
     ranks: list[int] = field(init=False)
-    made: dict[frozenset[Counted], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+    made: dict[tuple[frozenset[Counted], int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         automaton = self.automaton
@@ -55,33 +61,40 @@ class Refining:
         self.guards = {
             rule: possible(automaton, automaton.rules[rule]) for rule in reachable_rules(automaton)
         }
-        self.rising = rising(automaton, self.guards)
 
     def find(
-        self, asking: SolverQueries, wanted: Wanted
+        self, asking: SolverQueries, wanted: Wanted, cuts: int = 0
     ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
         """Returns an execution that satisfies ``wanted``, ``None`` where there is none, or why it
-        is not known; and the conditions that were tracked eventually.
+        is not known; and the conditions that were tracked eventually.  ``cuts``: at most so many
+        further moments that ``wanted`` speaks of.
         """
         tracked: frozenset[Counted] = frozenset()
         while True:
-            runs, solver = self.formula(asking, tracked)
+            runs, solver = self.formula(asking, tracked, cuts)
             answer = asking.ask(solver, *wanted(runs))
             if not isinstance(answer, z3.ModelRef):
                 return answer, tracked
-            run, late = Ordering(self, runs.run(answer)).result()
+            solution = runs.run(answer)
+            run, late = Ordering(self, solution).result()
             if not late:
                 return run, tracked
+            if self.automaton.exact and late <= tracked:
+                run, late = Ordering(self, solution).as_solved()
+                if not late:
+                    return run, tracked
             if late <= tracked:
                 return Unanswered("a solution could not be put in order"), tracked
             tracked |= late
 
-    def formula(self, asking: SolverQueries, tracked: frozenset[Counted]) -> tuple[Runs, z3.Solver]:
+    def formula(
+        self, asking: SolverQueries, tracked: frozenset[Counted], cuts: int = 0
+    ) -> tuple[Runs, z3.Solver]:
         """Returns the formula with ``tracked`` conditions, and a solver that asserts it."""
-        if tracked not in self.made:
-            runs = accelerate(self.automaton, self.guards, tracked)
-            self.made[tracked] = runs, asking.solver(runs.assertions)
-        return self.made[tracked]
+        if (tracked, cuts) not in self.made:
+            runs = accelerate(self.automaton, self.guards, tracked, cuts)
+            self.made[tracked, cuts] = runs, asking.solver(runs.assertions)
+        return self.made[tracked, cuts]
 
 
 class Ordering:
@@ -93,9 +106,7 @@ class Ordering:
         self.values = dict(run.values)
         self.where = list(run.begin)
         kinds = range(len(refining.automaton.kinds))
-        self.sent = {
-            name(kind): 0 for kind in kinds for name in (senders_name, correct_senders_name)
-        }
+        self.sent = {name(kind): 0 for kind in kinds for name in (sent_name, correct_senders_name)}
         self.true: set[Counted] = set()
 
     def result(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
@@ -112,6 +123,20 @@ class Ordering:
                 segments.append(tuple(bursts))
         return AcceleratedRun(self.run.values, self.run.begin, tuple(segments)), frozenset()
 
+    def as_solved(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
+        """Does the same as :meth:`result`, in the order of the solution, where only conditions that
+        are not tracked can be false."""
+        rules, guards = self.refining.automaton.rules, self.refining.guards
+        for segment in self.run.segments:
+            for burst in segment:
+                for _ in range(burst.times):
+                    if not self._true(guards[burst.rule]):
+                        return self.run, self._false(guards[burst.rule])
+                    if not self.where[rules[burst.rule].source]:
+                        return self.run, frozenset()
+                    self._take(burst.rule, 1)
+        return self.run, frozenset()
+
     def _late(self, left: Mapping[int, int]) -> frozenset[Counted]:
         """Returns the false guards of rules whose source is occupied; where some of these rules
         send messages only their guards, since the others may as well be taken later.
@@ -121,7 +146,11 @@ class Ordering:
             rule for rule in left if self.where[rules[rule].source] and not self._true(guards[rule])
         ]
         senders = [rule for rule in waiting if rules[rule].sends]
-        return frozenset(guards[rule] for rule in senders or waiting)
+        return frozenset(each for rule in senders or waiting for each in self._false(guards[rule]))
+
+    def _false(self, guard: Counted) -> frozenset[Counted]:
+        found = units(self.refining.automaton, guard)
+        return frozenset(false_units(guard, {unit: self._true(unit) for unit in found}))
 
     def _bursts(self, left: dict[int, int]) -> list[Burst]:
         """Returns the rules that can be taken with guards that are true now, in order; they are
@@ -129,18 +158,39 @@ class Ordering:
         """
         rules, guards = self.refining.automaton.rules, self.refining.guards
         able = [rule for rule in left if self._true(guards[rule])]
-        able.sort(key=lambda rule: (self.refining.ranks[rules[rule].source], not rules[rule].sends))
+        automaton, ranks = self.refining.automaton, self.refining.ranks
+        if automaton.exact:
+            able.sort(key=lambda rule: sort_key(automaton, ranks, rule))
+        else:
+            able.sort(key=lambda rule: (ranks[rules[rule].source], not rules[rule].sends))
         bursts = []
         for rule in able:
-            times = min(left[rule], self.where[rules[rule].source])
+            times = self._often(rule, left[rule])
             if not times:
                 continue
             bursts.append(Burst(rule, times))
             left[rule] -= times
             if not left[rule]:
                 del left[rule]
-            self._take(rule, times)
         return bursts
+
+    def _often(self, index: int, most: int) -> int:
+        """Takes a rule as often as it can be, at most ``most`` times; returns how often."""
+        automaton = self.refining.automaton
+        rule = automaton.rules[index]
+        if rule.source != rule.target:
+            most = min(most, self.where[rule.source])
+        elif not self.where[rule.source]:
+            return 0
+        if not automaton.exact:
+            if most:
+                self._take(index, most)
+            return most
+        for done in range(most):
+            if not self._true(self.refining.guards[index]):
+                return done
+            self._take(index, 1)
+        return most
 
     def _take(self, index: int, times: int) -> None:
         automaton = self.refining.automaton
@@ -149,11 +199,13 @@ class Ordering:
         self.where[rule.target] += times
         group = automaton.groups[automaton.locations[rule.source].group]
         for kind in rule.sends:
-            self.sent[senders_name(kind)] += times
+            self.sent[sent_name(kind)] += times
             if group.mode is Mode.CORRECT:
                 self.sent[correct_senders_name(kind)] += times
 
     def _true(self, formula: Counted) -> bool:
+        if self.refining.automaton.exact:
+            return self._holds(formula)
         if formula not in self.true and self._holds(formula):
             self.true.add(formula)
         return formula in self.true

@@ -17,7 +17,7 @@ automata, ATVA 2020 (one formula for all orders in which guards become true).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import z3
@@ -33,6 +33,7 @@ from checker.parametric.automaton.automaton import (
     Automaton,
     Burst,
     Condition,
+    Counts,
     Linear,
     Mode,
     Not,
@@ -41,6 +42,7 @@ from checker.parametric.automaton.automaton import (
     Rule,
     Somebody,
     StateFormula,
+    sent_name,
 )
 from checker.parametric.symbolic.guards import (
     All,
@@ -50,8 +52,6 @@ from checker.parametric.symbolic.guards import (
     byzantine_senders,
     correct_senders_name,
     counts,
-    leaves,
-    senders_name,
     stuck_condition,
 )
 
@@ -74,6 +74,11 @@ class Runs(Struct):
     moments: list[CounterConfiguration] = field(default_factory=list)
     taken: list[dict[int, z3.ArithRef]] = field(default_factory=list)
     fresh: int = 0
+    cuts: int = 0
+
+    def cut(self, number: int, moment: int) -> z3.BoolRef:
+        """Returns whether the ``number``-th cut is at a moment, by its number."""
+        return z3.Bool(f"cut!{number}!{moment}")
 
     def number(self, term: Linear, sent: Mapping[str, z3.ArithRef] | None = None) -> z3.ArithRef:
         """Encodes ``term`` over parameters and the numbers of sent messages."""
@@ -141,7 +146,7 @@ class Runs(Struct):
             parts += [
                 told[kind] >= least,
                 told[kind] >= 0,
-                told[kind] <= sent[senders_name(kind)] - mine,
+                told[kind] <= sent[sent_name(kind)] - mine,
                 lied[kind] >= 0,
                 lied[kind] <= self.number(self.automaton.kinds[kind].forged),
             ]
@@ -174,6 +179,10 @@ class Runs(Struct):
             case Somebody(locations, least):
                 there = [moment.where[location] for location in sorted(locations)]
                 return total(there) >= least
+            case Counts(condition):
+                names = [location.name for location in self.automaton.locations]
+                counted = dict(zip(names, moment.where, strict=True))
+                return self.condition(condition, {**moment.sent, **counted})
             case NotState(part):
                 return z3.Not(self.state(part, moment))
             case AllOf(parts):
@@ -204,9 +213,7 @@ class Runs(Struct):
         for taken in self.taken:
             bursts = [Burst(rule, _value(model, term)) for rule, term in taken.items()]
             bursts = [burst for burst in bursts if burst.times]
-            bursts.sort(
-                key=lambda burst: (order[self.automaton.rules[burst.rule].source], burst.rule)
-            )
+            bursts.sort(key=lambda burst: sort_key(self.automaton, order, burst.rule))
             if bursts:
                 segments.append(tuple(bursts))
         return AcceleratedRun(values, begin, tuple(segments))
@@ -239,43 +246,10 @@ def begin(automaton: Automaton) -> Runs:
             if location.group == index and location.initial
         ]
         runs.assertions.append(total(members) == runs.number(group.size))
+    first = {location.name: where[at] for at, location in enumerate(automaton.locations)}
+    runs.assertions += [runs.condition(each, first) for each in automaton.begins]
     nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
     runs.moments.append(CounterConfiguration(tuple(where), nothing))
-    return runs
-
-
-def accelerate(
-    automaton: Automaton, guards: Mapping[int, Counted], tracked: frozenset[Counted]
-) -> Runs:
-    """Encodes all executions, and more where not all conditions of rules are ``tracked``.
-
-    ``guards``: for rules, by number, when they are enabled.  A segment begins where a tracked
-    condition becomes true; unneeded segments are last and empty.  A condition that is not tracked
-    has to be true at the end of the segment only: it was true when the rule was taken, so it is
-    then.
-    """
-    runs = begin(automaton)
-    order = sorted(tracked, key=repr)
-    before: list[z3.BoolRef] = []
-    for segment in range(len(order) + 1):
-        moment = runs.moments[-1]
-        now = [z3.Bool(f"open!{segment}!{at}") for at in range(len(order))]
-        for opened, formula in zip(now, order, strict=True):
-            runs.assertions.append(z3.Implies(opened, runs.counted_formula(formula, moment.sent)))
-        runs.assertions += [z3.Implies(*pair) for pair in zip(before, now, strict=False)]
-        taken = {rule: runs.natural(f"taken!{segment}!{rule}") for rule in guards}
-        if before:
-            news = [z3.And(new, z3.Not(old)) for new, old in zip(now, before, strict=True)]
-            nobody = z3.And(*(often == 0 for often in taken.values()))
-            runs.assertions.append(z3.Or(nobody, *news))
-        advance(runs, taken)
-        opening = dict(zip(order, now, strict=True))
-        for formula, rules in group_by_guard(guards).items():
-            nobody = z3.And(*(taken[rule] == 0 for rule in rules))
-            if formula not in opening:
-                opening[formula] = runs.counted_formula(formula, runs.moments[-1].sent)
-            runs.assertions.append(z3.Or(nobody, opening[formula]))
-        before = now
     return runs
 
 
@@ -295,26 +269,6 @@ def resting(automaton: Automaton) -> dict[Counted, list[int]]:
     return found
 
 
-def group_by_guard(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
-    """Groups the rules by their guard."""
-    found: dict[Counted, list[int]] = {}
-    for rule, guard in guards.items():
-        found.setdefault(guard, []).append(rule)
-    return found
-
-
-def rising(automaton: Automaton, guards: Mapping[int, Counted]) -> frozenset[Counted]:
-    """Returns the conditions of rules that may become true as messages are sent."""
-    kinds = {kind for rule in guards for kind in automaton.rules[rule].sends}
-    counted = {senders_name(kind) for kind in kinds} | {
-        correct_senders_name(kind) for kind in kinds
-    }
-    counted |= {each.name for each in automaton.receipts if kinds & set(each.kinds)}
-    return frozenset(
-        guard for guard in guards.values() if any(counts(leaf) & counted for leaf in leaves(guard))
-    )
-
-
 def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
     """Adds a segment in which rules are taken ``taken`` times, and the configuration after it."""
     automaton, moment = runs.automaton, runs.moments[-1]
@@ -323,12 +277,13 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
     more: dict[str, list[z3.ArithRef]] = {}
     for index, often in taken.items():
         rule = automaton.rules[index]
-        coming.setdefault(rule.target, []).append(often)
-        going.setdefault(rule.source, []).append(often)
+        if rule.source != rule.target:
+            coming.setdefault(rule.target, []).append(often)
+            going.setdefault(rule.source, []).append(often)
         mode = automaton.groups[automaton.locations[rule.source].group].mode
         for kind in rule.sends:
-            more.setdefault(senders_name(kind), []).append(often)
-            if mode is Mode.CORRECT:
+            more.setdefault(sent_name(kind), []).append(often)
+            if mode is Mode.CORRECT and not automaton.exact:
                 more.setdefault(correct_senders_name(kind), []).append(often)
     where = list(moment.where)
     for location in sorted(coming.keys() | going.keys()):
@@ -338,6 +293,11 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
             changed == total([where[location], *coming.get(location, [])]) - left
         )
         where[location] = changed
+    for index in taken:
+        rule = automaton.rules[index]
+        if rule.source == rule.target:
+            there = [moment.where[rule.source], *coming.get(rule.source, [])]
+            runs.assertions.append(z3.Or(taken[index] == 0, total(there) > 0))
     sent = dict(moment.sent)
     for name, parts in more.items():
         sent[name] = runs.variable("sent")
@@ -364,12 +324,21 @@ def ranks(automaton: Automaton) -> list[int]:
     for _ in range(len(rank) + 1):
         changed = False
         for rule in automaton.rules:
+            if rule.source == rule.target and automaton.exact:
+                continue
             if rank[rule.target] <= rank[rule.source]:
                 rank[rule.target] = rank[rule.source] + 1
                 changed = True
         if not changed:
             return rank
     raise ValueError(f"rules of {automaton.name} make a cycle")
+
+
+def sort_key(automaton: Automaton, order: Sequence[int], index: int) -> tuple[object, ...]:
+    """Returns by what rules are sorted that are taken in one segment: those that do not leave a
+    location precede those that do."""
+    rule = automaton.rules[index]
+    return order[rule.source], rule.source, rule.source != rule.target, index
 
 
 def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
@@ -381,7 +350,7 @@ def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
 
 def _counters(automaton: Automaton) -> list[str]:
     kinds = range(len(automaton.kinds))
-    return [name for kind in kinds for name in (senders_name(kind), correct_senders_name(kind))]
+    return [name for kind in kinds for name in (sent_name(kind), correct_senders_name(kind))]
 
 
 def _value(model: z3.ModelRef, term: z3.ArithRef) -> int:

@@ -1,0 +1,196 @@
+"""Makes the automaton of a file: shared variables are what is sent, locations are one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.model.ir import SourceLocation
+from checker.parametric.automaton.arithmetic import (
+    comparisons,
+    conjunction,
+    linear,
+    names,
+    plus,
+    rewritten,
+    times,
+    to_nnf,
+)
+from checker.parametric.automaton.automaton import (
+    And,
+    AtLeast,
+    Automaton,
+    Condition,
+    Group,
+    Kind,
+    Linear,
+    Location,
+    Mode,
+    Rule,
+    sent_name,
+)
+from checker.parametric.threshold.simplify import simplified
+from checker.parametric.threshold.written import Written, WrittenRule
+
+EVERYBODY = "processes"
+"""The number of processes, where no parameter is called so."""
+
+
+def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
+    """Returns the automaton, and what variables are in terms of parameters and of what was sent.
+
+    Raises :class:`SpecError` (E120, E121) for all that the format allows and the automaton can't
+    do.
+    """
+    found: list[Diagnostic] = []
+    begins = _begins(written)
+    variables = _variables(written, begins, found)
+    empty = {name for condition, _ in begins for name in _empty(condition, written.locations)}
+    rules = [_rule(rule, written, variables, found) for rule in written.rules]
+    if found:
+        raise SpecError(tuple(found))
+    nobody = {name: Linear() for name in empty}
+    places = frozenset(written.locations)
+    starts = [rewritten(condition, nobody) for condition, _ in begins if names(condition) & places]
+    size = EVERYBODY
+    while size in (*written.parameters, *written.shared, *written.locations):
+        size += "_"
+    automaton = Automaton(
+        name=written.name,
+        parameters=written.parameters,
+        hidden=(size,),
+        quotients=written.quotients,
+        constraints=(),
+        resilience=conjunction([to_nnf(each) for each in written.assumptions]),
+        groups=(Group(size, Linear(((size, 1),)), Mode.CORRECT),),
+        locations=tuple(
+            Location(name, 0, (), initial=name not in empty) for name in written.locations
+        ),
+        kinds=tuple(Kind(name, name, (), None, Linear()) for name in written.shared),
+        receipts=(),
+        rules=tuple(rules),
+        exact=True,
+        begins=tuple(each for each in map(to_nnf, starts) if each != And()),
+    )
+    return automaton, variables
+
+
+def _parts(condition: Condition) -> Iterator[Condition]:
+    if isinstance(condition, And):
+        for part in condition.parts:
+            yield from _parts(part)
+    else:
+        yield condition
+
+
+def _begins(written: Written) -> list[tuple[Condition, Span]]:
+    """Returns the initial conditions, taken apart where they are equations or conjunctions."""
+    return [(part, span) for condition, span in written.begins for part in _equations(condition)]
+
+
+def _equations(condition: Condition) -> Iterator[Condition]:
+    """Yields the parts of a conjunction; the two comparisons of an equation stay together."""
+    parts = list(_parts(to_nnf(condition)))
+    while parts:
+        part = parts.pop(0)
+        opposite = AtLeast(times(part.linear, -1)) if isinstance(part, AtLeast) else None
+        if opposite in parts:
+            parts.remove(opposite)
+            yield And((part, opposite))
+        else:
+            yield part
+
+
+def _equal_to_zero(condition: Condition) -> Linear | None:
+    """Returns the term that the condition says to be 0, if it is an equation."""
+    if isinstance(condition, And) and len(condition.parts) == 2:
+        one, other = condition.parts
+        if isinstance(one, AtLeast) and other == AtLeast(times(one.linear, -1)):
+            return one.linear
+    return None
+
+
+def _empty(condition: Condition, locations: Iterable[str]) -> Iterator[str]:
+    """Yields the locations that an initial condition leaves empty."""
+    term = _equal_to_zero(condition)
+    if term is not None and not term.constant and {name for name, _ in term.terms} <= {*locations}:
+        if all(by > 0 for _, by in term.terms) or all(by < 0 for _, by in term.terms):
+            yield from (name for name, _ in term.terms)
+
+
+def _variables(
+    written: Written, begins: list[tuple[Condition, Span]], found: list[Diagnostic]
+) -> dict[str, Linear]:
+    """Returns the shared variables in terms of what was sent; each has to have an initial value."""
+    variables: dict[str, Linear] = {}
+    shared = frozenset(written.shared)
+    for condition, span in begins:
+        used = names(condition) & shared
+        if not used:
+            continue
+        term = _equal_to_zero(condition)
+        by = dict(term.terms) if term is not None else {}
+        (name, *others) = sorted(used)
+        rest = linear({other: each for other, each in by.items() if other != name},
+                      term.constant if term is not None else 0)  # fmt: skip
+        if others or abs(by.get(name, 0)) != 1 or {*dict(rest.terms)} - {*written.parameters}:
+            message = f"the initial value of `{name}` is not a term over parameters"
+            hint = f"write `{name} == 0`"
+            found.append(Diagnostic("E121", message, span, hint=hint))
+        variables[name] = plus(
+            Linear(((sent_name(written.shared.index(name)), 1),)), times(rest, -by.get(name, 1))
+        )
+    for name in written.shared:
+        if name not in variables:
+            message = f"`{name}` has no initial value"
+            found.append(
+                Diagnostic(
+                    "E121", message, _file_span(written), hint=f"add `{name} == 0` to `inits`"
+                )
+            )
+            variables[name] = Linear()
+    return variables
+
+
+def _file_span(written: Written) -> Span:
+    spans = [span for _, span in written.begins]
+    return spans[-1] if spans else Span(written.file, 1, 1, 1, 2)
+
+
+def _rule(
+    rule: WrittenRule, written: Written, variables: Mapping[str, Linear], found: list[Diagnostic]
+) -> Rule:
+    guard = simplified(rewritten(rule.guard, variables), frozenset(written.parameters))
+    if names(rule.guard) & {*written.locations}:
+        message = f"the guard of rule {rule.number} compares numbers of processes in locations"
+        found.append(Diagnostic("E121", message, rule.guard_span,
+                                hint="compare shared variables"))  # fmt: skip
+    for part in comparisons(guard):
+        if len({by > 0 for name, by in part.terms if name.startswith("#")}) > 1:
+            message = f"the guard of rule {rule.number} compares shared variables with one another"
+            hint = "compare sums of shared variables with terms over parameters"
+            found.append(Diagnostic("E121", message, rule.guard_span, hint=hint))
+            break
+    sends: list[int] = []
+    for name, value in rule.updates.items():
+        more = plus(value, Linear(((name, -1),)))
+        if more.terms or more.constant < 0:
+            found.append(_unsendable(rule, name, value))
+        else:
+            sends += [written.shared.index(name)] * more.constant
+    place = SourceLocation(rule.span.file, rule.span.line, rule.span.column)
+    locations = written.locations
+    return Rule(
+        locations.index(rule.source), locations.index(rule.target), guard, tuple(sorted(sends)),
+        f"rule {rule.number}", place, is_fair=False,
+    )  # fmt: skip
+
+
+def _unsendable(rule: WrittenRule, name: str, value: Linear) -> Diagnostic:
+    if not value.terms:
+        message = f"rule {rule.number} resets `{name}` to {value.constant}"
+        hint = "a shared variable can only grow: model one round, without resets"
+    else:
+        message = f"rule {rule.number} does not add a number to `{name}`"
+        hint = f"write `{name}' == {name} + 1`, or leave it unchanged"
+    return Diagnostic("E120", message, rule.span, hint=hint)

@@ -1,0 +1,245 @@
+"""Reads threshold automata in the format of ByMC.
+
+The format: https://github.com/konnov/bymc/blob/master/bymc/doc/ta-format.md.  Files of the
+published benchmarks go beyond that grammar, and so does this: sections can be called as in older
+files, ``unchanged(…)`` and the variables that an action leaves out keep their value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from checker import resources
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.parametric.automaton.automaton import Condition, Linear
+from checker.parametric.threshold.expressions import Expressions
+from checker.parametric.threshold.tokens import Source, Token
+from checker.parametric.threshold.written import Specification, Written, WrittenRule
+
+SUFFIXES = (".ta", ".eta")
+LARGEST = 16_000_000
+"""The largest size of a file, in bytes."""
+
+_HEADS = ("skel", "thresholdAutomaton", "threshAuto", "TA", "ta")
+
+
+def is_threshold_file(name: str) -> bool:
+    """Returns whether a file of this name is a threshold automaton."""
+    return name.endswith(SUFFIXES)
+
+
+def read_file(path: Path) -> Written:
+    """Reads the file ``path``; raises :class:`SpecError` (E001, E117 to E119)."""
+    return read_text(text_of(path), str(path))
+
+
+def text_of(path: Path) -> str:
+    """Returns the text of the file ``path``; raises :class:`SpecError` (E001)."""
+    try:
+        return resources.regular(path, LARGEST).decode("utf-8")
+    except FileNotFoundError:
+        reason = "there is no such file"
+    except resources.Unreadable as error:
+        reason = str(error)
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is not UTF-8"
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "the name is invalid").lower()
+    raise SpecError((Diagnostic("E001", f"can't read `{path}`: {reason}"),))
+
+
+def read_text(text: str, file: str) -> Written:
+    """Reads ``text``, the contents of ``file``; raises :class:`SpecError` (E117 to E119)."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return _Reader(Source(file, text)).automaton()
+
+
+class _Reader:
+    """Reads one file, word by word."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.words = Expressions(source, source.tokens())
+        self.known = self.words.known
+        self.parameters: list[str] = []
+        self.shared: list[str] = []
+        self.locations: list[str] = []
+
+    def automaton(self) -> Written:
+        words = self.words
+        head = words.take_name("the name of the automaton's kind")
+        if head.text not in _HEADS:
+            self.fail(head, f"`{head.text}` is not how a threshold automaton begins",
+                      "begin with `skel NAME {`")  # fmt: skip
+        name = words.take_name("the automaton's name").text
+        words.take("{")
+        self._declarations()
+        assumptions = [each for each, _ in self._conditions("assumptions", "assume")]
+        self._section("locations", self._location)
+        begins = self._conditions("inits")
+        rules: list[WrittenRule] = []
+        self._section("rules", lambda: rules.append(self._rule()))
+        specifications: dict[str, Specification] = {}
+        if words.next.text in ("specifications", "spec"):
+            self._section(words.next.text, lambda: self._specification(specifications))
+        words.take("}")
+        if words.next.kind != "end":
+            self.fail(words.next, "there is more after the automaton's last `}`")
+        return Written(
+            self.source.file, name, tuple(self.shared), tuple(self.parameters),
+            tuple(words.quotients.values()), tuple(assumptions),
+            tuple(self.locations), tuple(begins), tuple(rules), tuple(specifications.values()),
+        )  # fmt: skip
+
+    def fail(self, token: Token, message: str, hint: str = "", code: str = "E117") -> NoReturn:
+        raise self.source.error(code, message, token.start, max(token.end, token.start + 1), hint)
+
+    # ---- declarations ---------------------------------------------------------------------
+
+    def _declarations(self) -> None:
+        words = self.words
+        lists = {"local": list[str](), "shared": self.shared, "parameters": self.parameters}
+        while True:
+            token = words.next
+            if token.text in lists:
+                words.advance()
+                for name in self._names():
+                    self._declare(name, Linear(((name.text, 1),)))
+                    lists[token.text].append(name.text)
+                    if token.text == "local":
+                        del self.known[name.text]
+            elif token.text == "define":
+                words.advance()
+                name = words.take_name("the name of the definition")
+                words.take("==")
+                value = words.term()
+                words.take(";")
+                self._declare(name, value)
+            elif token.text == "unknowns":
+                self.fail(token, "`unknowns` are for synthesis, which is not supported",
+                          "give them values, with `define`")  # fmt: skip
+            else:
+                return
+
+    def _names(self) -> Iterable[Token]:
+        found = [self.words.take_name("a name")]
+        while self.words.skip(","):
+            found.append(self.words.take_name("a name"))
+        self.words.take(";")
+        return found
+
+    def _declare(self, name: Token, value: Linear) -> None:
+        if name.text in self.known:
+            self.fail(name, f"`{name.text}` is declared twice", code="E118")
+        self.known[name.text] = value
+
+    def _section(self, title: str, item: Callable[[], None]) -> None:
+        words = self.words
+        words.take(title)
+        words.take("(")
+        words.take_number()
+        words.take(")")
+        words.take("{")
+        while not words.skip("}"):
+            item()
+
+    def _conditions(self, *titles: str) -> list[tuple[Condition, Span]]:
+        """Reads a section of conditions, if one of these ``titles`` is next."""
+        words = self.words
+        found: list[tuple[Condition, Span]] = []
+
+        def one() -> None:
+            start = words.next.start
+            condition = words.condition()
+            end = words.take(";").start
+            found.append((condition, self.source.span(start, end)))
+
+        if words.next.text in titles:
+            self._section(words.next.text, one)
+        return found
+
+    # ---- items of sections ----------------------------------------------------------------
+
+    def _location(self) -> None:
+        words = self.words
+        name = words.take_name("the name of a location")
+        words.take(":")
+        words.take("[")
+        words.take_number()
+        while words.skip(";"):
+            words.take_number()
+        words.take("]")
+        words.take(";")
+        self._declare(name, Linear(((name.text, 1),)))
+        self.locations.append(name.text)
+
+    def _rule(self) -> WrittenRule:
+        words = self.words
+        start = words.next.start
+        number = words.take_number()
+        words.take(":")
+        source = self._known_location()
+        words.take("->")
+        target = self._known_location()
+        words.take("when")
+        opening = words.take("(")
+        guard = words.condition()
+        guard_span = self.source.span(opening.start, words.take(")").end)
+        words.take("do")
+        words.take("{")
+        updates: dict[str, Linear] = {}
+        while not words.skip("}"):
+            self._action(updates)
+        end = words.take(";").end
+        span = self.source.span(start, end)
+        return WrittenRule(number, source, target, guard, updates, span, guard_span)
+
+    def _known_location(self) -> str:
+        name = self.words.take_name("a location")
+        if name.text not in self.locations:
+            self.fail(name, f"`{name.text}` is not a location", code="E118")
+        return name.text
+
+    def _action(self, updates: dict[str, Linear]) -> None:
+        words = self.words
+        name = words.take_name("an action")
+        if name.text == "unchanged":
+            words.take("(")
+            self._assign(self._variable(words.take_name("a shared variable")), None, updates)
+            while words.skip(","):
+                self._assign(self._variable(words.take_name("a shared variable")), None, updates)
+            words.take(")")
+        else:
+            self._variable(name)
+            words.take("'")
+            words.take("==")
+            self._assign(name, words.term(), updates)
+        if words.next.text != "}":
+            words.take(";")
+
+    def _variable(self, name: Token) -> Token:
+        if name.text not in self.shared:
+            self.fail(name, f"`{name.text}` is not a shared variable", code="E118")
+        return name
+
+    def _assign(self, name: Token, value: Linear | None, updates: dict[str, Linear]) -> None:
+        value = Linear(((name.text, 1),)) if value is None else value
+        if updates.setdefault(name.text, value) != value:
+            self.fail(name, f"`{name.text}` is assigned two values", code="E118")
+
+    def _specification(self, found: dict[str, Specification]) -> None:
+        words = self.words
+        name = words.take_name("the name of a specification")
+        if name.text in found:
+            self.fail(name, f"the specification `{name.text}` is declared twice", code="E118")
+        words.take(":")
+        start = words.next.start
+        formula = words.formula()
+        end = words.words[words.at - 1].end
+        if words.next.text != "}":
+            words.take(";")
+        text = " ".join(self.source.text[start:end].split())
+        span = self.source.span(start, end)
+        found[name.text] = Specification(name.text, formula, text, span)
