@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, SpecError
 from checker.model.ir import SourceLocation
 from checker.parametric.automaton.arithmetic import (
     comparisons,
@@ -43,22 +43,25 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
     do.
     """
     found: list[Diagnostic] = []
-    begins = _begins(written)
-    variables = _variables(written, begins, found)
-    empty = {name for condition, _ in begins for name in _empty(condition, written.locations)}
+    begins = [part for condition in written.begins for part in _equations(condition)]
+    first = _first_values(written, begins)
+    sent = {name: Linear(((sent_name(at), 1),)) for at, name in enumerate(written.shared)}
+    variables = {name: plus(sent[name], first[name]) for name in written.shared}
+    empty = {name for condition in begins for name in _empty(condition, written.locations)}
     rules = [_rule(rule, written, variables, found) for rule in written.rules]
     if found:
         raise SpecError(tuple(found))
-    nobody = {name: Linear() for name in empty}
-    places = frozenset(written.locations)
-    starts = [rewritten(condition, nobody) for condition, _ in begins if names(condition) & places]
+    at_first = {**first, **{name: Linear() for name in empty}}
+    starts = [to_nnf(rewritten(condition, at_first)) for condition in begins]
     size = EVERYBODY
     while size in (*written.parameters, *written.shared, *written.locations):
         size += "_"
+    unknown = sorted({name for term in first.values() for name, _ in term.terms}
+                     - {*written.parameters})  # fmt: skip
     automaton = Automaton(
         name=written.name,
         parameters=written.parameters,
-        hidden=(size,),
+        hidden=(size, *unknown),
         quotients=written.quotients,
         constraints=(),
         resilience=conjunction([to_nnf(each) for each in written.assumptions]),
@@ -70,9 +73,25 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
         receipts=(),
         rules=tuple(rules),
         exact=True,
-        begins=tuple(each for each in map(to_nnf, starts) if each != And()),
+        begins=tuple(each for each in starts if each != And()),
     )
     return automaton, variables
+
+
+def _first_values(written: Written, begins: Iterable[Condition]) -> dict[str, Linear]:
+    """Returns the initial values of the shared variables: terms over parameters, or where no
+    equation says one, an unknown of its own."""
+    first = {name: Linear(((f"{name} at first", 1),)) for name in written.shared}
+    sizes = {*written.parameters}
+    for condition in begins:
+        term = _equal_to_zero(condition)
+        by = dict(term.terms) if term is not None else {}
+        used = [name for name in by if name not in sizes]
+        if term is None or len(used) != 1 or used[0] not in first or abs(by[used[0]]) != 1:
+            continue
+        rest = linear({name: each for name, each in by.items() if name in sizes}, term.constant)
+        first[used[0]] = times(rest, -by[used[0]])
+    return first
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:
@@ -81,11 +100,6 @@ def _parts(condition: Condition) -> Iterator[Condition]:
             yield from _parts(part)
     else:
         yield condition
-
-
-def _begins(written: Written) -> list[tuple[Condition, Span]]:
-    """Returns the initial conditions, taken apart where they are equations or conjunctions."""
-    return [(part, span) for condition, span in written.begins for part in _equations(condition)]
 
 
 def _equations(condition: Condition) -> Iterator[Condition]:
@@ -116,45 +130,6 @@ def _empty(condition: Condition, locations: Iterable[str]) -> Iterator[str]:
     if term is not None and not term.constant and {name for name, _ in term.terms} <= {*locations}:
         if all(by > 0 for _, by in term.terms) or all(by < 0 for _, by in term.terms):
             yield from (name for name, _ in term.terms)
-
-
-def _variables(
-    written: Written, begins: list[tuple[Condition, Span]], found: list[Diagnostic]
-) -> dict[str, Linear]:
-    """Returns the shared variables in terms of what was sent; each has to have an initial value."""
-    variables: dict[str, Linear] = {}
-    shared = frozenset(written.shared)
-    for condition, span in begins:
-        used = names(condition) & shared
-        if not used:
-            continue
-        term = _equal_to_zero(condition)
-        by = dict(term.terms) if term is not None else {}
-        (name, *others) = sorted(used)
-        rest = linear({other: each for other, each in by.items() if other != name},
-                      term.constant if term is not None else 0)  # fmt: skip
-        if others or abs(by.get(name, 0)) != 1 or {*dict(rest.terms)} - {*written.parameters}:
-            message = f"the initial value of `{name}` is not a term over parameters"
-            hint = f"write `{name} == 0`"
-            found.append(Diagnostic("E121", message, span, hint=hint))
-        variables[name] = plus(
-            Linear(((sent_name(written.shared.index(name)), 1),)), times(rest, -by.get(name, 1))
-        )
-    for name in written.shared:
-        if name not in variables:
-            message = f"`{name}` has no initial value"
-            found.append(
-                Diagnostic(
-                    "E121", message, _file_span(written), hint=f"add `{name} == 0` to `inits`"
-                )
-            )
-            variables[name] = Linear()
-    return variables
-
-
-def _file_span(written: Written) -> Span:
-    spans = [span for _, span in written.begins]
-    return spans[-1] if spans else Span(written.file, 1, 1, 1, 2)
 
 
 def _rule(

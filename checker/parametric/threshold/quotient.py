@@ -99,6 +99,7 @@ class Quotient(Struct, frozen=True):
 
 def quotient(automaton: Automaton, question: Question) -> Quotient:
     """Returns the quotient of an exact automaton by what ``question`` distinguishes."""
+    question = replace(question, begins=_at_first(question.begins, automaton))
     formulas = (question.begins, *question.before, question.violated)
     observed = frozenset(name for formula in formulas for name in _names(formula))
     kinds = frozenset(at for at in range(len(automaton.kinds)) if sent_name(at) in observed)
@@ -142,6 +143,23 @@ def _weights(formula: StateFormula, at: int, name: str) -> list[int]:
             return _weights(part, at, name)
         case AllOf(parts) | AnyOf(parts):
             return [weight for part in parts for weight in _weights(part, at, name)]
+
+
+def _at_first(formula: StateFormula, automaton: Automaton) -> StateFormula:
+    """Returns the formula of the first configuration, in which other locations are empty."""
+    match formula:
+        case Somebody(locations, least):
+            initial = frozenset(at for at in locations if automaton.locations[at].initial)
+            return Somebody(initial, least)
+        case Counts(condition):
+            empty = {each.name: Linear() for each in automaton.locations if not each.initial}
+            return Counts(rewritten(condition, empty))
+        case NotState(part):
+            return NotState(_at_first(part, automaton))
+        case AllOf(parts):
+            return AllOf(tuple(_at_first(part, automaton) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(_at_first(part, automaton) for part in parts))
 
 
 def _names(formula: StateFormula) -> frozenset[str]:

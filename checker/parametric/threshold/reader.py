@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from checker import resources
-from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.diagnostics import Diagnostic, SpecError
 from checker.parametric.automaton.automaton import Condition, Linear
 from checker.parametric.threshold.expressions import Expressions
 from checker.parametric.threshold.tokens import Source, Token
@@ -66,6 +66,7 @@ class _Reader:
         self.parameters: list[str] = []
         self.shared: list[str] = []
         self.locations: list[str] = []
+        self.warnings: list[Diagnostic] = []
 
     def automaton(self) -> Written:
         words = self.words
@@ -76,7 +77,7 @@ class _Reader:
         name = words.take_name("the automaton's name").text
         words.take("{")
         self._declarations()
-        assumptions = [each for each, _ in self._conditions("assumptions", "assume")]
+        assumptions = self._conditions("assumptions", "assume")
         self._section("locations", self._location)
         begins = self._conditions("inits")
         rules: list[WrittenRule] = []
@@ -91,6 +92,7 @@ class _Reader:
             self.source.file, name, tuple(self.shared), tuple(self.parameters),
             tuple(words.quotients.values()), tuple(assumptions),
             tuple(self.locations), tuple(begins), tuple(rules), tuple(specifications.values()),
+            tuple(self.warnings),
         )  # fmt: skip
 
     def fail(self, token: Token, message: str, hint: str = "", code: str = "E117") -> NoReturn:
@@ -145,16 +147,14 @@ class _Reader:
         while not words.skip("}"):
             item()
 
-    def _conditions(self, *titles: str) -> list[tuple[Condition, Span]]:
+    def _conditions(self, *titles: str) -> list[Condition]:
         """Reads a section of conditions, if one of these ``titles`` is next."""
         words = self.words
-        found: list[tuple[Condition, Span]] = []
+        found: list[Condition] = []
 
         def one() -> None:
-            start = words.next.start
-            condition = words.condition()
-            end = words.take(";").start
-            found.append((condition, self.source.span(start, end)))
+            found.append(words.condition())
+            words.take(";")
 
         if words.next.text in titles:
             self._section(words.next.text, one)
@@ -225,7 +225,15 @@ class _Reader:
         return name
 
     def _assign(self, name: Token, value: Linear | None, updates: dict[str, Linear]) -> None:
-        value = Linear(((name.text, 1),)) if value is None else value
+        """Notes the new ``value`` of a variable, or ``None``, by which it is unchanged."""
+        same = Linear(((name.text, 1),))
+        before = updates.get(name.text)
+        if value is None and before not in (None, same):
+            message = f"`{name.text}` is assigned, and listed as unchanged: the assignment counts"
+            span = self.source.span(name.start, name.end)
+            self.warnings.append(Diagnostic("E118", message, span, severity="warning"))
+            return
+        value = value or same
         if updates.setdefault(name.text, value) != value:
             self.fail(name, f"`{name.text}` is assigned two values", code="E118")
 

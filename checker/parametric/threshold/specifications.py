@@ -151,6 +151,8 @@ class _States(Struct):
             return NotState(Somebody(places))
         if only and term.constant >= 0 and all(by > 0 for _, by in term.terms):
             return TRUE
+        if only and term.constant < 0 and all(by < 0 for _, by in term.terms):
+            return FALSE
         return Counts(rewritten(AtLeast(term), self.variables))
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from checker.diagnostics import Span
+from checker.diagnostics import Diagnostic, Span
 from checker.parametric.automaton.automaton import (
     And,
     AtLeast,
@@ -78,7 +78,7 @@ class Specification(Struct, frozen=True):
 
 class Written(Struct, frozen=True):
     """A file; ``quotients``: the divisions in it; ``begins``: conditions
-    that hold at first, with their places."""
+    that hold at first."""
 
     file: str
     name: str
@@ -87,6 +87,7 @@ class Written(Struct, frozen=True):
     quotients: tuple[Quotient, ...]
     assumptions: tuple[Condition, ...]
     locations: tuple[str, ...]
-    begins: tuple[tuple[Condition, Span], ...]
+    begins: tuple[Condition, ...]
     rules: tuple[WrittenRule, ...]
     specifications: tuple[Specification, ...]
+    warnings: tuple[Diagnostic, ...] = ()
