@@ -114,21 +114,31 @@ def prove(
 
     A proof for a finite system covers runs of every length. With --all-n, or for a check with
     `for all`, it covers every number of processes and faults that the resilience condition
-    allows. PROVED is reported only if a second query has confirmed it.
+    allows. PROVED is reported only if a second query has confirmed it. FILE may also be a
+    threshold automaton (.ta, .eta): all its specifications are proved for every size.
     """
     from checker.cli.reporting import Display, run_and_report
     from checker.cli.settings import settings_of, targets
+    from checker.cli.threshold_files import are_threshold_files, prove_files
     from checker.engines.options import Options
     from checker.proving.dispatch_check import for_every_size
     from checker.results.answer import Limits
 
     files.require_apart(certificate)
+    limits = Limits(max_depth=depth, timeout=budget)
+    given = {
+        "settings": settings, "depth": depth, "certificate": certificate, "shown": shown,
+        "synthesize": synthesize, "steps": steps,
+    }  # fmt: skip
+    if are_threshold_files(names, given, method):
+        asked_of_files = Options(limits=limits, query_timeout=query_timeout)
+        return prove_files(names, asked_of_files, files, Display(quiet, verbose))
     asked = targets(names, budget)
     display = Display(quiet, verbose, shown, whole=steps, steps=steps)
     display.require(asked)
     options = Options(
         settings=settings_of(settings),
-        limits=Limits(max_depth=depth, timeout=budget),
+        limits=limits,
         query_timeout=query_timeout,
         explain=None if quiet and not (files.outputs or certificate) else EXPLAIN,
     )

@@ -1,0 +1,112 @@
+"""``bivalence bench``: compares verdicts with those of a published table."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+from checker.cli.settings import QUERY_TIMEOUT
+
+if TYPE_CHECKING:
+    from checker.engines.options import Options
+    from checker.proving.published import Published
+
+BUDGET = 60.0
+"""Seconds for each file."""
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["threshold"]))
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.001),
+    default=BUDGET,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit per file.",
+)
+@QUERY_TIMEOUT
+def bench(kind: str, folder: str, budget: float, query_timeout: float | None) -> int:
+    """Compare verdicts on published benchmarks with the published ones.
+
+    `threshold` proves the safety specifications of all threshold automata (.ta, .eta) in DIR and
+    its subfolders. DIR/expected.tsv, if present, has columns `file`, `verdict` (safe, unsafe or -)
+    and `best_published_seconds`. Exit codes: 0 all as expected, 1 a verdict differs, 3 an expected
+    verdict was not reached, 2 no such folder.
+    """
+    from checker.engines.options import Options
+    from checker.proving.published import files_in, read_published
+    from checker.results.answer import Limits
+
+    paths = files_in(Path(folder))
+    published = read_published(Path(folder), paths)
+    options = Options(limits=Limits(timeout=budget), query_timeout=query_timeout)
+    width = max(len(name) for name in paths)
+    console.print_line(f"{'file':{width}}  {'verdict':8} {'expected':8} {'s':>7} {'best s':>7}")
+    rows = []
+    for name, path in paths.items():
+        row = _row(name, path, options, published.get(name))
+        rows.append(row)
+        console.print_line(f"{name:{width}}  {row.line}")
+    return _total(rows, bool(published))
+
+
+class _Row:
+    """The verdict on one file beside the published one."""
+
+    def __init__(self, verdict: str, seconds: float, published: Published | None) -> None:
+        self.verdict, self.seconds = verdict, seconds
+        self.expected = "" if published is None else published.verdict
+        self.best = None if published is None else published.seconds
+        reached = verdict in ("safe", "unsafe")
+        wanted = self.expected in ("safe", "unsafe")
+        self.same = wanted and verdict == self.expected
+        self.differs = wanted and reached and not self.same
+        self.lacking = not reached and (wanted or published is None)
+        self.more = reached and self.expected == "-"
+        self.faster = self.best is not None and reached and seconds < self.best
+
+    @property
+    def line(self) -> str:
+        best = "" if self.best is None else f"{self.best:7.2f}"
+        mark = "  DIFFERS" if self.differs else ""
+        return f"{self.verdict:8} {self.expected:8} {self.seconds:7.2f} {best:>7}{mark}".rstrip()
+
+
+def _row(name: str, path: Path, options: Options, published: Published | None) -> _Row:
+    from checker.diagnostics import SpecError
+    from checker.proving.threshold import prove_file, safety
+
+    began = time.monotonic()
+    try:
+        report = prove_file(str(path), options).report
+    except SpecError as error:
+        console.print_note(console.render_with_source(error.diagnostics[0]).rstrip("\n"))
+        return _Row(error.diagnostics[0].code, time.monotonic() - began, published)
+    if report.was_interrupted:
+        raise KeyboardInterrupt
+    return _Row(safety(report.verdicts), time.monotonic() - began, published)
+
+
+def _total(rows: list[_Row], compared: bool) -> int:
+    from checker.cli.errors import UNKNOWN, VIOLATED
+
+    same, differ = sum(row.same for row in rows), sum(row.differs for row in rows)
+    lacking, more = sum(row.lacking for row in rows), sum(row.more for row in rows)
+    seconds = sum(row.seconds for row in rows)
+    console.print_line()
+    if compared:
+        faster = sum(row.faster for row in rows)
+        console.print_line(
+            f"{same} as published, {differ} differ, {lacking} not decided, {more} decided that no"
+            f" published verdict exists for, {faster} faster than the best published"
+        )
+    else:
+        console.print_line(f"{len(rows) - lacking} decided, {lacking} not decided")
+    console.print_line(f"{len(rows)} files, {seconds:.1f} s")
+    return VIOLATED if differ else UNKNOWN if lacking else 0

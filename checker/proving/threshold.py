@@ -1,0 +1,252 @@
+"""Proofs about files of threshold automata: a verdict on each specification, for all sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines import budgets
+from checker.engines.options import Options
+from checker.parametric.automaton.arithmetic import comparisons, to_nnf
+from checker.parametric.automaton.automaton import (
+    AcceleratedRun,
+    Automaton,
+    Decision,
+    Outcome,
+    Question,
+)
+from checker.parametric.automaton.execution import NotARun, require_run
+from checker.parametric.automaton.wording import Words
+from checker.parametric.threshold.convert import convert
+from checker.parametric.threshold.quotient import quotient
+from checker.parametric.threshold.reader import read_file
+from checker.parametric.threshold.specifications import questions_of
+from checker.parametric.threshold.written import Specification, Written
+from checker.records import replace
+from checker.results.answer import Listener, Progress, stop_reason
+from checker.results.proof import AutomatonSize, Proof
+from checker.results.verdict import PropertyVerdict, Report, Word
+
+QUERY = 60.0
+"""Seconds for each query by default."""
+
+ENGINE = "z3"
+
+
+class Shown(Struct, frozen=True):
+    """A run that violates a specification: the sizes, the start, and one line for each burst."""
+
+    specification: str
+    sizes: str
+    start: str
+    steps: tuple[str, ...]
+
+
+class FileReport(Struct, frozen=True):
+    """The report on a file, the runs that violate specifications, and what is warned of."""
+
+    report: Report
+    runs: tuple[Shown, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def prove_file(path: str, options: Options, listener: Listener | None = None) -> FileReport:
+    """Decides all specifications of the file ``path``, each for all sizes.
+
+    ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
+    everything.  Raises :class:`SpecError` for what can't be read or converted.
+    """
+    limits = options.limits
+    with (
+        budgets.within(limits.timeout, limits.memory),
+        budgets.raising_when_exhausted(late=True),
+    ):
+        with budgets.raising_when_exhausted():
+            written = read_file(Path(path))
+            proving = _Proving(written, options, listener)
+        proving.ask()
+        return proving.report()
+
+
+class _Proving:
+    """The specifications of one file, and what is known so far."""
+
+    def __init__(self, written: Written, options: Options, listener: Listener | None) -> None:
+        self.started = time.monotonic()
+        self.written = written
+        self.options = options
+        self.listener = listener
+        self.automaton, self.variables = convert(written)
+        self.verdicts: list[PropertyVerdict] = []
+        self.runs: list[Shown] = []
+        self.stopped: str | None = None
+
+    def ask(self) -> None:
+        """Decides every specification, until the time is over or it is interrupted."""
+        for specification in self.written.specifications:
+            if self.stopped is None and self._seconds_left() <= 0.0:
+                self.stopped = self.options.limits.no_more_time
+            if self.stopped is None:
+                error = budgets.ended(partial(self._decide, specification))
+                if error is None:
+                    continue
+                self.stopped = stop_reason(error)
+            self._know(specification, Word.UNKNOWN, self.stopped)
+
+    def _decide(self, specification: Specification) -> None:
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            self.listener(Progress(0, 0, 0, seconds, 0, phase=f"z3: {specification.name}"))
+        try:
+            asked = questions_of(specification, self.written, self.variables)
+            decided = [self._decide_question(specification, question) for question in asked]
+        except SpecError as error:
+            self._know(specification, Word.UNKNOWN, _reason(error.diagnostics[0]))
+            return
+        decision = min(decided, key=lambda each: _ORDER.index(each.outcome))
+        decision = replace(
+            decision,
+            queries=sum(each.queries for each in decided),
+            seconds=sum(each.seconds for each in decided),
+        )
+        if decision.run is not None:
+            self.runs.append(self._shown(specification.name, decision.run))
+        self._know(specification, _WORDS[decision.outcome], decision.reason, decision)
+
+    def _decide_question(self, specification: Specification, question: Question) -> Decision:
+        """Decides ``question`` on the quotient; a violation is executed on the whole automaton."""
+        from checker.parametric.symbolic.decide import ParametricChecker
+
+        merged = quotient(self.automaton, question)
+        limit = self.options.query_timeout
+        seconds = max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
+        try:
+            counting = ParametricChecker(merged.automaton, seconds=seconds)
+        except ValueError:
+            message = f"`{specification.name}` distinguishes locations of a cycle"
+            hint = "only cycles whose locations a specification does not distinguish are decided"
+            found = Diagnostic("E123", message, specification.span, hint=hint)
+            raise SpecError((found,)) from None
+        decision = counting.decide(merged.question)
+        if decision.run is None:
+            return decision
+        run = merged.lift(counting.smallest(merged.question, decision.run))
+        try:
+            require_run(self.automaton, run, question)
+        except NotARun as failure:
+            reason = f"z3's solution is not a run of the automaton: {failure}"
+            return Decision(question, Outcome.UNKNOWN, reason=reason)
+        return replace(decision, run=run)
+
+    def _seconds_left(self) -> float:
+        limit = self.options.limits.timeout
+        return float("inf") if limit is None else limit - (time.monotonic() - self.started)
+
+    def _know(
+        self,
+        specification: Specification,
+        word: Word,
+        reason: str,
+        decision: Decision | None = None,
+    ) -> None:
+        if decision is not None and decision.run is not None:
+            reason = f"with {_sizes(self.automaton, decision.run)}"
+        self.verdicts.append(
+            PropertyVerdict(
+                specification.name,
+                specification.text,
+                word,
+                reason=reason,
+                certificate="" if decision is None else decision.certificate,
+                queries=0 if decision is None else decision.queries,
+                seconds=0.0 if decision is None else decision.seconds,
+            )
+        )
+
+    def _shown(self, name: str, run: AcceleratedRun) -> Shown:
+        automaton = self.automaton
+        start = ", ".join(
+            f"{there} in {location.name}"
+            for there, location in zip(run.begin, automaton.locations, strict=True)
+            if there
+        )
+        steps = []
+        for burst in (burst for segment in run.segments for burst in segment):
+            rule = automaton.rules[burst.rule]
+            source, target = (automaton.locations[at].name for at in (rule.source, rule.target))
+            line = "" if rule.place is None else f", line {rule.place.line}"
+            steps.append(f"{burst.times} x {source} -> {target}   {rule.label}{line}")
+        return Shown(name, _sizes(automaton, run), start or "nobody", tuple(steps))
+
+    def report(self) -> FileReport:
+        """Returns the report."""
+        automaton = self.automaton
+        guards = {term for rule in automaton.rules for term in comparisons(to_nnf(rule.guard))}
+        condition = Words(automaton).condition(automaton.resilience)
+        names = ", ".join(automaton.parameters)
+        scope = f"every {names}" + ("" if condition == "true" else f" with {condition}")
+        proof = Proof(
+            scope=scope,
+            automaton=AutomatonSize(len(automaton.locations), len(automaton.rules), len(guards)),
+            condition="" if condition == "true" else condition,
+            queries=sum(verdict.queries for verdict in self.verdicts),
+            seconds=sum(verdict.seconds for verdict in self.verdicts),
+        )
+        report = Report(
+            file=self.written.file,
+            check=automaton.name,
+            parameters={},
+            engine=ENGINE,
+            fine_steps=False,
+            verdicts=tuple(self.verdicts),
+            seconds=time.monotonic() - self.started,
+            exhaustive=self.stopped is None
+            and not any(verdict.word is Word.UNKNOWN for verdict in self.verdicts),
+            stopped=self.stopped,
+            reduce="none",
+            proof=proof,
+        )
+        return FileReport(report, tuple(self.runs), self.written.warnings)
+
+
+_ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.PROVED, Outcome.VACUOUS)
+"""Outcomes of questions, by which decides on their specification first."""
+
+_WORDS = {
+    Outcome.VIOLATED: Word.VIOLATED,
+    Outcome.UNKNOWN: Word.UNKNOWN,
+    Outcome.PROVED: Word.PROVED,
+    Outcome.VACUOUS: Word.VACUOUS,
+}
+
+
+def safety(verdicts: Iterable[PropertyVerdict]) -> str:
+    """Returns ``unsafe`` where a specification is violated, ``safe`` where all that are safety are
+    proved (or vacuous), and ``-`` where that is not known, or none is."""
+    asked = [
+        verdict.word
+        for verdict in verdicts
+        if not (verdict.word is Word.UNKNOWN and verdict.reason.startswith(_LIVENESS))
+    ]
+    if Word.VIOLATED in asked:
+        return "unsafe"
+    return "safe" if asked and Word.UNKNOWN not in asked else "-"
+
+
+_LIVENESS = "not decided, E122"
+
+
+def _reason(found: Diagnostic) -> str:
+    at = "" if found.span is None else f"line {found.span.line}: "
+    return f"not decided, {found.code}: {at}{found.message} ({found.hint})"
+
+
+def _sizes(automaton: Automaton, run: AcceleratedRun) -> str:
+    values = dict(run.values)
+    names = (*automaton.parameters, *(n for n in automaton.hidden if n.endswith(" at first")))
+    return ", ".join(f"{name} = {values[name]}" for name in names)
