@@ -77,12 +77,10 @@ class Refining:
                 return answer, tracked
             solution = runs.run(answer)
             run, late = Ordering(self, solution).result()
-            if not late:
-                return run, tracked
-            if self.automaton.exact and late <= tracked:
+            if run is None and self.automaton.exact and late <= tracked:
                 run, late = Ordering(self, solution).as_solved()
-                if not late:
-                    return run, tracked
+            if run is not None:
+                return run, tracked
             if late <= tracked:
                 return Unanswered("a solution could not be put in order"), tracked
             tracked |= late
@@ -109,9 +107,9 @@ class Ordering:
         self.sent = {name(kind): 0 for kind in kinds for name in (sent_name, correct_senders_name)}
         self.true: set[Counted] = set()
 
-    def result(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
-        """Returns the execution, and the conditions that rules still wait for where they can't be
-        taken; then it is none.
+    def result(self) -> tuple[AcceleratedRun | None, frozenset[Counted]]:
+        """Returns the execution, or ``None`` where some rules can't be taken, and the conditions
+        that they still wait for.
         """
         segments: list[tuple[Burst, ...]] = []
         for segment in self.run.segments:
@@ -119,22 +117,20 @@ class Ordering:
             while left:
                 bursts = self._bursts(left)
                 if not bursts:
-                    return self.run, self._late(left)
+                    return None, self._late(left)
                 segments.append(tuple(bursts))
         return AcceleratedRun(self.run.values, self.run.begin, tuple(segments)), frozenset()
 
-    def as_solved(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
+    def as_solved(self) -> tuple[AcceleratedRun | None, frozenset[Counted]]:
         """Does the same as :meth:`result`, in the order of the solution, where only conditions that
         are not tracked can be false."""
         rules, guards = self.refining.automaton.rules, self.refining.guards
-        for segment in self.run.segments:
-            for burst in segment:
-                for _ in range(burst.times):
-                    if not self._true(guards[burst.rule]):
-                        return self.run, self._false(guards[burst.rule])
-                    if not self.where[rules[burst.rule].source]:
-                        return self.run, frozenset()
-                    self._take(burst.rule, 1)
+        for burst in (burst for segment in self.run.segments for burst in segment):
+            for _ in range(burst.times):
+                occupied = self.where[rules[burst.rule].source] > 0
+                if not occupied or not self._true(guards[burst.rule]):
+                    return None, self._false(guards[burst.rule])
+                self._take(burst.rule, 1)
         return self.run, frozenset()
 
     def _late(self, left: Mapping[int, int]) -> frozenset[Counted]:

@@ -26,7 +26,7 @@ def simplified(condition: Condition, naturals: frozenset[str]) -> Condition:
 def implies(one: Condition, other: Condition, naturals: frozenset[str]) -> bool:
     """Returns whether ``one`` implies ``other``, as far as that is seen by comparing their parts
     one by one."""
-    if one == other or other == TRUE or one == FALSE:
+    if one in (other, FALSE) or other == TRUE:
         return True
     if isinstance(one, AtLeast) and isinstance(other, AtLeast):
         return _never_negative(plus(other.linear, times(one.linear, -1)), naturals)

@@ -1,0 +1,44 @@
+"""Verdicts on random files of threshold automata are those of a plain search of small sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.engines.options import Options
+from checker.proving.threshold import prove_file
+from checker.results.verdict import Word
+from tests.parametric.random_threshold_files import File
+
+FEW, MANY = 40, 1500
+
+
+def disagreements(seeds: range, folder: Path) -> tuple[list[str], int, int]:
+    """What differs, and how many specifications are decided, and how many are not."""
+    found, decided, undecided = [], 0, 0
+    for seed in seeds:
+        file = File(seed)
+        path = folder / "random.ta"
+        path.write_text(file.text, "utf-8")
+        for verdict in prove_file(str(path), Options()).report.verdicts:
+            violated = file.violated(verdict.property)
+            if verdict.word is Word.UNKNOWN and "E123" in verdict.reason:
+                undecided += 1
+                continue
+            decided += 1
+            if (verdict.word is Word.VIOLATED) != violated or verdict.word is Word.UNKNOWN:
+                found.append(f"{seed} {verdict.property}: {verdict.word} {verdict.reason}")
+    return found, decided, undecided
+
+
+def test_verdicts_are_those_of_a_search(tmp_path: Path) -> None:
+    found, decided, undecided = disagreements(range(FEW), tmp_path)
+    assert found == []
+    assert decided > 5 * undecided
+
+
+@pytest.mark.slow
+def test_many_verdicts_are_those_of_a_search(tmp_path: Path) -> None:
+    found, _, _ = disagreements(range(FEW, MANY), tmp_path)
+    assert found == []
