@@ -34,8 +34,9 @@ from checker.parametric.symbolic.guards import Counted
 from checker.parametric.symbolic.queries import Answer, SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import Plain
 from checker.parametric.symbolic.refinement import Refining
-from checker.parametric.symbolic.runs import Runs, begin, resting, total
+from checker.parametric.symbolic.runs import Runs, begin, resting
 from checker.parametric.symbolic.segments import accelerate, units
+from checker.parametric.symbolic.terms import total
 from checker.records import replace
 
 NOTHING: Mapping[str, int] = MappingProxyType({})

@@ -7,7 +7,7 @@ how processes move, how messages are counted, and which rules are tracked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import z3
 from msgspec import Struct, field
@@ -33,7 +33,8 @@ from checker.parametric.automaton.automaton import (
 )
 from checker.parametric.symbolic.guards import Choice
 from checker.parametric.symbolic.queries import SolverQueries
-from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules, total
+from checker.parametric.symbolic.runs import Runs, advance, begin, reachable_rules
+from checker.parametric.symbolic.terms import all_of, any_of, not_negative, total, zero
 
 
 class Plain(Struct):
@@ -108,26 +109,32 @@ def plain_exact(automaton: Automaton, tracked: frozenset[int], cuts: int) -> Run
     watched = {term for rule in tracked for term in comparisons(automaton.rules[rule].guard)}
     different = {max((term, _opposite(term)), key=repr) for term in watched}
     falling = any(_falls(automaton.rules[rule].guard) for rule in tracked)
+    bounds = _bounds(automaton, rules)
+    by_guard: dict[tuple[Condition, bool], list[int]] = {}
+    for rule in rules:
+        by_guard.setdefault((automaton.rules[rule].guard, rule in tracked), []).append(rule)
     for _ in range((2 if falling else 1) * len(different) + cuts + 1):
         start = runs.moments[-1].sent
         taken = {rule: runs.natural("taken") for rule in rules}
         advance(runs, taken)
         end = runs.moments[-1].sent
         single = total(list(taken.values())) <= 1
-        for rule, often in taken.items():
-            guard = automaton.rules[rule].guard
-            if rule in tracked:
+        for (guard, first), takers in by_guard.items():
+            if first:
                 last = runs.condition(guard, end)
-                able = z3.And(
-                    runs.condition(guard, start), z3.Or(last, single) if falling else last
-                )
+                last = any_of((last, single)) if falling else last
+                able = all_of((runs.condition(guard, start), last))
             else:
                 able = _at_either_end(runs, to_nnf(guard), start, end)
-            runs.assertions.append(z3.Or(often == 0, able))
-        for bound, takers in _bounds(automaton, rules):
-            nobody = z3.And(*(taken[rule] == 0 for rule in takers))
-            runs.assertions.append(z3.Or(nobody, runs.number(bound, end) >= 0))
+            runs.assertions.append(any_of((_nobody(taken, takers), able)))
+        for bound, takers in bounds:
+            beyond = not_negative(runs.number(bound, end))
+            runs.assertions.append(any_of((_nobody(taken, takers), beyond)))
     return runs
+
+
+def _nobody(taken: Mapping[int, z3.ArithRef], rules: Iterable[int]) -> z3.BoolRef:
+    return all_of(zero(taken[rule]) for rule in rules)
 
 
 def _falls(guard: Condition) -> bool:
@@ -150,9 +157,9 @@ def _at_either_end(
 ) -> z3.BoolRef:
     match condition:
         case And(parts):
-            return z3.And(*(_at_either_end(runs, part, start, end) for part in parts))
+            return all_of(_at_either_end(runs, part, start, end) for part in parts)
         case Or(parts):
-            return z3.Or(*(_at_either_end(runs, part, start, end) for part in parts))
+            return any_of(_at_either_end(runs, part, start, end) for part in parts)
         case _:
             return z3.Or(runs.condition(condition, start), runs.condition(condition, end))
 

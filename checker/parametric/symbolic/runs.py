@@ -54,6 +54,7 @@ from checker.parametric.symbolic.guards import (
     counts,
     stuck_condition,
 )
+from checker.parametric.symbolic.terms import all_of, any_of, not_negative, total
 
 
 class CounterConfiguration(Struct, frozen=True):
@@ -95,13 +96,13 @@ class Runs(Struct):
         """Encodes ``condition`` over parameters and the numbers of sent messages."""
         match condition:
             case AtLeast(term):
-                return self.number(term, sent) >= 0
+                return not_negative(self.number(term, sent))
             case Not(part):
                 return z3.Not(self.condition(part, sent))
             case And(parts):
-                return z3.And(*(self.condition(part, sent) for part in parts))
+                return all_of(self.condition(part, sent) for part in parts)
             case Or(parts):
-                return z3.Or(*(self.condition(part, sent) for part in parts))
+                return any_of(self.condition(part, sent) for part in parts)
             case _:
                 assert_never(condition)
 
@@ -113,7 +114,7 @@ class Runs(Struct):
     def natural(self, name: str) -> z3.ArithRef:
         """Returns a new integer variable that is at least 0."""
         made = self.variable(name)
-        self.assertions.append(made >= 0)
+        self.assertions.append(not_negative(made))
         return made
 
     def counted_formula(self, formula: Counted, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
@@ -126,9 +127,9 @@ class Runs(Struct):
             case Choice():
                 return self.choice(formula, sent)
             case All(parts):
-                return z3.And(*(self.counted_formula(part, sent) for part in parts))
+                return all_of(self.counted_formula(part, sent) for part in parts)
             case Any(parts):
-                return z3.Or(*(self.counted_formula(part, sent) for part in parts))
+                return any_of(self.counted_formula(part, sent) for part in parts)
             case _:
                 assert_never(formula)
 
@@ -186,9 +187,9 @@ class Runs(Struct):
             case NotState(part):
                 return z3.Not(self.state(part, moment))
             case AllOf(parts):
-                return z3.And(*(self.state(part, moment) for part in parts))
+                return all_of(self.state(part, moment) for part in parts)
             case AnyOf(parts):
-                return z3.Or(*(self.state(part, moment) for part in parts))
+                return any_of(self.state(part, moment) for part in parts)
             case _:
                 assert_never(formula)
 
@@ -339,13 +340,6 @@ def sort_key(automaton: Automaton, order: Sequence[int], index: int) -> tuple[ob
     location precede those that do."""
     rule = automaton.rules[index]
     return order[rule.source], rule.source, rule.source != rule.target, index
-
-
-def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
-    """Returns the sum; 0 where there are none."""
-    if len(parts) == 1:
-        return parts[0]
-    return z3.Sum(*parts) if parts else z3.IntVal(0)
 
 
 def _counters(automaton: Automaton) -> list[str]:

@@ -21,7 +21,8 @@ from msgspec import Struct
 from checker.parametric.automaton.arithmetic import plus
 from checker.parametric.automaton.automaton import AtLeast, Automaton, Linear, Rule, sent_name
 from checker.parametric.symbolic.guards import All, Any, Counted, leaves
-from checker.parametric.symbolic.runs import Runs, advance, begin, total
+from checker.parametric.symbolic.runs import Runs, advance, begin
+from checker.parametric.symbolic.terms import all_of, any_of, total, zero
 
 Guards = Mapping[int, Counted]
 """When rules are enabled, by number."""
@@ -132,7 +133,7 @@ class _Segments:
                         if unit not in self.falling]  # fmt: skip
                 news += [each for each in (single, was_single) if each is not None]
                 news += [self.runs.cut(at, segment) for at in range(self.runs.cuts)]
-                self._assert(z3.Or(_nobody(taken.values()), *news))
+                self._assert(any_of([_nobody(taken.values()), *news]))
             advance(self.runs, taken)
             self._fall(now, single, taken)
             self._require_guards(now, taken)
@@ -187,11 +188,12 @@ class _Segments:
                 if unit not in true:
                     falling = self.runs.automaton.exact and falls(unit)
                     true[unit] = self.runs.counted_formula(unit, start if falling else end)
-            self._assert(z3.Or(_nobody(taken[rule] for rule in rules), _holds(formula, true)))
+            nobody = _nobody(taken[rule] for rule in rules)
+            self._assert(any_of((nobody, _holds(formula, true))))
 
 
 def _nobody(taken: Iterable[z3.ArithRef]) -> z3.BoolRef:
-    return z3.And(*(often == 0 for often in taken))
+    return all_of(zero(often) for often in taken)
 
 
 def _holds(formula: Counted, true: Mapping[Counted, z3.BoolRef]) -> z3.BoolRef:
@@ -199,4 +201,4 @@ def _holds(formula: Counted, true: Mapping[Counted, z3.BoolRef]) -> z3.BoolRef:
         return true[formula]
     assert isinstance(formula, All | Any)
     parts = [_holds(part, true) for part in formula.parts]
-    return z3.And(*parts) if isinstance(formula, All) else z3.Or(*parts)
+    return all_of(parts) if isinstance(formula, All) else any_of(parts)
