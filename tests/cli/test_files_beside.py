@@ -19,6 +19,7 @@ import pytest
 
 from checker.cli.commands import cli
 from checker.cli.main import main
+from tests.parametric.threshold_texts import BROADCAST
 from tests.selection import first_by_default
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +100,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
         each.mkdir()
     for place in (clean, specs):
         (place / "spec.bcast").write_text(SPEC, "utf-8")
+        (place / "broadcast.ta").write_text(BROADCAST, "utf-8")
     runs = logs / "runs"
     runs.mkdir()
     for name in ("one", "two"):
@@ -141,6 +143,7 @@ WORDS: dict[str, Sequence[str]] = {
     "audit": ("{events}", "--as", "BestEffortBroadcast"),
     "judge": ("{events}", "--as", "Register"),
     "prove": ("{spec}", "--budget", "2"),
+    "bench": ("threshold", "{automata}"),
     "explore": ("{spec}::violated",),
     "simulate": ("{spec}::violated", "--walks", "10"),
     "valence": ("{spec}::violated", "--of", "{{ p.x for p in Proc }}"),
@@ -168,6 +171,7 @@ def test_every_command_is_here() -> None:
 def words_of(command: str, ground: Ground) -> list[str]:
     names = {
         "spec": ground.spec, "runs": ground.runs, "events": ground.events, "trace": ground.trace,
+        "automata": str(Path(ground.spec).parent),
     }  # fmt: skip
     return [command, *(word.format(**names) for word in WORDS[command])]
 

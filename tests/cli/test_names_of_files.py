@@ -14,6 +14,7 @@ import pytest
 from checker.cli.commands import cli
 from checker.cli.main import main
 from tests.cli.test_files_beside import EVENTS, LOG, SPEC
+from tests.parametric.threshold_texts import BROADCAST
 from tests.selection import first_by_default
 
 BYTES = os.fsdecode(b"caf\xe9")
@@ -51,6 +52,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "gallery": (("{out}.pages", "{spec}", "--jobs", "1"),),
     "prove": (("{spec}::twice", "--budget", "2", "--json", "{out}.json"),),
+    "bench": (("threshold", "{automata}"),),
     "valence": (
         (
             "{spec}::violated",
@@ -104,7 +106,9 @@ def names(
         "history": (HISTORY, "h.edn"),
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    found = {"out": f"./{stem}.out", "trace": f"./{stem}.trace"}
+    found = {"out": f"./{stem}.out", "trace": f"./{stem}.trace", "automata": f"./{stem}.d"}
+    Path(found["automata"]).mkdir()
+    Path(found["automata"], f"{stem}.ta").write_text(BROADCAST, "utf-8")
     for key, (text, suffix) in texts.items():
         Path(stem + suffix).write_text(text, "utf-8")
         found[key] = f"./{stem}{suffix}"

@@ -64,7 +64,7 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
         hidden=(size, *unknown),
         quotients=written.quotients,
         constraints=(),
-        resilience=conjunction([to_nnf(each) for each in written.assumptions]),
+        resilience=conjunction([_assumed(each, written) for each in written.assumptions]),
         groups=(Group(size, Linear(((size, 1),)), Mode.CORRECT),),
         locations=tuple(
             Location(name, 0, (), initial=name not in empty) for name in written.locations
@@ -76,6 +76,12 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
         begins=tuple(each for each in starts if each != And()),
     )
     return automaton, variables
+
+
+def _assumed(condition: Condition, written: Written) -> Condition:
+    """Returns an assumption; it is left out where it says that a parameter is not negative."""
+    always = simplified(condition, frozenset(written.parameters)) == And()
+    return And() if always else to_nnf(condition)
 
 
 def _first_values(written: Written, begins: Iterable[Condition]) -> dict[str, Linear]:

@@ -66,6 +66,7 @@ class _Reader:
         self.parameters: list[str] = []
         self.shared: list[str] = []
         self.locations: list[str] = []
+        self.declared: set[str] = set()
         self.warnings: list[Diagnostic] = []
 
     def automaton(self) -> Written:
@@ -110,7 +111,7 @@ class _Reader:
                 for name in self._names():
                     self._declare(name, Linear(((name.text, 1),)))
                     lists[token.text].append(name.text)
-                    if token.text == "local":
+                    if token.text == "local":  # its values are only said of locations
                         del self.known[name.text]
             elif token.text == "define":
                 words.advance()
@@ -133,8 +134,9 @@ class _Reader:
         return found
 
     def _declare(self, name: Token, value: Linear) -> None:
-        if name.text in self.known:
+        if name.text in self.declared:
             self.fail(name, f"`{name.text}` is declared twice", code="E118")
+        self.declared.add(name.text)
         self.known[name.text] = value
 
     def _section(self, title: str, item: Callable[[], None]) -> None:

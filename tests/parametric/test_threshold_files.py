@@ -1,0 +1,218 @@
+"""Files of threshold automata: what is said of them, and the verdicts on their specifications."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.render import render
+from checker.engines.options import Options
+from checker.parametric.threshold.convert import convert
+from checker.parametric.threshold.quotient import quotient
+from checker.parametric.threshold.reader import read_text
+from checker.parametric.threshold.specifications import questions_of
+from checker.proving.published import files_in, read_published
+from checker.proving.threshold import FileReport, prove_file, safety
+from checker.results.verdict import Word
+from tests.parametric.threshold_texts import BROADCAST, CRASHES, changed
+
+
+def errors(text: str) -> tuple[Diagnostic, ...]:
+    try:
+        convert(read_text(text, "f.ta"))
+    except SpecError as error:
+        return error.diagnostics
+    return ()
+
+
+def proved(text: str, folder: Path) -> FileReport:
+    path = folder / "f.ta"
+    path.write_text(text, "utf-8")
+    return prove_file(str(path), Options())
+
+
+def words(text: str, folder: Path) -> dict[str, str]:
+    return {v.property: v.word.value for v in proved(text, folder).report.verdicts}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("old", "new", "code", "underlined"),
+    [
+        ("skel B", "spec B", "E117", "spec"),
+        ("rules (0)", "rules 0", "E117", "0"),
+        ("told == 0;", "told == 0", "E117", "done"),
+        ("told == 0;", "told == ;", "E117", ";"),
+        ("parameters N", "unknowns N", "E117", "unknowns"),
+        ("/* each", "/* /* each", "", ""),
+        ("accepts */", "accepts", "E117", "/*"),
+        ("told == 0;", "told # 0;", "E117", "#"),
+        ("N > 3", "N > 3333333333333333333", "E117", "3333333333333333333"),
+        ("pc;", "pc, sent;", "E118", "sent"),
+        ("0: yes -> told", "0: yes -> tell", "E118", "tell"),
+        ("unchanged(sent)", "unchanged(pc)", "E118", "pc"),
+        ("sent >= ENOUGH", "sends >= ENOUGH", "E118", "sends"),
+        ("nobody:", "unforgeable:", "E118", "unforgeable"),
+        ("N > 3 * T", "N > F * T", "E119", "*"),
+        ("N > 3 * T", "N > 3 / T", "E119", "/"),
+        ("N > 3 * T", "N + T", "E119", "N + T"),
+        ("N > 3 * T", "(N > 3) + T > 1", "E119", "(N > 3)"),
+        ("N > 3 * T", "<>(N > T)", "E119", "<>(N > T)"),
+        ("sent' == sent + 1", "sent' == 0", "E120", "0: yes"),
+        ("sent' == sent + 1", "sent' == sent - 1", "E120", "0: yes"),
+        ("sent' == sent + 1", "sent' == sent + N", "E120", "0: yes"),
+        ("(sent >= ENOUGH - F)", "(sent >= told)", "E121", "(sent >= told)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_said_is_underlined(old: str, new: str, code: str, underlined: str) -> None:
+    text = changed(BROADCAST, old, new)
+    found = errors(text)
+    if not code:
+        assert found == ()
+        return
+    assert found and found[0].code == code
+    span = found[0].span
+    assert span is not None
+    line = text.splitlines()[span.line - 1]
+    assert line[span.column - 1 :].startswith(underlined)
+    assert "^" in render(found[0], text)
+
+
+def test_variables_are_not_compared_with_one_another() -> None:
+    found = errors(changed(CRASHES, "(x < 1)", "(x < crashed)"))
+    assert [each.code for each in found] == ["E121"]
+    assert errors(changed(CRASHES, "(x < 1)", "(x + crashed < 1)")) == ()
+
+
+def test_what_follows_the_end_is_reported() -> None:
+    assert errors(BROADCAST + "x")[0].code == "E117"
+    assert errors(BROADCAST.rstrip().removesuffix("}"))[0].message.endswith("the end of the file")
+
+
+def test_deep_expressions_are_reported() -> None:
+    deep = "(" * 5000 + "N" + ")" * 5000
+    assert errors(changed(BROADCAST, "N > 3", f"{deep} > 3"))[0].code == "E117"
+
+
+def test_an_assignment_counts_though_it_is_listed_as_unchanged() -> None:
+    text = changed(BROADCAST, "sent + 1; };\n  2", "sent + 1; unchanged(sent); };\n  2")
+    written = read_text(text, "f.ta")
+    assert [(each.code, each.severity) for each in written.warnings] == [("E118", "warning")]
+    assert convert(written)[0].rules == convert(read_text(BROADCAST, "f.ta"))[0].rules
+
+
+def test_liveness_takes_no_other_verdict_with_it(tmp_path: Path) -> None:
+    found = proved(BROADCAST, tmp_path)
+    verdicts = {v.property: v for v in found.report.verdicts}
+    assert {name: v.word.value for name, v in verdicts.items()} == {
+        "unforgeable": "proved", "nobody": "violated", "corr": "unknown",
+    }  # fmt: skip
+    assert "E122" in verdicts["corr"].reason
+    assert safety(found.report.verdicts) == "unsafe"
+
+
+def test_one_process_more_breaks_the_resilience(tmp_path: Path) -> None:
+    """With F > T faulty processes, a message that nobody has sent is accepted."""
+    weaker = changed(BROADCAST, "T >= F;", "T + 1 >= F;")
+    assert words(weaker, tmp_path)["unforgeable"] == "violated"
+
+
+def test_a_violation_is_the_smallest_and_is_shown(tmp_path: Path) -> None:
+    """T = 0 and one process that has the value suffice."""
+    (run,) = proved(BROADCAST, tmp_path).runs
+    assert (run.specification, run.sizes) == ("nobody", "N = 1, T = 0, F = 0")
+    assert run.start == "1 in yes"
+    assert [step.split("   ")[0] for step in run.steps] == ["1 x yes -> told", "1 x told -> done"]
+
+
+def test_guards_fall(tmp_path: Path) -> None:
+    assert words(CRASHES, tmp_path) == {
+        "alone": "proved", "bounded": "proved", "fewer": "violated", "order": "violated",
+    }  # fmt: skip
+    without = changed(CRASHES, "(x < 1)", "(x < 2)")
+    assert words(without, tmp_path)["alone"] == "violated"
+
+
+def test_a_specification_can_be_about_an_order(tmp_path: Path) -> None:
+    """Who crashes does so after b is left for good, if only those in b crash, and one enters it."""
+    ordered = changed(CRASHES, "1: a -> c when (crashed < F)", "1: a -> c when (false)")
+    assert words(ordered, tmp_path)["order"] == "proved"
+
+
+def test_a_location_sends_to_itself(tmp_path: Path) -> None:
+    text = changed(BROADCAST, "when (true) do { };", "when (true) do { sent' == sent + 1; };")
+    found = words(
+        changed(text, "0: yes -> told when (true)", "0: yes -> told when (false)"), tmp_path
+    )
+    assert found["unforgeable"] == found["nobody"] == "proved"
+    begun = changed(text, "told == 0;", "told == 1;")
+    assert words(begun, tmp_path)["unforgeable"] == "violated"
+
+
+def test_an_initial_value_that_is_not_given_may_be_any(tmp_path: Path) -> None:
+    text = changed(BROADCAST, "sent == 0; }", "}")
+    assert words(text, tmp_path)["unforgeable"] == "violated"
+    bounded = changed(text, "done == 0; }", "done == 0; sent <= 0; }")
+    assert words(bounded, tmp_path)["unforgeable"] == "proved"
+
+
+def test_a_premise_that_no_run_begins_with_is_vacuous(tmp_path: Path) -> None:
+    text = changed(BROADCAST, "(yes == 0) ->", "(yes > N) ->")
+    assert words(text, tmp_path)["unforgeable"] == "vacuous"
+
+
+def test_cycles_are_merged_or_reported(tmp_path: Path) -> None:
+    back = changed(BROADCAST, "3: told -> told", "3: told -> yes")
+    verdicts = {v.property: v for v in proved(back, tmp_path).report.verdicts}
+    assert verdicts["unforgeable"].word is Word.UNKNOWN
+    assert "E123" in verdicts["unforgeable"].reason
+    merged = changed(BROADCAST, "done: [3];", "done: [3]; also: [4];")
+    merged = changed(merged, "done == 0; sent", "done == 0; also == 0; sent")
+    for ready in ("N - T - F", "N - T"):
+        more = (
+            "3: told -> also when (sent >= 1) do { };\n  4: also -> told when (true) do { };\n"
+            f"  5: also -> done when (sent >= {ready}) do {{ }};"
+        )
+        found = words(changed(merged, "3: told -> told when (true) do { };", more), tmp_path)
+        assert found["nobody"] == ("violated" if ready == "N - T - F" else "unknown")
+
+
+def test_locations_that_do_the_same_are_one() -> None:
+    """With a copy of `told`, reached in its place by one rule, the question has the same size."""
+    text = changed(BROADCAST, "told: [2];", "told: [2]; also: [4];")
+    text = changed(text, "told == 0;", "told == 0; also == 0;")
+    text = changed(text, "1: no -> told", "1: no -> also")
+    text = changed(text, "3: told", "4: also -> done when (sent >= N - T - F) do { };\n  3: told")
+
+    def size(of: str) -> tuple[int, int]:
+        written = read_text(of, "f.ta")
+        automaton, variables = convert(written)
+        (question,) = questions_of(written.specifications[0], written, variables)
+        merged = quotient(automaton, question)
+        return len(merged.automaton.locations), len(merged.automaton.rules)
+
+    assert size(text) == size(BROADCAST)
+
+
+PUBLISHED = os.environ.get("BIVALENCE_THRESHOLD_BENCHMARKS", "")
+"""A folder with published automata and ``expected.tsv``."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PUBLISHED, reason="BIVALENCE_THRESHOLD_BENCHMARKS names no folder")
+def test_published_verdicts_are_ours() -> None:
+    folder = Path(PUBLISHED)
+    paths = files_in(folder)
+    differ = []
+    for name, published in read_published(folder, paths).items():
+        try:
+            verdicts = prove_file(str(paths[name]), Options()).report.verdicts
+        except SpecError as error:
+            assert {each.code for each in error.diagnostics} <= {"E120"}
+            continue
+        if published.verdict != "-" and safety(verdicts) != published.verdict:
+            differ.append((name, safety(verdicts), published.verdict))
+    assert differ == []
