@@ -80,17 +80,17 @@ class _Row:
 
 def _row(name: str, path: Path, options: Options, published: Published | None) -> _Row:
     from checker.diagnostics import SpecError
-    from checker.proving.threshold import prove_file, safety
+    from checker.proving.threshold import prove_file
 
     began = time.monotonic()
     try:
-        report = prove_file(str(path), options).report
+        found = prove_file(str(path), options)
     except SpecError as error:
         console.print_note(console.render_with_source(error.diagnostics[0]).rstrip("\n"))
         return _Row(error.diagnostics[0].code, time.monotonic() - began, published)
-    if report.was_interrupted:
+    if found.report.was_interrupted:
         raise KeyboardInterrupt
-    return _Row(safety(report.verdicts), time.monotonic() - began, published)
+    return _Row(found.safety, time.monotonic() - began, published)
 
 
 def _total(rows: list[_Row], compared: bool) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -18,14 +17,18 @@ from checker.parametric.automaton.automaton import (
     Automaton,
     Decision,
     Outcome,
-    Question,
 )
 from checker.parametric.automaton.execution import NotARun, require_run
 from checker.parametric.automaton.wording import Words
 from checker.parametric.threshold.convert import convert
 from checker.parametric.threshold.quotient import quotient
 from checker.parametric.threshold.reader import read_file
-from checker.parametric.threshold.specifications import questions_of
+from checker.parametric.threshold.specifications import (
+    Asked,
+    is_safety,
+    questions_of,
+    without,
+)
 from checker.parametric.threshold.written import Specification, Written
 from checker.records import replace
 from checker.results.answer import Listener, Progress, stop_reason
@@ -48,11 +51,15 @@ class Shown(Struct, frozen=True):
 
 
 class FileReport(Struct, frozen=True):
-    """The report on a file, the runs that violate specifications, and what is warned of."""
+    """The report on a file, the runs that violate specifications, and what is warned of.
+
+    ``safety``: the verdict on all safety properties of the file: ``safe``, ``unsafe`` or ``-``.
+    """
 
     report: Report
     runs: tuple[Shown, ...]
     warnings: tuple[Diagnostic, ...]
+    safety: str
 
 
 def prove_file(path: str, options: Options, listener: Listener | None = None) -> FileReport:
@@ -103,8 +110,8 @@ class _Proving:
             seconds = time.monotonic() - self.started
             self.listener(Progress(0, 0, 0, seconds, 0, phase=f"z3: {specification.name}"))
         try:
-            asked = questions_of(specification, self.written, self.variables)
-            decided = [self._decide_question(specification, question) for question in asked]
+            asked = questions_of(specification, self.written, self.variables, self.automaton)
+            decided = [self._decide_question(specification, one) for one in asked]
         except SpecError as error:
             self._know(specification, Word.UNKNOWN, _reason(error.diagnostics[0]))
             return
@@ -118,11 +125,12 @@ class _Proving:
             self.runs.append(self._shown(specification.name, decision.run))
         self._know(specification, _WORDS[decision.outcome], decision.reason, decision)
 
-    def _decide_question(self, specification: Specification, question: Question) -> Decision:
+    def _decide_question(self, specification: Specification, asked: Asked) -> Decision:
         """Decides ``question`` on the quotient; a violation is executed on the whole automaton."""
         from checker.parametric.symbolic.decide import ParametricChecker
 
-        merged = quotient(self.automaton, question)
+        question, automaton = asked.question, without(self.automaton, asked.never)
+        merged = quotient(automaton, question)
         limit = self.options.query_timeout
         seconds = max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
         try:
@@ -137,7 +145,7 @@ class _Proving:
             return decision
         run = merged.lift(counting.smallest(merged.question, decision.run))
         try:
-            require_run(self.automaton, run, question)
+            require_run(automaton, run, question)
         except NotARun as failure:
             reason = f"z3's solution is not a run of the automaton: {failure}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
@@ -211,7 +219,9 @@ class _Proving:
             reduce="none",
             proof=proof,
         )
-        return FileReport(report, tuple(self.runs), self.written.warnings)
+        safe = {each.name for each in self.written.specifications if is_safety(each.formula)}
+        words = [verdict.word for verdict in self.verdicts if verdict.property in safe]
+        return FileReport(report, tuple(self.runs), self.written.warnings, _safety(words))
 
 
 _ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.PROVED, Outcome.VACUOUS)
@@ -225,20 +235,12 @@ _WORDS = {
 }
 
 
-def safety(verdicts: Iterable[PropertyVerdict]) -> str:
-    """Returns ``unsafe`` where a specification is violated, ``safe`` where all that are safety are
-    proved (or vacuous), and ``-`` where that is not known, or none is."""
-    asked = [
-        verdict.word
-        for verdict in verdicts
-        if not (verdict.word is Word.UNKNOWN and verdict.reason.startswith(_LIVENESS))
-    ]
-    if Word.VIOLATED in asked:
+def _safety(words: list[Word]) -> str:
+    """Returns ``unsafe`` where a property is violated, ``safe`` where all are proved (or vacuous),
+    and ``-`` where that is not known, or there is none."""
+    if Word.VIOLATED in words:
         return "unsafe"
-    return "safe" if asked and Word.UNKNOWN not in asked else "-"
-
-
-_LIVENESS = "not decided, E122"
+    return "safe" if words and Word.UNKNOWN not in words else "-"
 
 
 def _reason(found: Diagnostic) -> str:

@@ -10,7 +10,9 @@ import pytest
 from checker.cli.main import main
 from tests.parametric.threshold_texts import BROADCAST, CRASHES, changed
 
-SAFE = changed(BROADCAST, "    nobody: [](done == 0);\n    corr: <>(done != 0);\n", "")
+SAFE = changed(
+    BROADCAST, "    nobody: [](done == 0);\n    odd: []((yes == 0) -> <>(told == 0));\n", ""
+)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ class File:
         self.steps = [self._step(random, cyclic) for _ in range(random.randrange(2, 8))]
         self.specifications = {
             f"s{at}": self._specification(random, shape)
-            for at, shape in enumerate(random.sample(range(5), 3))
+            for at, shape in enumerate(random.sample(range(8), 4))
         }
 
     def _step(self, random: Random, cyclic: bool) -> Step:
@@ -123,6 +123,20 @@ class File:
                 other.true(graph.numbers(at)) for at in graph.reached(all_bad)
             )
 
+        def ends_badly(graph: Graph) -> bool:
+            """It never reaches what is good, and stays where the other condition is true."""
+            starts = [at for at in graph.starts if bad(graph.numbers(at))]
+            found = graph.reached(starts, bad)
+            return any(other.true(graph.numbers(at)) for at in found)
+
+        def answered(graph: Graph) -> bool:
+            found = [graph.numbers(at) for at in graph.reached(graph.starts)]
+            return any(other.true(state) and bad(state) for state in found)
+
+        def settles(graph: Graph) -> bool:
+            all_bad = [at for at in graph.reached(graph.starts) if bad(graph.numbers(at))]
+            return any(other.true(graph.numbers(at)) for at in graph.reached(all_bad))
+
         always = (
             f"[]({good.text})",
             lambda graph: any(bad(graph.numbers(at)) for at in graph.reached(graph.starts)),
@@ -132,7 +146,10 @@ class File:
             (f"({other.text}) -> []({good.text})", begins),
             (f"[](({other.text}) -> []({good.text}))", later),
             (f"(<>({other.text})) -> []({good.text})", earlier_or_later),
-            always,
+            (f"(<>[]({other.text})) -> <>({good.text})", ends_badly),
+            (f"[](({other.text}) -> <>({good.text}))", answered),
+            (f"([]<>({other.text})) -> []({good.text})", settles),
+            (f"<>[]({other.text}) -> <>[]({good.text})", answered),
         ][shape]
 
     @property
@@ -207,11 +224,14 @@ class Graph:
             more = zip(values, step.more, strict=True)
             yield tuple(there), tuple(min(value + by, MOST) for value, by in more)
 
-    def reached(self, starts: list[State]) -> set[State]:
+    def reached(
+        self, starts: list[State], within: Callable[[Numbers], bool] = lambda _: True
+    ) -> set[State]:
+        """The states on paths from ``starts`` through states in which ``within`` is true."""
         seen, todo = set(starts), list(starts)
         while todo:
             for state in self.next(todo.pop()):
-                if state not in seen:
+                if state not in seen and within(self.numbers(state)):
                     seen.add(state)
                     todo.append(state)
         return seen

@@ -21,7 +21,7 @@ skel Broadcast {
   specifications (0) {
     unforgeable: (yes == 0) -> [](done == 0);
     nobody: [](done == 0);
-    corr: <>(done != 0);
+    odd: []((yes == 0) -> <>(told == 0));
   }
 }
 """

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from checker.parametric.automaton.arithmetic import comparisons, names, rewritten
+from checker.parametric.automaton.arithmetic import FALSE, comparisons, names, rewritten
 from checker.parametric.automaton.automaton import (
     AcceleratedRun,
     AllOf,
@@ -203,7 +203,7 @@ def _moves(automaton: Automaton, classes: list[int], kinds: frozenset[int]) -> l
     found: list[Moves] = [{} for _ in automaton.locations]
     for rule in automaton.rules:
         sends, target = _counted(rule.sends, kinds), classes[rule.target]
-        if not sends and target == classes[rule.source]:
+        if rule.guard == FALSE or (not sends and target == classes[rule.source]):
             continue
         guards = found[rule.source].setdefault((sends, target), [])
         if any(implies(rule.guard, guard, naturals) for guard in guards):

@@ -1,25 +1,30 @@
 """Specifications as questions: which configurations violate one, in which order.
 
 The negation of a specification is a disjunction of sequences of configurations: the first one of
-the execution, and later ones, in order.  That is exact where the negation has no ``[]``; others are
-about whole executions, and refused.
+the execution, later ones, in order, and the last one, in which it stays forever.  For an execution
+may stay anywhere, as fairness is what a specification assumes, and it does stay somewhere: rules
+make no cycle, and what processes send without moving changes each comparison once.  So ``<>[] F``
+and ``[]<> F`` are about the last configuration.  ``[] F`` is, where F can't become true again; that
+nobody is ever in a location is a matter of its rules.  Other formulas are refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from itertools import product
 from typing import assert_never
 
 from msgspec import Struct
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.parametric.automaton.arithmetic import joined, rewritten, to_nnf
+from checker.parametric.automaton.arithmetic import comparisons, joined, rewritten, to_nnf
 from checker.parametric.automaton.automaton import (
     AllOf,
     And,
     AnyOf,
     AtLeast,
+    Automaton,
     Condition,
     Counts,
     Linear,
@@ -30,6 +35,7 @@ from checker.parametric.automaton.automaton import (
     Somebody,
     StateFormula,
 )
+from checker.parametric.threshold.expressions import is_condition
 from checker.parametric.threshold.written import (
     All,
     Any,
@@ -40,6 +46,7 @@ from checker.parametric.threshold.written import (
     Specification,
     Written,
 )
+from checker.records import replace
 
 TRUE, FALSE = AllOf(), AnyOf()
 MOST = 64
@@ -47,10 +54,20 @@ MOST = 64
 
 
 class Sequence(Struct, frozen=True):
-    """``first`` holds now, and there are later configurations for each of ``later``."""
+    """``first`` holds now, there are later configurations for each of ``later``, and ``last`` holds
+    in the last one; nobody is in the locations ``never`` at any time."""
 
     first: StateFormula = TRUE
     later: tuple[Sequence, ...] = ()
+    last: StateFormula = TRUE
+    never: frozenset[int] = frozenset()
+
+
+class Asked(Struct, frozen=True):
+    """A question about the executions in which nobody is ever in the locations ``never``."""
+
+    question: Question
+    never: frozenset[int]
 
 
 class _TooMany(Exception):
@@ -58,31 +75,68 @@ class _TooMany(Exception):
 
 
 def questions_of(
-    specification: Specification, written: Written, variables: Mapping[str, Linear]
-) -> tuple[Question, ...]:
+    specification: Specification,
+    written: Written,
+    variables: Mapping[str, Linear],
+    automaton: Automaton,
+) -> tuple[Asked, ...]:
     """Returns the questions about ``specification``: it is violated where one of them is.
 
     Raises :class:`SpecError` (E122) where that is not a question about the order of configurations.
     """
     index = {name: at for at, name in enumerate(written.locations)}
-    states = _States(index, variables)
+    states = _States(index, variables, automaton)
     try:
-        found = _sequences(specification.formula, True, states)
-        chains = [chain for one in found for chain in _chains(one)]
+        found = _sequences(specification.formula, True, states, Place.TOP)
+        chains = [(one.never, *chain) for one in found for chain in _chains(one)]
     except _TooMany:
         message = f"`{specification.name}` has more than {MOST} orders of configurations"
         raise _refused(specification, message, "split it into several specifications") from None
     except _Endless:
-        message = f"`{specification.name}` is a liveness property"
-        hint = "only safety is proved here: what is violated in finitely many steps"
+        message = f"`{specification.name}` combines temporal operators in an unsupported way"
+        hint = "in its negation, `[] F` needs an F that can't become true again, or `F == 0`"
         raise _refused(specification, message, hint) from None
-    merged: dict[tuple[StateFormula, tuple[StateFormula, ...]], list[StateFormula]] = {}
-    for begins, before, last in chains:
-        merged.setdefault((begins, before), []).append(last)
+    merged: dict[
+        tuple[frozenset[int], StateFormula, tuple[StateFormula, ...]], list[StateFormula]
+    ] = {}
+    for never, begins, before, last in chains:
+        merged.setdefault((never, begins, before), []).append(last)
     return tuple(
-        Question(specification.name, either(last), False, begins=begins, before=before)
-        for (begins, before), last in merged.items()
+        Asked(
+            Question(specification.name, either(last), False, begins=begins, before=before), never
+        )
+        for (never, begins, before), last in merged.items()
     )
+
+
+def is_safety(formula: Formula, negated: bool = False) -> bool:
+    """Returns whether each violation of the formula (or of its negation) is seen in finitely many
+    steps, by its form."""
+    match formula:
+        case Negation(part):
+            return is_safety(part, not negated)
+        case Finally(part) | Globally(part):
+            return isinstance(formula, Globally) != negated and is_safety(part, negated)
+        case All(parts) | Any(parts):
+            return all(is_safety(part, negated) for part in parts)
+        case _:
+            return True
+
+
+def without(automaton: Automaton, never: frozenset[int]) -> Automaton:
+    """Returns the automaton in which nobody is ever in the locations ``never``."""
+    if not never:
+        return automaton
+    rules = tuple(
+        replace(rule, guard=Or()) if never & {rule.source, rule.target} else rule
+        for rule in automaton.rules
+    )
+    nobody = tuple(
+        AtLeast(Linear(((automaton.locations[at].name, -1),)))
+        for at in sorted(never)
+        if automaton.locations[at].initial
+    )
+    return replace(automaton, rules=rules, begins=(*automaton.begins, *nobody))
 
 
 def _refused(specification: Specification, message: str, hint: str) -> SpecError:
@@ -125,6 +179,30 @@ class _States(Struct):
 
     index: Mapping[str, int]
     variables: Mapping[str, Linear]
+    automaton: Automaton
+
+    def was_true(self, formula: StateFormula) -> bool:
+        """Returns whether the formula, where it is true, has been true all the time."""
+        match formula:
+            case Somebody(locations, 1):
+                return all(
+                    rule.source in locations or rule.target not in locations
+                    for rule in self.automaton.rules
+                )
+            case NotState(Somebody(locations, 1)):
+                return all(
+                    rule.source not in locations or rule.target in locations
+                    for rule in self.automaton.rules
+                )
+            case AllOf(parts) | AnyOf(parts):
+                return all(self.was_true(part) for part in parts)
+            case Counts(condition):
+                found = [term for part in comparisons(condition) for term in part.terms]
+                return not any(
+                    name in self.index or (name.startswith("#") and by > 0) for name, by in found
+                )
+            case _:
+                return False
 
     def of(self, condition: Condition, negated: bool) -> StateFormula:
         return self._of(to_nnf(condition, negated))
@@ -159,24 +237,81 @@ class _States(Struct):
 # ---- sequences --------------------------------------------------------------------------------
 
 
-def _sequences(formula: Formula, negated: bool, states: _States) -> list[Sequence]:
+class Place(StrEnum):
+    """Where a part of a formula stands: it is about the start, directly behind ``<>``, or about
+    some later configuration."""
+
+    TOP = "top"
+    EVENTUALLY = "eventually"
+    INSIDE = "inside"
+
+
+def _sequences(formula: Formula, negated: bool, states: _States, place: Place) -> list[Sequence]:
     """Returns the sequences of which one has to be found for the formula (or its negation)."""
     match formula:
         case AtLeast() | Not() | And() | Or():
             return [Sequence(states.of(formula, negated))]
         case Negation(part):
-            return _sequences(part, not negated, states)
+            return _sequences(part, not negated, states, place)
         case Finally(part) | Globally(part):
             if isinstance(formula, Globally) != negated:
-                raise _Endless
-            return [Sequence(TRUE, (one,)) for one in _sequences(part, negated, states)]
+                return [_always(part, negated, states, place)]
+            found = _sequences(part, negated, states, Place.EVENTUALLY)
+            return [_eventually(one) for one in found]
         case All(parts) | Any(parts):
-            found = [_sequences(part, negated, states) for part in parts]
+            inside = place if place is Place.TOP else Place.INSIDE
+            each = [_sequences(part, negated, states, inside) for part in parts]
             if isinstance(formula, Any) != negated:
-                return [one for some in found for one in some]
-            return [_together(each) for each in _product(found)]
+                return [one for some in each for one in some]
+            return [_together(one) for one in _product(each)]
         case _:
             assert_never(formula)
+
+
+def _eventually(one: Sequence) -> Sequence:
+    if one.first == TRUE and not one.later:
+        return one
+    return Sequence(TRUE, (Sequence(one.first, one.later),), one.last, one.never)
+
+
+def _always(part: Formula, negated: bool, states: _States, place: Place) -> Sequence:
+    """Returns the sequence for ``[] part`` (or for ``<> part``, negated)."""
+    while isinstance(part, Negation):
+        part, negated = part.part, not negated
+    if isinstance(part, Finally | Globally):
+        if isinstance(part, Globally) != negated:
+            return _always(part.part, negated, states, place)
+        part, place = part.part, Place.EVENTUALLY
+    if not is_condition(part):
+        raise _Endless
+    formula = states.of(part, negated)
+    _require_settled(formula)
+    never = frozenset[int]()
+    last: list[StateFormula] = []
+    for each in formula.parts if isinstance(formula, AllOf) else (formula,):
+        if place is Place.EVENTUALLY or states.was_true(each):
+            last.append(each)
+        elif place is Place.TOP and isinstance(each, NotState) and isinstance(each.part, Somebody):
+            never |= each.part.locations
+        else:
+            raise _Endless
+    return Sequence(TRUE, (), both(last), never)
+
+
+def _require_settled(formula: StateFormula) -> None:
+    """Raises where the truth of ``formula`` may change forever as processes send in one place."""
+    match formula:
+        case NotState(part):
+            _require_settled(part)
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                _require_settled(part)
+        case Counts(condition):
+            for term in comparisons(condition):
+                if len({by > 0 for name, by in term.terms if name.startswith("#")}) > 1:
+                    raise _Endless
+        case Somebody():
+            pass
 
 
 def _product(found: list[list[Sequence]]) -> Iterator[tuple[Sequence, ...]]:
@@ -187,17 +322,22 @@ def _product(found: list[list[Sequence]]) -> Iterator[tuple[Sequence, ...]]:
 
 
 def _together(parts: tuple[Sequence, ...]) -> Sequence:
-    first = both([part.first for part in parts])
-    return Sequence(first, tuple(later for part in parts for later in part.later))
+    return Sequence(
+        both([part.first for part in parts]),
+        tuple(later for part in parts for later in part.later),
+        both([part.last for part in parts]),
+        frozenset().union(*(part.never for part in parts)),
+    )
 
 
 def _chains(
     sequence: Sequence,
 ) -> Iterator[tuple[StateFormula, tuple[StateFormula, ...], StateFormula]]:
     """Yields the orders of a sequence's configurations: the first, others, and the last one."""
-    orders = list(_orders(sequence.later))
-    for order in orders:
-        if order:
+    for order in _orders(sequence.later):
+        if sequence.last != TRUE:
+            yield sequence.first, order, sequence.last
+        elif order:
             yield sequence.first, order[:-1], order[-1]
         else:
             yield sequence.first, (), TRUE

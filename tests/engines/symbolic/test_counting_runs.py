@@ -27,7 +27,7 @@ from checker.parametric.symbolic.decide import ParametricChecker
 from checker.parametric.symbolic.queries import SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import plain
 from checker.parametric.symbolic.refinement import Refining
-from checker.parametric.symbolic.runs import accelerate
+from checker.parametric.symbolic.segments import accelerate
 from checker.parametric.symbolic.synthesis import Proposal, conditions, thresholds
 from checker.parametric.symbolic.tightness import tightness
 from checker.records import replace
@@ -53,6 +53,7 @@ from tests.parametric.by_hand import (
     somebody,
 )
 from tests.parametric.by_search import Search
+from tests.parametric.tracked import everything
 
 ECHO = (UNFORGEABILITY, CORRECTNESS, RELAY)
 ONE_SHORT = And((at_least(N, times(T, 3)), at_least(T, F)))
@@ -280,7 +281,8 @@ def test_there_are_as_many_segments_as_it_takes(n: int, found: bool) -> None:
     automaton = chain(4)
     refining = Refining(automaton)
     every = frozenset(range(4))
-    for runs in (accelerate(automaton, refining.guards, refining.rising), plain(automaton, every)):
+    tracked = everything(refining)
+    for runs in (accelerate(automaton, refining.guards, tracked), plain(automaton, every)):
         assert len(runs.taken) == 4
         solver = z3.Solver()
         solver.add(*runs.assertions, runs.numbers["n"] == n, runs.moments[-1].where[4] >= 1)

@@ -10,6 +10,7 @@ from checker.parametric.automaton.execution import require_run
 from checker.parametric.symbolic.decide import ParametricChecker
 from tests.parametric.by_search import Search
 from tests.parametric.random_automata import automata, questions
+from tests.parametric.tracked import everything
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
@@ -32,7 +33,7 @@ def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
 def _in_order(counting: ParametricChecker, question: Question) -> bool:
     """The same asked of the formula in which everything is tracked."""
     refining = counting.refining
-    runs, solver = refining.formula(counting.asking, refining.rising)
+    runs, solver = refining.formula(counting.asking, everything(refining))
     wanted = [runs.condition(counting.assumed), runs.state(question.violated, runs.moments[-1])]
     if question.at_end:
         wanted.append(runs.end(runs.moments[-1], counting.resting))
