@@ -62,11 +62,14 @@ class FileReport(Struct, frozen=True):
     safety: str
 
 
-def prove_file(path: str, options: Options, listener: Listener | None = None) -> FileReport:
+def prove_file(
+    path: str, options: Options, listener: Listener | None = None, *, smallest: bool = True
+) -> FileReport:
     """Decides all specifications of the file ``path``, each for all sizes.
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
-    everything.  Raises :class:`SpecError` for what can't be read or converted.
+    everything; ``smallest``: violations are shown at sizes that are as small as possible.  Raises
+    :class:`SpecError` for what can't be read or converted.
     """
     limits = options.limits
     with (
@@ -75,7 +78,7 @@ def prove_file(path: str, options: Options, listener: Listener | None = None) ->
     ):
         with budgets.raising_when_exhausted():
             written = read_file(Path(path))
-            proving = _Proving(written, options, listener)
+            proving = _Proving(written, options, listener, smallest=smallest)
         proving.ask()
         return proving.report()
 
@@ -83,11 +86,14 @@ def prove_file(path: str, options: Options, listener: Listener | None = None) ->
 class _Proving:
     """The specifications of one file, and what is known so far."""
 
-    def __init__(self, written: Written, options: Options, listener: Listener | None) -> None:
+    def __init__(
+        self, written: Written, options: Options, listener: Listener | None, *, smallest: bool
+    ) -> None:
         self.started = time.monotonic()
         self.written = written
         self.options = options
         self.listener = listener
+        self.smallest = smallest
         self.automaton, self.variables = convert(written)
         self.verdicts: list[PropertyVerdict] = []
         self.runs: list[Shown] = []
@@ -143,7 +149,10 @@ class _Proving:
         decision = counting.decide(merged.question)
         if decision.run is None:
             return decision
-        run = merged.lift(counting.smallest(merged.question, decision.run))
+        run = decision.run
+        if self.smallest:
+            run = counting.smallest(merged.question, run)
+        run = merged.lift(run)
         try:
             require_run(automaton, run, question)
         except NotARun as failure:

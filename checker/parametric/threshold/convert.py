@@ -48,7 +48,9 @@ def convert(written: Written) -> tuple[Automaton, Mapping[str, Linear]]:
     sent = {name: Linear(((sent_name(at), 1),)) for at, name in enumerate(written.shared)}
     variables = {name: plus(sent[name], first[name]) for name in written.shared}
     empty = {name for condition in begins for name in _empty(condition, written.locations)}
-    rules = [_rule(rule, written, variables, found) for rule in written.rules]
+    different = dict.fromkeys(rule.guard for rule in written.rules)
+    guards = {guard: _guard(guard, written, variables) for guard in different}
+    rules = [_rule(rule, guards[rule.guard], written, found) for rule in written.rules]
     if found:
         raise SpecError(tuple(found))
     at_first = {**first, **{name: Linear() for name in empty}}
@@ -138,10 +140,11 @@ def _empty(condition: Condition, locations: Iterable[str]) -> Iterator[str]:
             yield from (name for name, _ in term.terms)
 
 
-def _rule(
-    rule: WrittenRule, written: Written, variables: Mapping[str, Linear], found: list[Diagnostic]
-) -> Rule:
-    guard = simplified(rewritten(rule.guard, variables), frozenset(written.parameters))
+def _guard(guard: Condition, written: Written, variables: Mapping[str, Linear]) -> Condition:
+    return simplified(rewritten(guard, variables), frozenset(written.parameters))
+
+
+def _rule(rule: WrittenRule, guard: Condition, written: Written, found: list[Diagnostic]) -> Rule:
     if names(rule.guard) & {*written.locations}:
         message = f"the guard of rule {rule.number} compares numbers of processes in locations"
         found.append(Diagnostic("E121", message, rule.guard_span,

@@ -34,9 +34,9 @@ from checker.parametric.threshold.simplify import implies
 from checker.records import replace
 
 Sends = tuple[int, ...]
-Moves = dict[tuple[Sends, int], list[Condition]]
-"""By what is sent, and the class that is reached: the guards of rules, none of which implies
-another."""
+Moves = dict[tuple[Sends, int], list[int]]
+"""By what is sent, and the class that is reached: the guards of rules by number, none of which
+implies another."""
 
 
 class Quotient(Struct, frozen=True):
@@ -104,14 +104,15 @@ def quotient(automaton: Automaton, question: Question) -> Quotient:
     observed = frozenset(name for formula in formulas for name in _names(formula))
     kinds = frozenset(at for at in range(len(automaton.kinds)) if sent_name(at) in observed)
     first = [_observation(automaton, at, formulas) for at in range(len(automaton.locations))]
+    rules = Rules(automaton)
     while True:
-        classes = _refine(automaton, first, kinds)
-        moves = _moves_of_classes(automaton, classes, kinds)
+        classes = _refine(rules, first, kinds)
+        moves = _moves_of_classes(rules, classes, kinds)
         used = {name for each in moves for guards in each.values() for g in guards
-                for name in names(g)}  # fmt: skip
+                for name in names(rules.guards[g])}  # fmt: skip
         more = {at for at in range(len(automaton.kinds)) if sent_name(at) in used}
         if more <= kinds:
-            return _made(automaton, question, classes, moves, kinds)
+            return _made(automaton, rules, question, classes, moves, kinds)
         kinds |= more
 
 
@@ -174,13 +175,11 @@ def _names(formula: StateFormula) -> frozenset[str]:
             return frozenset(name for part in parts for name in _names(part))
 
 
-def _refine(
-    automaton: Automaton, first: list[tuple[object, ...]], kinds: frozenset[int]
-) -> list[int]:
+def _refine(rules: Rules, first: list[tuple[object, ...]], kinds: frozenset[int]) -> list[int]:
     """Returns the coarsest classes of locations that are seen alike and have the same rules."""
     classes = _numbered(first)
     while True:
-        moves = _moves(automaton, classes, kinds)
+        moves = _moves(rules, classes, kinds)
         finer = _numbered(
             [
                 (classes[at], frozenset((to, frozenset(guards)) for to, guards in each.items()))
@@ -197,33 +196,53 @@ def _numbered(keys: Iterable[object]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _moves(automaton: Automaton, classes: list[int], kinds: frozenset[int]) -> list[Moves]:
+def _moves(rules: Rules, classes: list[int], kinds: frozenset[int]) -> list[Moves]:
     """Returns the rules of each location, up to classes."""
-    naturals = frozenset(automaton.parameters)
-    found: list[Moves] = [{} for _ in automaton.locations]
-    for rule in automaton.rules:
+    found: list[Moves] = [{} for _ in classes]
+    for rule, guard in rules.numbered:
         sends, target = _counted(rule.sends, kinds), classes[rule.target]
-        if rule.guard == FALSE or (not sends and target == classes[rule.source]):
+        if not sends and target == classes[rule.source]:
             continue
         guards = found[rule.source].setdefault((sends, target), [])
-        if any(implies(rule.guard, guard, naturals) for guard in guards):
+        if any(rules.implies(guard, other) for other in guards):
             continue
-        guards[:] = [guard for guard in guards if not implies(guard, rule.guard, naturals)]
-        guards.append(rule.guard)
+        guards[:] = [other for other in guards if not rules.implies(other, guard)]
+        guards.append(guard)
     return found
 
 
-def _moves_of_classes(
-    automaton: Automaton, classes: list[int], kinds: frozenset[int]
-) -> list[Moves]:
+class Rules:
+    """The rules of an automaton that can be taken, each with the number of its guard."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.naturals = frozenset(automaton.parameters)
+        numbers: dict[Condition, int] = {}
+        self.numbered = [
+            (rule, numbers.setdefault(rule.guard, len(numbers)))
+            for rule in automaton.rules
+            if rule.guard != FALSE
+        ]
+        self.guards = list(numbers)
+        self._implied: dict[tuple[int, int], bool] = {}
+
+    def implies(self, one: int, other: int) -> bool:
+        """Returns whether a guard implies another, both by number."""
+        if (one, other) not in self._implied:
+            found = implies(self.guards[one], self.guards[other], self.naturals)
+            self._implied[one, other] = found
+        return self._implied[one, other]
+
+
+def _moves_of_classes(rules: Rules, classes: list[int], kinds: frozenset[int]) -> list[Moves]:
     moves: dict[int, Moves] = {}
-    for at, each in enumerate(_moves(automaton, classes, kinds)):
+    for at, each in enumerate(_moves(rules, classes, kinds)):
         moves.setdefault(classes[at], each)
     return [moves[number] for number in range(len(moves))]
 
 
 def _made(
     automaton: Automaton,
+    rules: Rules,
     question: Question,
     classes: list[int],
     moves: list[Moves],
@@ -236,8 +255,8 @@ def _made(
     named = {
         automaton.locations[at].name: Linear() for others in members.values() for at in others[1:]
     }
-    rules = tuple(
-        Rule(source, target, guard, sends, "", is_fair=False)
+    merged = tuple(
+        Rule(source, target, rules.guards[guard], sends, "", is_fair=False)
         for source, each in enumerate(moves)
         for (sends, target), guards in each.items()
         for guard in guards
@@ -245,7 +264,7 @@ def _made(
     made = replace(
         automaton,
         locations=locations,
-        rules=rules,
+        rules=merged,
         begins=tuple(rewritten(each, named) for each in automaton.begins),
     )
     asked = replace(

@@ -7,16 +7,18 @@ files, ``unchanged(…)`` and the variables that an action leaves out keep their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from checker import resources
-from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.parametric.automaton.automaton import Condition, Linear
 from checker.parametric.threshold.expressions import Expressions
 from checker.parametric.threshold.tokens import Source, Token
 from checker.parametric.threshold.written import Specification, Written, WrittenRule
+
+T = TypeVar("T")
 
 SUFFIXES = (".ta", ".eta")
 LARGEST = 16_000_000
@@ -67,6 +69,8 @@ class _Reader:
         self.shared: list[str] = []
         self.locations: list[str] = []
         self.declared: set[str] = set()
+        self.guards: dict[str, tuple[Condition, Span]] = {}
+        self.updates: dict[str, Mapping[str, Linear]] = {}
         self.warnings: list[Diagnostic] = []
 
     def automaton(self) -> Written:
@@ -186,17 +190,40 @@ class _Reader:
         words.take("->")
         target = self._known_location()
         words.take("when")
-        opening = words.take("(")
-        guard = words.condition()
-        guard_span = self.source.span(opening.start, words.take(")").end)
+        guard, guard_span = self._remembered(self.guards, "do", self._guard)
         words.take("do")
         words.take("{")
-        updates: dict[str, Linear] = {}
-        while not words.skip("}"):
-            self._action(updates)
+        updates = self._remembered(self.updates, "}", self._actions)
+        words.take("}")
         end = words.take(";").end
         span = self.source.span(start, end)
         return WrittenRule(number, source, target, guard, updates, span, guard_span)
+
+    def _remembered(self, known: dict[str, T], until: str, read: Callable[[], T]) -> T:
+        """Returns what ``read`` makes of the words up to ``until``; rules of generated files have
+        few different guards and actions, so that most were read before."""
+        words = self.words
+        last = words.at
+        while words.words[last].text not in (until, ""):
+            last += 1
+        text = self.source.text[words.next.start : words.words[last].start]
+        if text in known:
+            words.at = last
+        else:
+            known[text] = read()
+        return known[text]
+
+    def _guard(self) -> tuple[Condition, Span]:
+        words = self.words
+        opening = words.take("(")
+        guard = words.condition()
+        return guard, self.source.span(opening.start, words.take(")").end)
+
+    def _actions(self) -> Mapping[str, Linear]:
+        updates: dict[str, Linear] = {}
+        while self.words.next.text != "}":
+            self._action(updates)
+        return updates
 
     def _known_location(self) -> str:
         name = self.words.take_name("a location")

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 
 _WORD = re.compile(
-    r"\s+|/\*.*?\*/|//[^\n]*|(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)"
-    r"|(?P<sign><>|\[\]|->|&&|\|\||==|!=|<=|>=|[-+*/<>!(){}\[\];:,'])",
+    r"(?:\s+|/\*.*?\*/|//[^\n]*)*"
+    r"(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)"
+    r"|(?P<sign><>|\[\]|->|&&|\|\||==|!=|<=|>=|[-+*<>!(){}\[\];:,']|/(?!\*))|(?P<end>\Z))",
     re.S | re.A,
 )
+_SPACE = re.compile(r"(?:\s+|/\*.*?\*/|//[^\n]*)*", re.S | re.A)
 
 LONGEST = 18
 """The largest number of digits of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of ``kind`` ``name``, ``number``, ``sign`` or ``end``, at ``start`` of the text."""
 
     kind: str
@@ -58,17 +60,18 @@ class Source:
         """Returns the words; the last one is the end.  Raises :class:`SpecError` (E117)."""
         found: list[Token] = []
         at = 0
-        while at < len(self.text):
+        while not found or found[-1].kind != "end":
             match = _WORD.match(self.text, at)
-            if match is None or (match.group() == "/" and self.text.startswith("/*", at)):
-                raise self._unreadable(at)
-            if match.lastgroup is not None:
-                found.append(Token(match.lastgroup, match.group(), at))
-                if match.lastgroup == "number" and match.end() - at > LONGEST:
-                    message = f"a number has more than {LONGEST} digits"
-                    raise self.error("E117", message, at, match.end())
+            if match is None or match.lastgroup is None:
+                space = _SPACE.match(self.text, at)
+                raise self._unreadable(at if space is None else space.end())
+            kind = match.lastgroup
             at = match.end()
-        found.append(Token("end", "", len(self.text.rstrip())))
+            found.append(Token(kind, match[kind], match.start(kind)))
+            if kind == "number" and len(match[kind]) > LONGEST:
+                message = f"a number has more than {LONGEST} digits"
+                raise self.error("E117", message, match.start(kind), at)
+        found[-1] = Token("end", "", len(self.text.rstrip()))
         return found
 
     def _unreadable(self, at: int) -> SpecError:
