@@ -33,7 +33,7 @@ class Limit(Struct, frozen=True):
     they make it false by one step at most: ``beyond`` holds behind each.
 
     ``rules``: these rules; ``exact``: no others have it in their guards, and each step counts
-    alike, so that these can be taken one by one as long as ``beyond`` holds in the end.
+    alike, so that these can be taken one by one as long as ``beyond`` holds eventually.
     """
 
     beyond: AtLeast
