@@ -15,7 +15,7 @@ MANY = 4
 
 LEFT_OUT = Path(__file__).parent / "left_out.toml"
 """Cases that the default run leaves out, by file: each test keeps those of its cases that take a
-seconds together.  ``python -m scripts.leave_out_tests`` adds to it from a report of a run."""
+second together.  ``python -m scripts.leave_out_tests`` adds to it from a report of a run."""
 
 
 def first_by_default(values: Iterable[object], kept: int) -> list[object]:
