@@ -84,7 +84,7 @@ def _row(name: str, path: Path, options: Options, published: Published | None) -
 
     began = time.process_time()
     try:
-        found = prove_file(str(path), options, smallest=False)
+        found = prove_file(str(path), options, smallest=False, safety=True)
     except SpecError as error:
         console.print_note(console.render_with_source(error.diagnostics[0]).rstrip("\n"))
         return _Row(error.diagnostics[0].code, time.process_time() - began, published)

@@ -63,13 +63,19 @@ class FileReport(Struct, frozen=True):
 
 
 def prove_file(
-    path: str, options: Options, listener: Listener | None = None, *, smallest: bool = True
+    path: str,
+    options: Options,
+    listener: Listener | None = None,
+    *,
+    smallest: bool = True,
+    safety: bool = False,
 ) -> FileReport:
     """Decides all specifications of the file ``path``, each for all sizes.
 
     ``options.query_timeout`` and ``options.limits.timeout``: seconds for one query, and for
-    everything; ``smallest``: violations are shown at sizes that are as small as possible.  Raises
-    :class:`SpecError` for what can't be read or converted.
+    everything; ``smallest``: violations are shown at sizes that are as small as possible;
+    ``safety``: only safety specifications are decided.  Raises :class:`SpecError` for what can't be
+    read or converted.
     """
     limits = options.limits
     with (
@@ -78,9 +84,16 @@ def prove_file(
     ):
         with budgets.raising_when_exhausted():
             written = read_file(Path(path))
+            if safety:
+                written = _only_safety(written)
             proving = _Proving(written, options, listener, smallest=smallest)
         proving.ask()
         return proving.report()
+
+
+def _only_safety(written: Written) -> Written:
+    kept = (each for each in written.specifications if is_safety(each.formula))
+    return replace(written, specifications=tuple(kept))
 
 
 class _Proving:

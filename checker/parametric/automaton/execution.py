@@ -64,17 +64,15 @@ def require_run(
     values = dict(run.values)
     if not holds(automaton.resilience if resilience is None else resilience, values):
         raise NotARun("its sizes are outside the query")
-    configurations = list(_configurations(automaton, run))
-    last = configurations[-1]
-    if not satisfies(configurations[0], question.begins, automaton, values):
+    found = list(configurations(automaton, run))
+    last = found[-1]
+    if not satisfies(found[0], question.begins, automaton, values):
         raise NotARun(f"it does not begin as {question.property} demands")
     at = 0
     for formula in question.before:
-        while at < len(configurations) and not satisfies(
-            configurations[at], formula, automaton, values
-        ):
+        while at < len(found) and not satisfies(found[at], formula, automaton, values):
             at += 1
-    if at == len(configurations) or not satisfies(last, question.violated, automaton, values):
+    if at == len(found) or not satisfies(last, question.violated, automaton, values):
         raise NotARun(f"it does not violate {question.property}")
     if question.at_end:
         restless = next(unstable_locations(automaton, values, last), None)
@@ -83,17 +81,12 @@ def require_run(
     return last
 
 
-def execute(automaton: Automaton, run: AcceleratedRun) -> Configuration:
-    """Returns the last configuration of ``run``.
+def configurations(automaton: Automaton, run: AcceleratedRun) -> Iterator[Configuration]:
+    """Yields the configurations of ``run``: the first one, and one behind each burst.
 
     Raises ``NotARun`` where it is no execution of ``automaton`` (its ``resilience`` is not
     checked).
     """
-    return list(_configurations(automaton, run))[-1]
-
-
-def _configurations(automaton: Automaton, run: AcceleratedRun) -> Iterator[Configuration]:
-    """Yields the configurations of ``run``: the first one, and one behind each burst."""
     configuration = start(automaton, run)
     values = dict(run.values)
     yield configuration

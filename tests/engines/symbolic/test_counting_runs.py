@@ -22,7 +22,7 @@ from checker.parametric.automaton.automaton import (
     Receipt,
     Rule,
 )
-from checker.parametric.automaton.execution import NotARun, execute, require_run
+from checker.parametric.automaton.execution import NotARun, configurations, require_run
 from checker.parametric.symbolic.decide import ParametricChecker
 from checker.parametric.symbolic.queries import SolverQueries, Unanswered
 from checker.parametric.symbolic.recheck import plain
@@ -186,20 +186,20 @@ def test_what_is_no_run_is_not_executed() -> None:
     decision = ParametricChecker(automaton, resilience=ONE_SHORT).decide(RELAY)
     assert decision.run is not None
     run = ParametricChecker(automaton, resilience=ONE_SHORT).smallest(RELAY, decision.run)
-    assert sum(execute(automaton, run).where) == 2
+    assert sum(list(configurations(automaton, run))[-1].where) == 2
     with pytest.raises(NotARun, match="outside the query"):
         require_run(automaton, run, RELAY)
     with pytest.raises(NotARun, match="does not violate"):
         require_run(automaton, run, Question("other", somebody(ACCEPTED), False), ONE_SHORT)
     early = replace(run, segments=((Burst(2, 1),), *run.segments))
     with pytest.raises(NotARun, match="can't leave"):
-        execute(automaton, early)
+        list(configurations(automaton, early))
     more = replace(run, begin=(run.begin[0] + 1, *run.begin[1:]))
     with pytest.raises(NotARun, match="size"):
-        execute(automaton, more)
+        list(configurations(automaton, more))
     lonely = replace(run, segments=((Burst(1, 1),),))
     with pytest.raises(NotARun, match="can have received"):
-        execute(automaton, lonely)
+        list(configurations(automaton, lonely))
     unfinished = replace(run, segments=())
     with pytest.raises(NotARun, match="must move on"):
         require_run(automaton, unfinished, Question("all", somebody(IDLE), True), ONE_SHORT)
