@@ -1,8 +1,8 @@
 """Protocols that count messages, for every number of processes, as threshold automata.
 
 ``automaton`` defines them, their executions and the questions about them; ``extract`` makes one
-from a typed protocol and reports where that leaves the fragment; ``symbolic`` answers the questions
-with z3; ``drawing`` shows an automaton.
+from a typed protocol and reports where that leaves the fragment; ``threshold`` reads files;
+``symbolic`` answers the questions with z3; ``drawing`` shows an automaton.
 
 Sources: I. Konnov, H. Veith, J. Widder: SMT and POR beat counter abstraction: parameterized model
 checking of threshold-based distributed algorithms, CAV 2015; I. Konnov, M. Lazić, H. Veith, J.
