@@ -64,6 +64,11 @@ REPLAYED_OF_EACH = 200
     help="Replay the last K steps of a run with the interpreter; the trace has these steps"
     " (default: 2000; 200 per log if there are several).",
 )
+@click.option(
+    "--windows",
+    is_flag=True,
+    help="Score the logs by handler: check each step against its process alone.",
+)
 @MAX_STATES
 @TIMEOUT
 @MEMORY
@@ -90,7 +95,8 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
     (--master), with limits per log; conforming logs are counted, the others are reported.
     Kinds of events that are not logged may happen at any time; every line must be explained by a
     step. Exit codes: 0 conforms, 1 does not conform, 3 unknown (a limit was reached), 4 vacuous
-    (no event is logged).
+    (no event is logged). With --windows also 1 if a window is not explained, 3 if some were not
+    checked, 4 if there are none.
     """
     from checker.cli.reporting import require_outputs
     from checker.results.verdict import worst
@@ -119,7 +125,7 @@ def _asked(name: str, given: dict[str, Any]) -> Asked:
         engine=given["engine"],
         limits=Limits(given["max_states"], None, given["timeout"], given["memory"]),
     )
-    return Asked(spec, check, options, mapping)
+    return Asked(spec, check, options, mapping, windows=given["windows"])
 
 
 class _Asking:

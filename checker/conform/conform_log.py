@@ -16,6 +16,7 @@ from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
 from checker.conform.replayed_run import ReplayedRun, replayed
 from checker.conform.search import OFTEN, Found, Search, Steps
+from checker.conform.windows import Red, first_red, score
 from checker.diagnostics import Diagnostic, SpecError
 from checker.diagnostics.english import count, listing
 from checker.engines import budgets
@@ -34,6 +35,7 @@ from checker.results.answer import Listener, Progress, Unsupported, stop_reason
 from checker.results.conformance import Conformance, LogOfProcess
 from checker.results.trace import Header, Trace
 from checker.results.verdict import Word
+from checker.results.windows import WindowScore
 from checker.session.load import load_check
 from checker.session.trace_header import OF_A_LOG, for_a_log, header_of
 from checker.session.world_line import world_line
@@ -49,13 +51,19 @@ RECORDED = frozenset(MARKS.values())
 REPLAYED = 2_000
 """So many steps of a run, the last ones, are replayed and are the trace, unless another number is
 asked."""
+FEW = 200
+"""The number of nodes that the interpreter searches before native code is compiled."""
+PER_LINE = 20
+"""The largest number of nodes per line that are searched for a run to a line that is rejected."""
+MOST_ENLARGED = 6
+"""The largest number of times that guessed capacities are enlarged for a process alone."""
 
 
 class Asked(Struct, frozen=True):
     """What is asked of a log.
 
     ``replay``: how many steps of a run are replayed by the interpreter, and become a trace: the
-    last ones.
+    last ones.  ``windows``: whether the log is scored by windows, too.
     """
 
     spec: Spec | str
@@ -63,6 +71,7 @@ class Asked(Struct, frozen=True):
     options: Options
     mapping: NameMapping = NOTHING_RENAMED
     replay: int = REPLAYED
+    windows: bool = False
 
     def __str__(self) -> str:
         return f"{self.spec}::{self.check}" if self.check else str(self.spec)
@@ -124,6 +133,10 @@ def _open(asked: Asked) -> PreparedCheck:
     return PreparedCheck(for_a_log(whole), settings, header, fine=fine)
 
 
+class _Enlarged(Exception):
+    """The system was replaced by a larger one."""
+
+
 class _Conforming:
     """One log and one check."""
 
@@ -140,6 +153,10 @@ class _Conforming:
         self.engine = resolved_name(asked.options.engine)
         self.search: Search[Any] | None = None
         self.found: Found[Any] = Found()
+        self.red: Red | None = None
+        self.windows: WindowScore | None = None
+        self.decided_by = self.engine
+        self._enlarged = 0
         self.stopped: str | None = None
         self.notes: list[str] = []
         self.omitted = 0
@@ -162,6 +179,8 @@ class _Conforming:
         return self._violated(observation)
 
     def _violated(self, observation: Observation) -> Conformance:
+        if self.red is not None:
+            return self._rejected(observation, self.red)
         explained, lines = self.found.explained, observation.lines
         said = (
             f"no run of this check has this log: {explained:,} of {count(lines, 'line')}"
@@ -176,6 +195,23 @@ class _Conforming:
         found = obstacles_at(observation, explainer, self.found.furthest[0].cursors, run)
         return replace(report, obstacles=found)
 
+    def _rejected(self, observation: Observation, red: Red) -> Conformance:
+        """Returns the report on a log with a line that no step of its process explains."""
+        row, found = red.window.line.row, red.obstacle
+        said = (
+            f"no run of this check has this log: no step of {row.process} explains"
+            f" {row.file}:{row.number}, whatever the other processes do"
+        )
+        run = self._replay(observation) if self.found.reached else None
+        if run is not None:
+            cursors = self.found.furthest[0].cursors
+            every = obstacles_at(observation, EventExplainer(observation), cursors, run)
+            own = next(each for each in every if each.line.process == row.process)
+            candidates = tuple(dict.fromkeys((*own.candidates, *found.candidates)))
+            found = replace(own, candidates=candidates)
+        report = self._made(observation, Word.VIOLATED, said, run)
+        return replace(report, obstacles=(found,))
+
     # ---- the search -----------------------------------------------------------------------
 
     def observation(self) -> Observation:
@@ -189,14 +225,14 @@ class _Conforming:
 
     def _search(self, observation: Observation) -> Observation:
         """Searches in the smallest system whose guessed capacities are large enough."""
+        self._require_engine()
         while True:
-            steps = self._steps(observation)
-            search: Search[Any] = Search(steps, observation, self._tell, self._often)
-            self.search, self.found, self._shown = search, search.found, steps.shown
             try:
                 with budgets.raising_when_exhausted():
-                    search.run()
+                    self._decide(observation)
                 return observation
+            except _Enlarged:
+                observation = self.observation()
             except Outgrown as small:
                 if not self.opened.fit(small.fault):
                     self.stopped = f"{small.fault.message}, and it grows without end"
@@ -207,14 +243,53 @@ class _Conforming:
                     raise diagnosed(observation.system, fault) from None
                 observation = self.observation()
 
+    def _decide(self, observation: Observation) -> None:
+        """Scores the log, if that is asked for, and searches: a few nodes with the interpreter;
+        then each log against its local system; then with the engine that is asked for."""
+        if self.asked.windows:
+            self.windows, small = score(observation)
+            self._fit(small)
+        few = ReferenceSteps(observation.system, EventExplainer(observation))
+        if self._searched(observation, few, FEW):
+            self.decided_by = DEFINITION
+            return
+        self.red, small = first_red(observation)
+        self._fit(None if self.red else small)
+        steps = self._steps(observation)
+        if self.red is None:
+            self._searched(observation, steps)
+        else:
+            goal = self.red.number, self.red.window.at
+            self._searched(observation, steps, FEW + PER_LINE * observation.lines, goal)
+
+    def _fit(self, small: RunFault | None) -> None:
+        """Begins again in a larger system, if a process alone needs more room than was guessed."""
+        if small is not None and self._enlarged < MOST_ENLARGED and self.opened.fit(small):
+            self._enlarged += 1
+            raise _Enlarged
+
+    def _searched(
+        self,
+        observation: Observation,
+        steps: Steps[Any],
+        most: int | None = None,
+        goal: tuple[int, int] | None = None,
+    ) -> bool:
+        """Searches by ``steps`` for at most ``most`` nodes; returns whether that decides."""
+        search: Search[Any] = Search(steps, observation, self._tell, self._often, goal)
+        self.search, self.found, self._shown = search, search.found, steps.shown
+        return search.run(most)
+
+    def _require_engine(self) -> None:
+        if self.engine not in (DEFAULT, DEFINITION):
+            message = f"the {self.engine} engine does not support logs"
+            hint = f"try --engine {DEFAULT} or --engine {DEFINITION}"
+            raise SpecError((Diagnostic("E007", message, hint=hint),))
+
     def _steps(self, observation: Observation) -> Steps[Any]:
         explainer = EventExplainer(observation)
         if self.engine == DEFINITION:
             return ReferenceSteps(observation.system, explainer)
-        if self.engine != DEFAULT:
-            message = f"the {self.engine} engine does not support logs"
-            hint = f"try --engine {DEFAULT} or --engine {DEFINITION}"
-            raise SpecError((Diagnostic("E007", message, hint=hint),))
         from checker.conform.native_steps import NativeSteps
 
         try:
@@ -287,7 +362,7 @@ class _Conforming:
             file=header.file,
             check=header.check,
             parameters=header.parameters,
-            engine=self.engine,
+            engine=self.decided_by,
             word=word,
             sentence=said,
             logs=self.log.files,
@@ -312,6 +387,7 @@ class _Conforming:
             notes=tuple(self.notes),
             omitted=self.omitted,
             trace=_trace(run),
+            windows=self.windows,
         )
 
 

@@ -21,7 +21,9 @@ from checker.conform.partly_known import met, value_of
 from checker.conform.patterns import Anything, Parts, Pattern, matches
 from checker.conform.unknown import TooMany, Unknown, fresh, is_known, key_of, split
 from checker.model.interpreter import Event
-from checker.model.ir import STOPS, Mark, MarkKind
+from checker.model.ir import STOPS, Block, Mark, MarkKind
+from checker.model.tree import statements
+from checker.model.types import Type
 from checker.polling import poll
 
 MOST_STATES = 256
@@ -219,6 +221,19 @@ class LocalLog:
                 locals_ = found
         return locals_
 
+    def contradicted(
+        self, variable: int, pattern: Pattern, locals_: Locals
+    ) -> tuple[Pattern, Any, Type] | None:
+        """Returns what a line says of the process's part of a variable, the value that it has, and
+        its type, where these do not agree."""
+        number = self._cell_of.get(variable)
+        if number is None:
+            return None
+        own = self._of_own(variable, pattern)
+        if met(own, locals_, number) is not None:
+            return None
+        return own, locals_[number], self.local.cells[number].type
+
     def _of_own(self, variable: int, pattern: Pattern) -> Pattern:
         place = self.local.cells[self._cell_of[variable]].place
         if place is None or not isinstance(pattern, Parts):
@@ -228,10 +243,18 @@ class LocalLog:
     def advance(self, at: int, states: States) -> list[Explained]:
         """Returns what explains the item ``at`` from local states, silent steps before included.
 
-        Raises :class:`TooMany`, and ``RunFault`` for a step that needs more room than was guessed.
+        Raises :class:`TooMany`.
         """
+        begun = [each if is_known(each) else self._loosened(each) for each in states.values()]
+        try:
+            return self._advance(at, begun)
+        except TooMany:
+            if not self._silent or not all(map(is_known, begun)):
+                raise
+            return self._advance(at, [self._loosened(each) for each in begun])
+
+    def _advance(self, at: int, todo: list[Locals]) -> list[Explained]:
         found: dict[Any, Explained] = {}
-        todo = [self._loosened(each) for each in states.values()]
         seen = {key_of(each) for each in todo}
         while todo:
             poll()
@@ -241,18 +264,18 @@ class LocalLog:
                     key = key_of(each.locals)
                     if each.after > at:
                         found.setdefault((each.after, key), each)
-                    elif is_known(now) and key not in seen:
-                        after = self._loosened(each.locals)
-                        seen |= {key, key_of(after)}
-                        todo.append(after)
+                    elif key not in seen and is_known(now):
+                        seen.add(key)
+                        todo.append(
+                            each.locals if is_known(each.locals) else self._loosened(each.locals)
+                        )
             if len(seen) > MOST_STATES or len(found) > MOST_STATES:
                 raise TooMany
         return list(found.values())
 
     def _loosened(self, locals_: Locals) -> Locals:
-        """Returns a local state of which not all is known without what silent steps may change."""
-        if is_known(locals_):
-            return locals_
+        """Returns a local state without what silent steps may change: those need not be taken in
+        it."""
         cells = self.local.cells
         return tuple(
             fresh(cells[n].type) if n in self._loose else value for n, value in enumerate(locals_)
@@ -261,8 +284,7 @@ class LocalLog:
     # ---- windows --------------------------------------------------------------------------
 
     def windows(self) -> Iterator[Window]:
-        """Yields the windows of the log, in order; may raise ``RunFault`` for a step that needs
-        more room than was guessed."""
+        """Yields the windows of the log, in order."""
         pending: dict[int, States] = {0: {key_of(each): each for each in self.steps.starts()}}
         while pending:
             at = min(pending)
@@ -287,6 +309,25 @@ class LocalLog:
             for each in steps:
                 pending.setdefault(each.after, {})[key_of(each.locals)] = each.locals
 
+    def is_weak(self, window: Window) -> bool:
+        """Returns whether the lines of an explained window would be explained whatever its step had
+        done: they name no variable that it writes, and none of its events but the first is
+        logged."""
+        return all(self._says_nothing(each) for each in window.steps)
+
+    def _says_nothing(self, found: Explained) -> bool:
+        action = found.step.action
+        said = {self._cell_of.get(n) for line in found.lines for n, _ in line.state}
+        if len(found.lines) > 1 or said & action.writes:
+            return False
+        first = found.lines[0].patterns
+        later = action.marks - {pattern.mark for pattern in first}
+        return not any(map(self._may_be_logged, later))
+
+    def lines_after(self, window: Window) -> int:
+        """Returns how many lines follow the first one of ``window``."""
+        return sum(isinstance(item, Line) for item in self.items[window.at :]) - 1
+
     def _resumed(self, at: int) -> dict[int, States]:
         """Returns where to go on after the window at ``at``, and all that is known there."""
         said: list[Line] = []
@@ -306,7 +347,5 @@ def _only(locals_: Locals) -> States:
     return {key_of(locals_): locals_}
 
 
-def _marks_in(body: Any) -> list[Mark]:
-    from checker.model.tree import statements
-
+def _marks_in(body: Block) -> list[Mark]:
     return [stmt for stmt in statements(body) if isinstance(stmt, Mark)]

@@ -49,6 +49,7 @@ class LocalSteps:
 
     def __init__(self, local: LocalSystem) -> None:
         self.local, self.system = local, local.system
+        self.outgrown: RunFault | None = None
         self._known: dict[Any, list[LocalStep]] = {}
         self._free = {
             variable.name: fresh(variable.type, free=True) for variable in self.system.variables
@@ -82,8 +83,8 @@ class LocalSteps:
     ) -> list[LocalStep]:
         """Returns the steps of ``action`` in a local state, when this message arrives (or any).
 
-        Raises :class:`TooMany` where what is not known is read and has too many values, and
-        ``RunFault`` for a step that needs more room than was guessed.
+        Raises :class:`TooMany` where what is not known is read and has too many values, and for a
+        step that needs more room than was guessed (``outgrown``).
         """
         arrives = None if received is None else (received.sender, received.message)
         key = (action.action.name, key_of((locals_, arrives)))
@@ -112,9 +113,9 @@ class LocalSteps:
             for scope in self._instances(action, Scope(state, given), given):
                 for outcome in interpreter.outcomes(action.body, scope):
                     if outcome.fault is not None and outcome.fault.grows is not None:
-                        if not is_known(now[0]):
-                            raise TooMany
-                        raise outcome.fault
+                        if is_known(now[0]):
+                            self.outgrown = outcome.fault
+                        raise TooMany
                     if outcome.scope is not None:
                         found.append((self._of(outcome.scope.state), outcome.events))
             return found
@@ -127,6 +128,14 @@ class LocalSteps:
                     seen.add(key)
                     marked = tuple(Event(mark, args) for mark, args in pairs[1])
                     yield LocalStep(pairs[0], marked, action)
+
+    def instance(self, locals_: Locals, action: LocalAction) -> Scope | None:
+        """Returns the scope of an instance of ``action``, enabled or not, in a local state; ``None``
+        where it is not a step of the process."""
+        names = {name: fresh(type_) for name, type_ in action.inputs.items()}
+        if not _solve(action.subject, self.local.rank, names):
+            return None
+        return Scope(self._scope(locals_, tuple(self._free.values())), names)
 
     def _scope(self, locals_: Locals, free: tuple[Any, ...]) -> dict[str, Any]:
         state = dict(zip(self._free, free, strict=True))

@@ -21,7 +21,7 @@ from checker.model import types as t
 from checker.model.ir import STOPS, Action, Block, Expr, MarkKind, Op, TransitionSystem
 from checker.model.tree import nodes, placeless, rewritten, statements
 
-SEEN = OBSERVABLE | {MarkKind.HANDLER, MarkKind.BRANCH}
+SEEN = OBSERVABLE | {MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT}
 """The kinds of marks that are kept: what logs may record, and what says where a step went."""
 
 
