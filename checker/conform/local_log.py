@@ -253,8 +253,9 @@ class LocalLog:
                 raise
             return self._advance(at, [self._loosened(each) for each in begun])
 
-    def _advance(self, at: int, todo: list[Locals]) -> list[Explained]:
+    def _advance(self, at: int, states: list[Locals]) -> list[Explained]:
         found: dict[Any, Explained] = {}
+        todo = list(states)
         seen = {key_of(each) for each in todo}
         while todo:
             poll()
