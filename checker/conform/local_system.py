@@ -60,8 +60,7 @@ class LocalAction(Struct, frozen=True, eq=False):
 class LocalSystem(Struct, frozen=True, eq=False):
     """The local system of the process with this ``rank``.
 
-    ``free``: the variables with entries of processes that others may assign, which are not kept;
-    and all others but those of links.
+    ``free``: the variables that it may read and others may assign, but for those of links.
     """
 
     system: TransitionSystem
@@ -87,9 +86,18 @@ def local_system(system: TransitionSystem, rank: int) -> LocalSystem:
         if code.subject is not None
         and not (isinstance(code.subject, ir.Const) and code.subject.value != rank)
     )
-    kept = {cell.variable for cell in cells}
-    unkept = (n for n, v in enumerate(system.variables) if n not in kept and v.name not in links)
+    elsewhere = {v.name for v in system.variables if not _has_part(system, v.type, rank)}
+    unkept = (n for n, v in enumerate(system.variables) if v.name in free - elsewhere)
     return LocalSystem(system, rank, cells, actions, frozenset(unkept))
+
+
+def _has_part(system: TransitionSystem, type_: t.Type, rank: int) -> bool:
+    """Returns whether a variable is not one of a role that the process does not have."""
+    match type_:
+        case t.MapT(t.AtomT(labels=labels, first=first) as key) if _are_processes(system, key):
+            return first <= rank < first + len(labels)
+        case _:
+            return True
 
 
 def _cells(system: TransitionSystem, rank: int, shared: set[str]) -> Iterator[Cell]:
