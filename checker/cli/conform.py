@@ -38,6 +38,8 @@ OUTPUTS = ("json_out", "trace_out", "itf_out", "html_out")
 
 MOST_SHOWN = 10
 """Of several logs, so many that do not conform are shown whole; of others there is a line."""
+SMALL = 1 << 20
+"""So many bytes of logs are checked in this process: others would only start."""
 REPLAYED_OF_EACH = 200
 """Of each of several logs, so many steps of its run are replayed."""
 
@@ -238,6 +240,8 @@ class _Asking:
         from checker.session.pipeline import read_spec
         from checker.sweep.local import Work
 
+        if jobs is None and cluster is None and sum(task.size for task in tasks) <= SMALL:
+            jobs = 1
         at_once, _ = jobs_and_threads(jobs, len(tasks), 1)
         asked = self._of_each(REPLAYED_OF_EACH)
         asked = replace(asked, spec=read_spec(str(asked.spec)))

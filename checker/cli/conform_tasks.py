@@ -43,6 +43,13 @@ class LogTask(Struct, frozen=True):
         return self.asked.options.limits.timeout if self._is_one else None
 
     @property
+    def size(self) -> int:
+        """The number of bytes in its files, as far as they can be found."""
+        paths = self.source if isinstance(self.source, tuple) else self.source.files
+        found = [path for p in paths for path in ([p] if not os.path.isdir(p) else _paths_in(p))]
+        return sum(os.path.getsize(path) for path in found if os.path.isfile(path))
+
+    @property
     def _is_one(self) -> bool:
         return not isinstance(self.source, tuple)
 
@@ -99,6 +106,10 @@ def _read(paths: Sequence[str], mapping: NameMapping) -> tuple[Log, ...]:
 
     inside = [_files_in(path) if os.path.isdir(path) else [path] for path in paths]
     return read_logs([path for files in inside for path in files], mapping)
+
+
+def _paths_in(folder: str) -> list[str]:
+    return [entry.path for entry in os.scandir(folder)]
 
 
 def _files_in(folder: str) -> list[str]:

@@ -25,6 +25,7 @@ from checker.engines.registry import resolved_name
 from checker.extensions.tables import DEFAULT, DEFINITION
 from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.sizes import Sizes
+from checker.language.syntax import typed
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem
@@ -121,9 +122,39 @@ def not_begun(asked: Asked, log: Log, why: str, seconds: float) -> Conformance:
     )
 
 
-def _open(asked: Asked) -> PreparedCheck:
-    """Returns the check without its properties: it is not asked whether they hold."""
-    whole = load_check(asked.spec, asked.check, asked.options.settings)
+class _Opened(Struct, frozen=True):
+    """A check: ``whole``, and prepared ``without`` its properties, which need not hold."""
+
+    asked: Asked
+    whole: typed.Check
+    without: PreparedCheck
+
+    def serves(self, asked: Asked) -> bool:
+        """Returns whether it is the check that is asked of another log.  A path is not enough:
+        the file may be another one by now."""
+        mine, options = self.asked, asked.options
+        return (
+            not isinstance(asked.spec, str)
+            and asked.spec is mine.spec
+            and asked.check == mine.check
+            and options.settings == mine.options.settings
+            and options.fine_steps == mine.options.fine_steps
+        )
+
+
+_last: list[_Opened] = []
+"""The check that the log before was held to."""
+
+
+def _open(asked: Asked) -> _Opened:
+    """Returns the check, from the log before where it is the same."""
+    if not (_last and _last[0].serves(asked)):
+        whole = load_check(asked.spec, asked.check, asked.options.settings)
+        _last[:] = [_Opened(asked, whole, _without_properties(asked, whole))]
+    return _last[0]
+
+
+def _without_properties(asked: Asked, whole: typed.Check) -> PreparedCheck:
 
     def header(made: Instantiated) -> Header:
         found = header_of(str(asked.spec), whole, made, asked.options)
@@ -144,11 +175,11 @@ class _Conforming:
         self,
         asked: Asked,
         log: Log,
-        opened: PreparedCheck,
+        opened: _Opened,
         listener: Listener | None,
         started: float,
     ) -> None:
-        self.asked, self.log, self.opened = asked, log, opened
+        self.asked, self.log, self.opened, self.whole = asked, log, opened.without, opened.whole
         self.listener, self.started = listener, started
         self.engine = resolved_name(asked.options.engine)
         self.search: Search[Any] | None = None
@@ -355,7 +386,7 @@ class _Conforming:
     def _made(
         self, observation: Observation, word: Word, said: str, run: ReplayedRun | None = None
     ) -> Conformance:
-        made, options = self.opened.made, self.asked.options
+        made = self.opened.made
         header = self.opened.header
         cursors = self.found.furthest[0].cursors if self.found.furthest else observation.start
         return Conformance(
@@ -381,9 +412,7 @@ class _Conforming:
             steps=self.found.steps,
             seconds=time.monotonic() - self.started,
             stopped=self.stopped,
-            world=world_line(
-                load_check(self.asked.spec, self.asked.check, options.settings), made.sizes
-            ),
+            world=world_line(self.whole, made.sizes),
             notes=tuple(self.notes),
             omitted=self.omitted,
             trace=_trace(run),

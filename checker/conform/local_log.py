@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from checker.conform.explain_events import BY_MESSAGE, EventExplainer, Observation
 from checker.conform.lines import EventPattern, Gap, Item, Line, Logged
-from checker.conform.local_steps import Locals, LocalStep, LocalSteps, Received
-from checker.conform.local_system import LocalAction, local_system
+from checker.conform.local_steps import Locals, LocalStep, Received, local_steps
+from checker.conform.local_system import LocalAction
 from checker.conform.partly_known import met, value_of
 from checker.conform.patterns import Anything, Parts, Pattern, matches
 from checker.conform.unknown import TooMany, Unknown, fresh, is_known, key_of, split
@@ -79,8 +79,8 @@ class LocalLog:
         self.system = observation.system
         self.rank = self.system.processes.index(timeline.process)
         self.items: tuple[Item, ...] = timeline.items
-        self.local = local_system(self.system, self.rank)
-        self.steps = LocalSteps(self.local)
+        self.steps = local_steps(self.system, self.rank)
+        self.local = self.steps.local
         self.observation = Observation(
             self.system, (timeline,), observation.logged, observation.unlogged
         )

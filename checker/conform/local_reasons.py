@@ -78,9 +78,7 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
     ways = explainer.after(start, events)
     if ways:
         return _values(log, ways[0][1], now[0])
-    lacking = next(
-        n for n in range(len(events)) if not explainer.after(start, events[: n + 1])
-    )
+    lacking = next(n for n in range(len(events)) if not explainer.after(start, events[: n + 1]))
     before = explainer.after(start, events[:lacking])
     items = log.items[before[0][0][0] :] if before else ()
     wanted = sentence(event_of(log.system, events[lacking]))
@@ -131,5 +129,3 @@ def main_reason(obstacle: Obstacle) -> str:
     """Returns the first reason of an obstacle, without values where it has such a form."""
     first = obstacle.candidates[0]
     return first.why or first.text
-
-

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from checker.conform.local_system import Cell, LocalAction, LocalSystem
+from checker.conform.local_system import Cell, LocalAction, LocalSystem, local_system
 from checker.conform.unknown import (
     OneMember,
     TooMany,
@@ -23,10 +23,14 @@ from checker.model import interpreter, ir
 from checker.model import types as t
 from checker.model.evaluate import RunFault, Scope, evaluate, members
 from checker.model.interpreter import Event
-from checker.model.ir import Expr, Op
+from checker.model.ir import Expr, Op, TransitionSystem
 
 Locals = tuple[Any, ...]
 """The values of the cells of a local system."""
+
+
+MOST_KEPT = 20_000
+"""The largest number of local states and actions whose steps are kept."""
 
 
 class Received(Struct, frozen=True, eq=False):
@@ -90,6 +94,8 @@ class LocalSteps:
         key = (action.action.name, key_of((locals_, arrives)))
         known = self._known.get(key)
         if known is None:
+            if len(self._known) >= MOST_KEPT:
+                self._known.clear()
             known = self._known[key] = list(self._found(locals_, action, received))
         return known
 
@@ -131,7 +137,7 @@ class LocalSteps:
 
     def instance(self, locals_: Locals, action: LocalAction) -> Scope | None:
         """Returns the scope of an instance of ``action``, enabled or not, in a local state; ``None``
-        where it is not a step of the process."""
+        if it is not a step of the process."""
         names = {name: fresh(type_) for name, type_ in action.inputs.items()}
         if not _solve(action.subject, self.local.rank, names):
             return None
@@ -174,6 +180,22 @@ class LocalSteps:
 
     def _is_own(self, subject: Expr, scope: Scope) -> bool:
         return bool(evaluate(subject, scope) == self.local.rank)
+
+
+_kept: dict[int, LocalSteps] = {}
+"""The steps of the processes of the system that was asked last, by rank."""
+
+
+def local_steps(system: TransitionSystem, rank: int) -> LocalSteps:
+    """Returns the steps of the local system of a process, those that are known already included.
+
+    Raises :class:`checker.conform.local_system.NotLocal`.
+    """
+    if any(known.system is not system for known in _kept.values()):
+        _kept.clear()
+    if rank not in _kept:
+        _kept[rank] = LocalSteps(local_system(system, rank))
+    return _kept[rank]
 
 
 def _may_hold(condition: Expr, scope: Scope) -> bool:

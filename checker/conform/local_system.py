@@ -130,9 +130,7 @@ class _Code:
         names = [s.name for s in declared]
         assigned = {s.target.name for s in inside if isinstance(s, ir.Assign)}
         self._aliases = {
-            s.name: s.value
-            for s in declared
-            if names.count(s.name) == 1 and s.name not in assigned
+            s.name: s.value for s in declared if names.count(s.name) == 1 and s.name not in assigned
         }
         self._assigns = [s for s in inside if isinstance(s, ir.Assign) and s.target.is_state]
         self._marks = [s for s in inside if isinstance(s, ir.Mark)]
