@@ -91,7 +91,7 @@ class LocalLog:
         self._loose = {
             n for a in self.local.actions if a.action.name in self._silent for n in a.writes
         }
-        self._first = self._first_only()
+        self._first, self._beginning = self._first_only(), self._may_be_first()
         self._unlogged = {a.action.name: self._unlogged_messages(a) for a in self.local.actions}
 
     # ---- what the code may do -------------------------------------------------------------
@@ -124,6 +124,16 @@ class LocalLog:
                 begun = begun or bool(inside)
         every = {m for action in self.local.actions for m in action.marks}
         return frozenset(every - later)
+
+    def _may_be_first(self) -> frozenset[int]:
+        """Returns the marks that may be the first event of a step that is logged."""
+        found: set[int] = set()
+        for action in self.local.actions:
+            for stmt in action.body:
+                found |= {mark.mark for mark in _marks_in((stmt,))}
+                if isinstance(stmt, Mark) and self._surely_logged(stmt):
+                    break
+        return frozenset(found)
 
     def _may_be_logged(self, mark: int) -> bool:
         kind = self.system.marks[mark].kind
@@ -187,6 +197,10 @@ class LocalLog:
     def begins_a_step(self, line: Line) -> bool:
         """Returns whether a line is surely the first one of its step."""
         return all(pattern.mark in self._first for pattern in line.patterns)
+
+    def may_begin_a_step(self, line: Line) -> bool:
+        """Returns whether a line may be the first one of its step."""
+        return any(pattern.mark in self._beginning for pattern in line.patterns)
 
     def steps_at(self, at: int, locals_: Locals) -> Iterator[LocalStep]:
         """Yields the steps of a local state that may explain the item ``at``, or nothing."""
@@ -285,7 +299,30 @@ class LocalLog:
     # ---- windows --------------------------------------------------------------------------
 
     def windows(self) -> Iterator[Window]:
-        """Yields the windows of the log, in order."""
+        """Yields the windows of the log, in order.
+
+        A line that never begins a step belongs to the window before it, which is red with it.
+        """
+        held: Window | None = None
+        for window in self._windows():
+            if held is not None and self._belongs_to(window, held):
+                yield Window(held.at, held.line, held.before)
+                held = None
+                continue
+            if held is not None:
+                yield held
+            held = window
+        if held is not None:
+            yield held
+
+    def _belongs_to(self, window: Window, before: Window) -> bool:
+        return (
+            window.is_red
+            and any(each.after == window.at for each in before.steps)
+            and not self.may_begin_a_step(window.line)
+        )
+
+    def _windows(self) -> Iterator[Window]:
         pending: dict[int, States] = {0: {key_of(each): each for each in self.steps.starts()}}
         while pending:
             at = min(pending)

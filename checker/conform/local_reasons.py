@@ -77,7 +77,7 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
         return None
     ways = explainer.after(start, events)
     if ways:
-        return _values(log, ways[0][1], now[0])
+        return _values(log, ways[0][1], now[0]) or _goes_on(log, ways[0][0][0])
     lacking = next(n for n in range(len(events)) if not explainer.after(start, events[: n + 1]))
     before = explainer.after(start, events[:lacking])
     items = log.items[before[0][0][0] :] if before else ()
@@ -87,6 +87,17 @@ def _why(log: LocalLog, window: Window, now: Any) -> tuple[str, str] | None:
         said += f", and it has `{words_of(log.system, items[0])}`"
     kind = log.system.marks[events[lacking].mark].kind.value
     return said, f"`{kind}` is missing"
+
+
+def _goes_on(log: LocalLog, after: int) -> tuple[str, str] | None:
+    """Returns that the log goes on, after the lines that a step explains, with one that begins no
+    step."""
+    item = log.items[after] if after < len(log.items) else None
+    if not isinstance(item, Line) or log.may_begin_a_step(item):
+        return None
+    kind = item.logged.text
+    said = f"and then the log has `{words_of(log.system, item)}`, which begins no step"
+    return said, f"`{kind}` follows"
 
 
 def _values(log: LocalLog, lines: list[Line], locals_: Locals) -> tuple[str, str] | None:

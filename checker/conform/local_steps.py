@@ -136,8 +136,8 @@ class LocalSteps:
                     yield LocalStep(pairs[0], marked, action)
 
     def instance(self, locals_: Locals, action: LocalAction) -> Scope | None:
-        """Returns the scope of an instance of ``action``, enabled or not, in a local state; ``None``
-        if it is not a step of the process."""
+        """Returns the scope of an instance of ``action``, enabled or not; ``None`` if it is no step
+        of the process."""
         names = {name: fresh(type_) for name, type_ in action.inputs.items()}
         if not _solve(action.subject, self.local.rank, names):
             return None

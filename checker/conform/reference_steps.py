@@ -12,7 +12,6 @@ from checker.model.evaluate import RunFault
 from checker.model.interpreter import Event, State, Transition
 from checker.model.ir import TransitionSystem
 
-
 MOST_KEPT = 5_000
 """The largest number of states whose transitions are kept."""
 

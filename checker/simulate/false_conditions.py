@@ -90,7 +90,7 @@ def false_conditions(
 
 
 def false_in_spec(action: Action, scope: Scope) -> tuple[FalseCondition, ...]:
-    """Returns which conditions of the spec are false for the instance of ``action`` in ``scope``."""
+    """Returns which conditions of the spec are false for an instance of ``action``."""
     return tuple(_condition(c, scope) for c in action.conditions if _is_false(c.holds, scope))
 
 

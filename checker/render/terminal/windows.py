@@ -29,9 +29,7 @@ def windows_view(score: WindowScore) -> RenderableType:
     parts: list[RenderableType] = [Group(title, _table(score.handlers))]
     reds = [Group(*_red(each)) for each in score.handlers if each.red]
     if reds:
-        parts.append(
-            Group(Text("The first red window, and why no step explains it", "bold"), *reds)
-        )
+        parts.append(Group(Text("The first red windows, and why", "bold"), *reds))
     if rows := list(_rows(score)):
         parts.append(pairs([(Text(name), Text(said)) for name, said in rows], 2, 12))
     return stack(parts)
