@@ -120,12 +120,11 @@ class Resolver:
         self._known: dict[int, Line] = {}
         for number in passed_marks(system):
             self._of_kind.setdefault(system.marks[number].kind, []).append(number)
-        self._variables = {
-            variable.title or variable.name: number
-            for number, variable in enumerate(system.variables)
-            if variable.kind in (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
-            and not variable.name.startswith("@")
-        }
+        self._variables: dict[str, list[int]] = {}
+        for number, variable in enumerate(system.variables):
+            kinds = (VariableKind.LOCAL, VariableKind.SHARED, VariableKind.GHOST)
+            if variable.kind in kinds and not variable.name.startswith("@"):
+                self._variables.setdefault(variable.title or variable.name, []).append(number)
 
     def timelines(self, log: Log) -> tuple[Timeline, ...]:
         """Returns what ``log`` says of each process, in the order of the system's.
@@ -277,18 +276,28 @@ class Resolver:
             name = self.mapping.variables.get(str(said), str(said))
             if name not in self._variables:
                 raise NoValue(_nearest("variable", name, list(self._variables)))
-            number = self._variables[name]
+            number, keys = self._variable_of(row.process, name)
             type_ = self.system.variables[number].type
-            if self.system.variables[number].kind is VariableKind.SHARED:
+            if not keys:
                 yield number, parse(type_, data, self._rename)
                 continue
             assert isinstance(type_, t.MapT)
             own = parse(type_.value, data, self._rename)
-            keys = list(t.universe(type_.key))
             rank = self._processes[row.process]
-            if rank not in keys:
-                raise NoValue(f"{row.process} has no variable `{name}`")
             yield number, Parts(tuple(own if key == rank else ANYTHING for key in keys))
+
+    def _variable_of(self, process: str, name: str) -> tuple[int, list[t.Value]]:
+        """Returns the number of the variable ``name`` of a process, several roles may have one, and
+        the keys of its map; none where it is shared."""
+        for number in self._variables[name]:
+            variable = self.system.variables[number]
+            if variable.kind is VariableKind.SHARED:
+                return number, []
+            assert isinstance(variable.type, t.MapT)
+            keys = list(t.universe(variable.type.key))
+            if self._processes[process] in keys:
+                return number, keys
+        raise NoValue(f"{process} has no variable `{name}`")
 
     def _self(self, row: Row) -> Pattern:
         return Exactly(self._processes[row.process])
