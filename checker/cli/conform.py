@@ -268,8 +268,9 @@ class _Asking:
                 continue
             if report.word is Word.VIOLATED and self._shown < MOST_SHOWN:
                 self._shown += 1
+                alone = replace(report, windows=None)  # the score of all is shown at the end
                 console.print_line(name)
-                console.print_view(conformance_view(report, runs=not self.quiet))
+                console.print_view(conformance_view(alone, runs=not self.quiet))
             else:
                 console.print_view(conformance_line(report, name))
         if outcome.code:
@@ -279,8 +280,13 @@ class _Asking:
             raise KeyboardInterrupt
 
     def _summarise(self, wanted: int) -> None:
+        from checker.conform.windows import merged
         from checker.render.terminal.conformance import logs_summary
+        from checker.render.terminal.windows import windows_view
 
+        scores = [each.windows for each in self.reports if each.windows is not None]
+        if scores:
+            console.print_view(windows_view(merged(scores)))
         seconds = time.monotonic() - self._started
         failed = len(self.found) - len(self.reports)
         console.print_view(logs_summary(self.reports, wanted, failed, seconds))

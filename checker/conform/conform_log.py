@@ -195,6 +195,7 @@ class _Conforming:
 
     def report(self, observation: Observation) -> Conformance:
         if not observation.lines:
+            self.windows = WindowScore() if self.asked.windows else None
             return self._made(observation, Word.VACUOUS, "the log records no event")
         try:
             observation = self._search(observation)

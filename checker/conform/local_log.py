@@ -92,6 +92,7 @@ class LocalLog:
             n for a in self.local.actions if a.action.name in self._silent for n in a.writes
         }
         self._first, self._beginning = self._first_only(), self._may_be_first()
+        self._stops = self._may_stop()
         self._unlogged = {a.action.name: self._unlogged_messages(a) for a in self.local.actions}
 
     # ---- what the code may do -------------------------------------------------------------
@@ -180,19 +181,20 @@ class LocalLog:
         item = self.items[at]
         marks = {p.mark for p in item.patterns} if isinstance(item, Line) else None
         for action in self.local.actions:
-            if action.stops and not self._may_stop(at):
+            if action.stops and not self._stops[at]:
                 continue
             if marks is None or action.action.name in self._silent or action.marks & marks:
                 yield action
 
-    def _may_stop(self, at: int) -> bool:
-        """Returns whether the process may stop in the step that is next at the item ``at``."""
-        for item in self.items[at:]:
-            if isinstance(item, Gap) or item.logged.kind is MarkKind.CRASH:
-                return True
-            if item is not self.items[at] and self.begins_a_step(item):
-                return False
-        return False
+    def _may_stop(self) -> list[bool]:
+        """Returns for each item whether the process may stop in the step that is next there."""
+        found: list[bool] = []
+        inside = False
+        for item in reversed(self.items):
+            stops = isinstance(item, Gap) or item.logged.kind is MarkKind.CRASH
+            found.append(stops or inside)
+            inside = stops or (inside and isinstance(item, Line) and not self.begins_a_step(item))
+        return found[::-1]
 
     def begins_a_step(self, line: Line) -> bool:
         """Returns whether a line is surely the first one of its step."""
@@ -331,7 +333,7 @@ class LocalLog:
                 return
             if isinstance(self.items[at], Gap):
                 states = _only(self.steps.unknown())
-            line = next(item for item in self.items[at:] if isinstance(item, Line))
+            line = self._next_line(at)
             before = tuple(states.values())
             try:
                 steps = self.advance(at, states)
@@ -365,6 +367,11 @@ class LocalLog:
     def lines_after(self, window: Window) -> int:
         """Returns how many lines follow the first one of ``window``."""
         return sum(isinstance(item, Line) for item in self.items[window.at :]) - 1
+
+    def _next_line(self, at: int) -> Line:
+        while not isinstance(item := self.items[at], Line):
+            at += 1
+        return item
 
     def _resumed(self, at: int) -> dict[int, States]:
         """Returns where to go on after the window at ``at``, and all that is known there."""

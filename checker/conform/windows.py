@@ -12,7 +12,7 @@ from checker.conform.lines import Line
 from checker.conform.local_log import LocalLog, Window
 from checker.conform.local_reasons import main_reason, obstacle_of
 from checker.conform.local_system import NotLocal
-from checker.conform.patterns import Exactly
+from checker.conform.patterns import is_exact
 from checker.model.evaluate import RunFault
 from checker.model.ir import MarkKind
 from checker.results.conformance_lines import Obstacle
@@ -128,28 +128,24 @@ def _from_nowhere(observation: Observation) -> Iterator[Line]:
     """Yields the lines of messages received that no line sends, where what is sent is logged."""
     lines = [i for timeline in observation.timelines for i in timeline.items if isinstance(i, Line)]
     sent = [line for line in lines if line.logged.kind is MarkKind.SEND]
-    silent = {n for n in observation.system.processes} - {
-        t.process for t in observation.timelines if t.lines
-    }
-    if not sent or silent:
+    logging = {timeline.process for timeline in observation.timelines if timeline.lines}
+    if not sent or logging != set(observation.system.processes):
         return
-    exact = {key for line in sent if (key := _message(line, sender=0)) is not None}
-    loose = {line.logged.name for line in sent if _message(line, sender=0) is None}
+    exact = {key for line in sent for key in _messages(line, sender=0)}
+    loose = {line.logged.name for line in sent if not _messages(line, sender=0)}
     for line in lines:
         if line.logged.kind is MarkKind.RECEIVE and line.logged.name not in loose:
-            key = _message(line, sender=1)
-            if key is not None and key not in exact:
+            keys = _messages(line, sender=1)
+            if keys and keys.isdisjoint(exact):
                 yield line
 
 
-def _message(line: Line, sender: int) -> object:
-    """Returns sender and message of a line, where it says both whole."""
-    if len(line.patterns) != 1:
-        return None
-    args = line.patterns[0].args
-    both = args[sender], args[2]
-    values = [part.value for part in both if isinstance(part, Exactly)]
-    return tuple(values) if len(values) == len(both) else None
+def _messages(line: Line, sender: int) -> frozenset[object]:
+    """Returns sender and message of a line; none where it does not say both whole."""
+    found = [(pattern.args[sender], pattern.args[2]) for pattern in line.patterns]
+    return (
+        frozenset(found) if all(map(is_exact, (p for pair in found for p in pair))) else frozenset()
+    )
 
 
 def first_red(observation: Observation) -> tuple[Red | None, RunFault | None]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from checker.conform.conform_log import Asked, conform
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
 from checker.conform.local_log import LocalLog, Window
@@ -23,7 +22,6 @@ from checker.model import interpreter
 from checker.model.interpreter import State
 from checker.model.ir import MarkKind, TransitionSystem, VariableKind
 from checker.model.types import BagT, TupleT, universe
-from checker.results.verdict import Word
 from checker.session import pipeline
 from checker.simulate.prepared_check import PreparedCheck
 from tests.conform.projection import (
