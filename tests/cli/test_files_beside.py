@@ -154,6 +154,8 @@ WORDS: dict[str, Sequence[str]] = {
     "scenario": ("{trace}",),
     "list": (),
     "doctor": (),
+    "daemon": ("status",),
+    "mutate": ("{spec}::violated", "--sample", "2", "--jobs", "2"),
     "diagnostic": ("N003",),
     "lsp": (),
 }

@@ -73,6 +73,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "explain": (("{trace}", "--budget", "1"),),
     "replay": (("{trace}",),),
     "scenario": (("{trace}",),),
+    "mutate": (("{spec}", "--sample", "1", "--jobs", "1"),),
     "export": tuple(
         ("{trace}", "--to", each, "--output", "{out}.x")
         for each in ("csv", "itf", "json", "mermaid", "shiviz", "svg")
@@ -82,7 +83,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 HISTORY = "{:process 0, :type :invoke, :f :write, :value 1}\n"
 HISTORY += "{:process 0, :type :ok, :f :write, :value 1}\n"
 
-WITHOUT = {"diagnostic", "doctor", "list"}
+WITHOUT = {"daemon", "diagnostic", "doctor", "list"}
 INTERACTIVE = {"explore", "lsp", "watch"}
 WRONG = SPEC.replace("p.x <=", "p.y <=")
 BAD = SPEC + "check holds of Counter { n = 1 prove small }\n"
