@@ -239,8 +239,9 @@ class _Conforming:
             cursors = self.found.furthest[0].cursors
             every = obstacles_at(observation, EventExplainer(observation), cursors, run)
             own = next(each for each in every if each.line.process == row.process)
-            candidates = tuple(dict.fromkeys((*own.candidates, *found.candidates)))
-            found = replace(own, candidates=candidates)
+            said_before = [each.text.partition(", ")[2] for each in found.candidates]
+            others = (c for c in own.candidates if not any(w and w in c.text for w in said_before))
+            found = replace(own, candidates=(*found.candidates, *others))
         report = self._made(observation, Word.VIOLATED, said, run)
         return replace(report, obstacles=(found,))
 

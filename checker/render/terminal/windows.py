@@ -10,6 +10,7 @@ from rich.text import Text
 
 from checker.diagnostics.english import count, listing
 from checker.render.terminal.canvas import pairs, stack
+from checker.render.terminal.coverage import PREFIX
 from checker.results.verdict import Covered
 from checker.results.windows import HandlerScore, WindowScore
 
@@ -29,7 +30,12 @@ def windows_view(score: WindowScore) -> RenderableType:
     parts: list[RenderableType] = [Group(title, _table(score.handlers))]
     reds = [Group(*_red(each)) for each in score.handlers if each.red]
     if reds:
-        parts.append(Group(Text("The first red windows, and why", "bold"), *reds))
+        parts.append(
+            Group(
+                Text("The first red window of each kind, and why no step explains it", "bold"),
+                *reds,
+            )
+        )
     if rows := list(_rows(score)):
         parts.append(pairs([(Text(name), Text(said)) for name, said in rows], 2, 12))
     return stack(parts)
@@ -79,5 +85,6 @@ def _rows(score: WindowScore) -> Iterator[tuple[str, str]]:
 
 
 def _place(each: Covered) -> str:
-    kind = "" if each.kind == "handler" else f"{each.kind} "
-    return f"{kind}{each.text}" + (f"  {each.file}:{each.line}" if each.line else "")
+    return f"{PREFIX.get(each.kind, '')}{each.text}" + (
+        f"  {each.file}:{each.line}" if each.line else ""
+    )
