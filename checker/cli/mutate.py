@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from checker.results.mutation import MutantResult, Mutation
     from checker.results.verdict import Report
 
+VACUOUS = 4
+"""The exit code where there is no mutant."""
+
 
 @click.command(cls=Grouped)
 @click.argument("name", metavar="FILE[::CHECK]")
@@ -68,7 +71,8 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
     A mutant is the spec with one fault: without a statement or a guard, with another comparison,
     with two statements swapped, … It is killed if a check decides other than it expects. A mutant
     that survives is a fault that nobody would notice (docs/mutation.md). --timeout and --memory
-    limit each check. Exit codes: 0, 1 if the score is too low, 3 if it is not known.
+    limit each check. Exit codes: 0, 1 if the score is too low, 3 if it is not known, 4 if there is
+    no mutant.
     """
     from checker.cli.reporting import require_outputs
     from checker.cli.settings import targets
@@ -99,6 +103,9 @@ def mutate(name: str, jobs: int | None, quiet: bool, **given: Any) -> int:
 def _code(report: Mutation, wanted: float | None) -> int:
     if report.stopped is not None:
         return UNKNOWN
+    if not report.drawn:
+        console.print_note("there is nothing to change: the file declares no protocol of its own")
+        return VACUOUS
     if wanted is None:
         return 0
     if report.score is None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from checker import resources
 from checker.cli.main import main
-from checker.resources import _PACKAGE
 
 SPEC = """\
 protocol Counter {
@@ -38,7 +38,8 @@ def judged(path: Path, *words: str, code: int = 0) -> dict[str, Any]:
     out = path.with_suffix(".json")
     assert main(["mutate", str(path), "--jobs", "1", "-q", "--json", str(out), *words]) == code
     document = json.loads(out.read_text("utf-8"))
-    schema = json.loads((_PACKAGE / "formats/schema/mutation.schema.json").read_text("utf-8"))
+    package = Path(resources.__file__).parent
+    schema = json.loads((package / "formats/schema/mutation.schema.json").read_text("utf-8"))
     Draft202012Validator(schema).validate(document)
     (report,) = document["reports"]
     return report
@@ -134,6 +135,12 @@ def test_a_check_that_is_red_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     path = spec_in(tmp_path, SPEC.replace("small holds", "small violated"))
     assert main(["mutate", str(path), "-q"]) == 2
     assert "E127" in capsys.readouterr().err
+
+
+def test_nothing_to_change_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    path = resources.specs() / "broadcast" / "best_effort.bcast"
+    assert main(["mutate", f"{path}::no_fault", "-q"]) == 4
+    assert "there is nothing to change" in capsys.readouterr().err
 
 
 def test_the_score_can_be_demanded(tmp_path: Path) -> None:
