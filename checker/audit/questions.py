@@ -1,13 +1,15 @@
-"""Which properties are asked of a log: those of the library's interfaces, by what they say.
+"""Which properties are asked of a log: those whose formulas have a plan.
 
 A property is known by its formula, not by its name: several interfaces have a `validity`, and they
-differ.  So a formula that somebody changes is no longer asked until there is a plan for it, and the
-report says so.
+differ.  An author's own property that says the same as one of the library is asked by the same
+plan, whatever the names in it are (:mod:`checker.audit.shapes`).  A formula without a plan is not
+asked, and the report says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from msgspec import Struct
 
@@ -15,13 +17,15 @@ from checker.audit import plans_of_counts as counts
 from checker.audit import plans_of_messages as messages
 from checker.audit import plans_of_order as order
 from checker.audit import plans_of_values as values
-from checker.audit.columns import COLUMNS
+from checker.audit.columns import COLUMNS, Kind, Role, operators_of, roles_of
+from checker.audit.declared import Declared
 from checker.audit.plans_of_counts import Plan, once
 from checker.audit.relations import Relation
+from checker.audit.shapes import nodes_of, shape_of
 from checker.audit.tables import Tables
 from checker.diagnostics import Diagnostic, SpecError
 from checker.language.library import prelude
-from checker.language.syntax.typed import Interface
+from checker.language.syntax import typed
 from checker.language.typecheck.exactly_once import OVER, TIMES, definition
 from checker.language.typecheck.scope import suggestion
 
@@ -33,7 +37,8 @@ class Rule(Struct, frozen=True):
 
     ``premise``: what it is about; where there is none of it, it is vacuous.  ``complete``: that it
     holds can't be said of logs with gaps; ``correct``: it speaks of correct processes only;
-    ``needs``: columns that it is asked with.
+    ``needs``: columns that it is asked with; ``by_role``: with those of the arguments, too, as the
+    plan takes the events of its requests and indications apart.
     """
 
     plan: Plan
@@ -41,22 +46,27 @@ class Rule(Struct, frozen=True):
     complete: bool = False
     correct: bool = False
     needs: tuple[str, ...] = ()
+    by_role: bool = False
 
 
 class Question(Struct, frozen=True):
-    """A property by its ``name``, what it means, and how it is asked."""
+    """A property by its ``name``, what it means, and how it is asked; ``roles``: of which requests
+    and indications."""
 
     name: str
     definition: str
     rule: Rule
+    roles: tuple[Role, ...] = ()
 
 
 class Refused(Struct, frozen=True):
-    """A property by its ``name``, what it means, and why it can't be asked of a log."""
+    """A property by its ``name``, what it means, and why it can't be asked of a log; ``warning``:
+    the same about the formula of an author's own."""
 
     name: str
     definition: str
     why: str
+    warning: Diagnostic | None = None
 
 
 def _deliveries(tables: Tables) -> Relation:
@@ -244,56 +254,66 @@ PAYLOAD = (
 )
 
 
-def interface_called(name: str) -> Interface:
-    """Returns the interface ``name`` of the library; raises :class:`SpecError` (E087)."""
-    known = prelude().interfaces
-    if name not in known:
-        listed = ", ".join(sorted(known))
-        raise SpecError((Diagnostic("E087", f"unknown interface `{name}`", None, listed),))
-    return known[name]
+@cache
+def _rules() -> Mapping[object, tuple[str, Rule]]:
+    """Returns the rules by the forms of the formulas of the library, each with the name that its
+    property has there."""
+    found: dict[object, tuple[str, Rule]] = {}
+    for interface in prelude().interfaces.values():
+        columns = operators_of(interface)
+        for each in interface.properties:
+            if each.text in RULES:
+                form = shape_of(each.formula, columns).form
+                found.setdefault(form, (each.name, RULES[each.text]))
+    return found
 
 
-def require_known(interface: Interface, over: tuple[str, ...], only: tuple[str, ...]) -> None:
-    """Raises :class:`SpecError`: E045 where one of ``only`` is no property that logs of
-    ``interface`` are asked, or could be with other columns; E087 as :func:`questions_of` does."""
-    asked, refused = questions_of(interface, over, frozenset(COLUMNS))
+def require_known(about: Declared, over: tuple[str, ...], only: tuple[str, ...]) -> None:
+    """Raises :class:`SpecError`: E045 where one of ``only`` is no property that logs of the
+    interface are asked, or could be with other columns; E087 as :func:`questions_of` does."""
+    asked, refused = questions_of(about, over, frozenset(COLUMNS))
     known = [question.name for question in asked] + [each.name for each in refused]
     for name in only:
         if name not in known:
-            message = f"`{name}` is not checked for logs of {interface.name}"
+            message = f"`{name}` is not checked for logs of {about.name}"
             listed = ", ".join(f"`{each}`" for each in known)
             hint = suggestion(name, known)
             raise SpecError((Diagnostic("E045", message, None, listed, hint),))
 
 
 def questions_of(
-    interface: Interface,
+    about: Declared,
     over: tuple[str, ...],
     columns: frozenset[str],
     only: tuple[str, ...] = (),
 ) -> tuple[list[Question], list[Refused]]:
-    """Returns what is asked of a log of ``interface`` with these ``columns``, and what of its
-    properties can't be asked, with the reason.
+    """Returns what is asked of a log with these ``columns``, and what of the properties can't be
+    asked, with the reason.
 
     ``over``: further questions such as ``exactly_once over effects``; ``only``: the properties that
     both are about, if not all.  Raises :class:`SpecError` (E087) where there is no such question.
     """
+    roles = {role.name: role for role in roles_of(about.interface)}
     found: list[Question] = []
     refused: list[Refused] = []
-    for each in interface.properties:
-        rule = RULES.get(each.text)
+    names = {each.name for each in about.properties}
+    for each in about.properties:
+        shape = shape_of(each.formula, operators_of(about.interface))
+        known, rule = _rules().get(shape.form, ("", None))
+        meaning = each.document or each.text
         if rule is None:
-            why = NOT_ASKED.get(each.name, "its formula is unsupported")
-            refused.append(Refused(each.name, each.document or each.text, why))
-        else:
-            found.append(Question(each.name, each.document or each.text, rule))
-        found += [Question(*more) for more in _MORE.get(each.name, ())]
-    found += [_once(name) for name in over]
+            refused.append(_refused(each, about))
+            continue
+        of = tuple(roles[name] for name in shape.operators)
+        found.append(Question(each.name, meaning, rule, of))
+        found += [Question(*more, of) for more in _MORE.get(known, ()) if more[0] not in names]
+    found += [_once(name, tuple(roles.values())) for name in over]
     if "payload_hash" in columns or PAYLOAD[0] in only:
         found.append(Question(*PAYLOAD))
     asked = []
     for question in found:
-        lacking = [name for name in question.rule.needs if name not in columns]
+        needs = (*question.rule.needs, *(_columns_of(question) if question.rule.by_role else ()))
+        lacking = [name for name in dict.fromkeys(needs) if name not in columns]
         if lacking:
             named = " and ".join(f"`{_written(name)}`" for name in lacking)
             why = f"the log has no column {named}"
@@ -305,15 +325,63 @@ def questions_of(
     return [q for q in asked if q.name in only], [r for r in refused if r.name in only]
 
 
+def _columns_of(question: Question) -> tuple[str, ...]:
+    """Returns the columns that the arguments of its requests and indications are."""
+    return tuple(name for role in question.roles for name in role.columns if name != "msg")
+
+
+def _refused(each: typed.PropertyDef, about: Declared) -> Refused:
+    """Returns a property that has no plan; an author's own with a warning (E106)."""
+    meaning = each.document or each.text
+    if not about.is_own:
+        why = NOT_ASKED.get(each.name, "its formula is unsupported")
+        return Refused(each.name, meaning, why)
+    why, hint = _no_plan(each)
+    message = f"`{each.name}` can't be checked in a log: {why}"
+    expected = "a formula that says what a property of the library says"
+    warning = Diagnostic("E106", message, each.span, expected, hint, severity="warning")
+    return Refused(each.name, meaning, why, warning)
+
+
+def _no_plan(each: typed.PropertyDef) -> tuple[str, str]:
+    """Returns why a log can't be asked a formula, and what can be done."""
+    for node in nodes_of(each.formula):
+        match node:
+            case typed.StateRef():
+                return (
+                    f"it reads the state `{node.name}`, and a log has no states",
+                    "write it with requests and indications, or use `bivalence conform`",
+                )
+            case typed.Consistent():
+                return _OVERLAP, "judge recorded histories with `bivalence judge`"
+            case typed.Opinion():
+                return "it reads what failure detectors say now", ""
+            case typed.Acts() | typed.RepeatedAct():
+                return (
+                    "it reads external actions",
+                    "`--over` asks how often they happen, such as `exactly_once over effects`",
+                )
+    alike = (i for i in prelude().interfaces.values() for p in i.properties if p.name == each.name)
+    texts = (p.text for i in alike for p in i.properties if p.name == each.name and p.text in RULES)
+    text = next(texts, "")
+    hint = f"the library's `{each.name}` is `{text}`" if text else ""
+    return "no plan for logs fits its formula", hint
+
+
 def _written(column: str) -> str:
     return "to" if column == "to_process" else column
 
 
-def _once(name: str) -> Question:
+def _once(name: str, roles: tuple[Role, ...]) -> Question:
     times, _, over = name.partition(" over ")
     if times not in TIMES or over not in OVER:
         listed = ", ".join(f"`{t} over {o}`" for t in TIMES for o in OVER)
         raise SpecError((Diagnostic("E087", f"unknown property `{name}`", None, listed),))
+    several = [role.name for role in roles if role.kind is Kind.INDICATION]
+    if over == "deliveries" and len(several) > 1:
+        listed = " and ".join(f"`{each}`" for each in several)
+        message = f"`{name}` does not say which deliveries: {listed}"
+        raise SpecError((Diagnostic("E087", message, None, "an interface with one indication"),))
     premise = _everything if over == "deliveries" else _performed
     if times != "at_most_once":
         premise = _requests

@@ -63,7 +63,7 @@ class Witnesses(Struct):
     def _trace(self, answer: Answer, finding: Finding) -> Trace | None:
         poll()
         rows = finding.shown(VIOLATED)
-        said = told(finding.kind, rows, self.words)
+        said = told(finding.kind, rows, self.words.about(answer.question.roles))
         involved = self._processes(rows)
         every = self._events(rows, involved)
         events = _telling(every, rows)

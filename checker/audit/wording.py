@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from checker.audit.columns import Kind, Role
 from checker.audit.engine import Engine
 from checker.language.syntax.typed import Interface
 
@@ -88,10 +89,15 @@ ALIASES: Mapping[str, str] = {
 class Words:
     """Names of what findings are about; ``interface``: whose verbs are used."""
 
-    def __init__(self, engine: Engine, interface: Interface) -> None:
-        self._engine = engine
-        indication = interface.indications[0].name if interface.indications else "deliver"
-        self.delivers = f"{indication}s"
+    def __init__(self, engine: Engine, interface: Interface, roles: tuple[Role, ...] = ()) -> None:
+        self._engine, self._interface = engine, interface
+        named = [role.name for role in roles if role.kind is Kind.INDICATION]
+        named += [operator.name for operator in interface.indications]
+        self.delivers = f"{named[0] if named else 'deliver'}s"
+
+    def about(self, roles: tuple[Role, ...]) -> Words:
+        """Returns the same for a question about these requests and indications."""
+        return Words(self._engine, self._interface, roles)
 
     def who(self, value: Any) -> str:
         """Returns the name of a process, with its run where there are several."""
