@@ -262,6 +262,8 @@ class _Builder:
             numbers, names = self.columns.named(name)
             if name == "partition":
                 self.log.codes.partitions = names.to_pylist()
+            if numbers is not None and name == "group":  # rows without one are of one, too
+                numbers = np.where(numbers < 0, len(names), numbers)
             if numbers is not None:
                 table[name] = numbers.astype(np.int32)
         hashes, _ = self.columns.named("payload_hash")

@@ -242,6 +242,8 @@ def _coded(frame: DataFrame, named: bool) -> DataFrame:
     if "to" in has:
         columns.append(within_run("to").alias("to_process"))
     more = [n for n in READ if n not in (*REQUIRED, "run", "msg", "sender", "to", "status")]
+    if "group" in has:  # rows without one are of one, too
+        frame = frame.withColumn("group", F.coalesce("group", F.lit("")))
     columns += [F.col(name) for name in (*more, "operator", "file", "row") if name in has]
     return frame.select(*columns)
 

@@ -18,6 +18,8 @@ VIOLATED, PENDING, UNKNOWN = range(3)
 """What a finding says of its property: it is violated; it may be met later; or it may have been met
 in a gap."""
 
+_OF_REQUESTS = ("to_process", "partition", "offset", "seq", "epoch", "transaction")
+
 Findings = Iterator[tuple[str, Relation | pa.Table]]
 """Kinds, each with its findings: a plan, or a table where that took more than a plan.  Rows of a
 table that are equal in ``circle`` are one finding."""
@@ -56,6 +58,9 @@ class Tables:
             rows = rows.where(~col(name).is_null())
         if "offset" in self.engine.columns and role.kind is Kind.NOTICE and "offset" not in columns:
             rows = rows.where(col("offset").is_null())
+        columns += [
+            n for n in ("group", "transaction") if n in self.engine.columns and n not in columns
+        ]
         return rows.select("process", "pos", "status", "entry", "message", *columns)
 
     @cached_property
@@ -63,9 +68,7 @@ class Tables:
         """Requests that were made, or may have been: ``process``, ``pos``, ``entry``, ``message``,
         and whether it is ``made`` for sure."""
         made = self._of_kind(Kind.REQUEST).where(col("status") != FAIL)
-        more = [
-            name for name in ("to_process", "partition", "offset") if name in self.engine.columns
-        ]
+        more = [name for name in _OF_REQUESTS if name in self.engine.columns]
         return made.select(
             *("process", "pos", "entry", "message", *more), made=col("status") == OK
         ).keep()

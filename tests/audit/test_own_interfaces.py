@@ -8,7 +8,8 @@ import pytest
 
 from checker.audit.audit import Audit, Request, audit
 from checker.audit.columns import operators_of
-from checker.audit.questions import RULES, _rules
+from checker.audit.questions import _rules
+from checker.audit.rules import RULES
 from checker.audit.shapes import shape_of
 from checker.diagnostics import SpecError
 from checker.language.library import prelude
