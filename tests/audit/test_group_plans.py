@@ -71,14 +71,3 @@ def test_plans_are_the_definitions_slice_by_slice(
 def test_plans_are_the_definitions_on_many_logs(interface: str, tmp_path: Path) -> None:
     for seed in range(3, 11):
         compare(interface, seed, 1000, tmp_path)
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-@pytest.mark.usefixtures("one_session")
-@pytest.mark.parametrize("interface", INTERFACES)
-def test_both_engines_say_the_same(interface: str, tmp_path: Path) -> None:
-    logs = random_logs(4, 60)
-    here = found_by_audit(logs, interface, tmp_path)
-    assert here == found_by_audit(logs, interface, tmp_path, Cluster("local[2]"))
-    assert "violated" in here.values()
