@@ -52,7 +52,9 @@ def records(tables: Tables, at: int, *, final: bool = True) -> Relation:
 
 def _once(rows: Relation) -> Relation:
     """Returns each record of ``rows`` once, with a process to which it was acknowledged."""
-    return rows.group(*LOG, "offset", entry=("min", "entry"), process2=("min", "process"))
+    return rows.group(
+        *LOG, "offset", "message", entry=("min", "entry"), process2=("min", "process")
+    )
 
 
 # ---- who may read what --------------------------------------------------------------------------
@@ -169,7 +171,7 @@ def polls_without_gaps(tables: Tables) -> Findings:
     known = _once(records(tables, 1))
     inside = known.join(lines, *LOG)
     inside = inside.where((col("offset") > col("least")) & (col("offset") < col("most")))
-    passed = inside.join(polled, *line, "offset", how="anti").keep()
+    passed = inside.join(polled, *line, "message", how="anti").keep()
     columns = ("process", "entry", "offset", "partition", "process2", "complete")
     said = either(col("complete"), VIOLATED, UNKNOWN)
     if "transaction" not in tables.engine.columns:
@@ -233,7 +235,7 @@ def no_lost_writes(tables: Tables) -> Findings:
 
 
 def _polled_by_none(tables: Tables, passed: Relation, polled: Relation) -> Relation:
-    lost = passed.join(polled, *LOG, *_group(tables), "offset", how="anti")
+    lost = passed.join(polled, *LOG, *_group(tables), "message", how="anti")
     lost = lost.join(tables.runs.select("run", "whole"), "run")
     said = either(col("whole"), VIOLATED, UNKNOWN)
     return lost.select("entry", "offset", "partition", "process2", verdict=said)

@@ -205,16 +205,16 @@ _BY_ROLE: Mapping[str, Rule] = {
     "always forall p, q in Proc, (g, k, i, m) in polled(p), (h, l, j, w) in polled(p), (o, c,"
     " d) in acknowledged(q): g == h and k == l and k == o and i < c and c < j => exists (a,"
     " b,"
-    " e, v) in polled(p): a == g and b == k and e == c": _by_role(groups.polls_without_gaps, 0),
+    " e, v) in polled(p): a == g and b == k and v == d": _by_role(groups.polls_without_gaps, 0),
     "always forall p, q in Proc, (g, k, i) in committed(p), (h, l, j, m) in polled(q): g < h"
     " and k == l => i <= j": _by_role(groups.resumes_at_commit, 0),
     "always forall p, q, r in Proc, (g, k, i) in committed(p), (h, l, j) in committed(q), (o,"
     " c, m) in acknowledged(r): k == l and k == o and i <= c and c < j => exists s in Proc,"
     " (a,"
-    " b, e, v) in polled(s): b == k and e == c": _by_role(groups.nothing_lost_to_the_group, 0),
+    " b, e, v) in polled(s): b == k and v == m": _by_role(groups.nothing_lost_to_the_group, 0),
     "always forall p, q in Proc, (o, c, m) in acknowledged(p), (g, k, i, l) in polled(q): o"
     " == k and c < i => exists s in"
-    " Proc, (a, b, e, v) in polled(s): b == k and e == c": _by_role(groups.no_lost_writes, 1),
+    " Proc, (a, b, e, v) in polled(s): b == k and v == m": _by_role(groups.no_lost_writes, 1),
     "always forall p in Proc, (k, m) in appended(p), (l, w) in appended(p), (a, i, c) in"
     " acknowledged(p), (b, j, d) in acknowledged(p): before(appended(p), (k, m), (l, w)) and"
     " k == l and"

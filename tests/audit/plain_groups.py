@@ -128,7 +128,7 @@ def polls_without_gaps(log: Log) -> str:
                 if not (same(x, y, *LINE) and same(x, c, "partition")):
                     continue
                 if x["offset"] < c["offset"] < y["offset"] and not any(
-                    same(x, z, *LINE) and z["offset"] == c["offset"] for z in log.polls
+                    same(x, z, *LINE) and z["msg"] == c["msg"] for z in log.polls
                 ):
                     found.append(log.unless(x["process"]))
     return worst(found)
@@ -146,7 +146,7 @@ def resumes_at_commit(log: Log) -> str:
 
 def _nobody_polls(log: Log, record: Row, group: object) -> bool:
     return not any(
-        same(record, p, "partition", "offset") and p.get("group") == group for p in log.polls
+        same(record, p, "partition", "msg") and p.get("group") == group for p in log.polls
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from checker.audit.audit import Audit, Request, audit
 from checker.audit.mapping import Manifest, Told
+from checker.words.steps import headline
 
 Row = dict[str, Any]
 CLIENTS = Manifest({"w*": Told(delivers=False)}, Told(), "m.toml")
@@ -99,6 +100,7 @@ GROUPS = {
         changed("w append d k1 o0", "w append d k1 o0\nw append x k0 o2"),
         {
             ("one_record_per_position", "inconsistent-offsets"),
+            ("nothing_lost_to_the_group", "lost-write"),
             ("all_are_polled", "unseen"),
         },
     ),
@@ -386,3 +388,24 @@ def test_a_producer_with_numbers_is_ordered_by_them(sent: str, word: str, tmp_pa
     only = ("appends_in_order",)
     (verdict,) = asked(tmp_path, sent, "ReplicatedLog", only=only).report.verdicts
     assert verdict.label() == word
+
+
+def test_a_picture_has_what_a_finding_names(tmp_path: Path) -> None:
+    """The assignments, which have no message, and each indication by its own name."""
+    found = asked(tmp_path, GROUPS["two owners"][0], "ConsumerGroup", only=("one_owner",))
+    (verdict,) = found.report.verdicts
+    assert verdict.reason == "partition k0 is assigned to c and to e in generation 1"
+    assert verdict.trace is not None
+    drawn = [headline(step) for step in verdict.trace.steps[1:]]
+    assert sorted(drawn) == ["c: assign(1, k0)", "e: assign(1, k0)"]
+    lost = asked(
+        tmp_path, GROUPS["lost to the group"][0], "ConsumerGroup", only=("polls_in_order",)
+    )
+    assert lost.report.exit_code == 0
+    back = asked(
+        tmp_path, GROUPS["nonmonotonic-poll"][0], "ConsumerGroup", only=("polls_in_order",)
+    )
+    (verdict,) = back.report.verdicts
+    assert verdict.reason == "c polls a from offset 0 of partition k0 after offset 1"
+    assert verdict.trace is not None
+    assert "poll(1, k0, 0, a)" in " ".join(map(headline, verdict.trace.steps[1:]))
