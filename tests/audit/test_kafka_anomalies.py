@@ -397,11 +397,7 @@ def test_a_picture_has_what_a_finding_names(tmp_path: Path) -> None:
     assert verdict.reason == "partition k0 is assigned to c and to e in generation 1"
     assert verdict.trace is not None
     drawn = [headline(step) for step in verdict.trace.steps[1:]]
-    assert sorted(drawn) == ["c: assign(1, k0)", "e: assign(1, k0)"]
-    lost = asked(
-        tmp_path, GROUPS["lost to the group"][0], "ConsumerGroup", only=("polls_in_order",)
-    )
-    assert lost.report.exit_code == 0
+    assert sorted(drawn) == ["c indicates assign(1, k0)", "e indicates assign(1, k0)"]
     back = asked(
         tmp_path, GROUPS["nonmonotonic-poll"][0], "ConsumerGroup", only=("polls_in_order",)
     )
