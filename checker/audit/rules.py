@@ -176,8 +176,10 @@ def _by_role(plan: Plan, at: int, complete: bool = False, correct: bool = False)
     return Rule(plan, lambda tables: tables.rows_of(at), complete, correct, by_role=True)
 
 
-def _acknowledged(tables: Tables) -> Relation:
-    return groups.records(tables, 0)
+def _of_records(plan: Plan, at: int, complete: bool = False, correct: bool = False) -> Rule:
+    """Returns the rule of a property that is about records whose acknowledgement is the role at
+    that place; it is vacuous where no record is known to be committed."""
+    return Rule(plan, lambda tables: groups.records(tables, at), complete, correct, by_role=True)
 
 
 _BY_ROLE: Mapping[str, Rule] = {
@@ -205,23 +207,23 @@ _BY_ROLE: Mapping[str, Rule] = {
     "always forall p, q in Proc, (g, k, i, m) in polled(p), (h, l, j, w) in polled(p), (o, c,"
     " d) in acknowledged(q): g == h and k == l and k == o and i < c and c < j => exists (a,"
     " b,"
-    " e, v) in polled(p): a == g and b == k and v == d": _by_role(groups.polls_without_gaps, 0),
+    " e, v) in polled(p): a == g and b == k and v == d": _of_records(groups.polls_without_gaps, 1),
     "always forall p, q in Proc, (g, k, i) in committed(p), (h, l, j, m) in polled(q): g < h"
     " and k == l => i <= j": _by_role(groups.resumes_at_commit, 0),
     "always forall p, q, r in Proc, (g, k, i) in committed(p), (h, l, j) in committed(q), (o,"
     " c, m) in acknowledged(r): k == l and k == o and i <= c and c < j => exists s in Proc,"
     " (a,"
-    " b, e, v) in polled(s): b == k and v == m": _by_role(groups.nothing_lost_to_the_group, 0),
+    " b, e, v) in polled(s): b == k and v == m": _of_records(groups.nothing_lost_to_the_group, 1),
     "always forall p, q in Proc, (o, c, m) in acknowledged(p), (g, k, i, l) in polled(q): o"
     " == k and c < i => exists s in"
-    " Proc, (a, b, e, v) in polled(s): b == k and v == m": _by_role(groups.no_lost_writes, 1),
+    " Proc, (a, b, e, v) in polled(s): b == k and v == m": _of_records(groups.no_lost_writes, 0),
     "always forall p in Proc, (k, m) in appended(p), (l, w) in appended(p), (a, i, c) in"
     " acknowledged(p), (b, j, d) in acknowledged(p): before(appended(p), (k, m), (l, w)) and"
     " k == l and"
     " k == a and l == b and c == m and d == w => i < j": _by_role(sends.appends_in_order, 0),
     "forall p in Proc, m in Msg: correct(p) and (exists (k, i, l) in acknowledged(p): l == m)"
     " ~> exists q in Proc, (g, h, j, w) in"
-    " polled(q): w == m": Rule(groups.all_are_polled, _acknowledged, True, True, by_role=True),
+    " polled(q): w == m": _of_records(groups.all_are_polled, 0, True, True),
     "always forall p in Proc, (k, i, m) in polled(p): exists q in Proc, (t, l, w) in"
     " appended(q): w == m and"
     " (forall r in Proc: not (t in aborted(r)))": _by_role(transactions.no_aborted_reads, 0),

@@ -278,6 +278,20 @@ def test_an_acknowledgement_may_be_a_row_of_its_own(tmp_path: Path) -> None:
     assert ("appends_in_order", "nonmonotonic-send") in found_in(tmp_path, late, "ConsumerGroup")
 
 
+def test_records_of_open_transactions_alone_show_nothing(tmp_path: Path) -> None:
+    """Nobody has to poll them, so whether any is lost is not known."""
+    open_ = FINE.replace(" o0\n    w append", " o0 t1\n    w append").replace(
+        " o1\n    w append", " o1 t1\n    w append"
+    )
+    open_ = open_.replace("w append c k0 o2", "w append c k0 o2 t1").replace(
+        "w append d k1 o0", "w append d k1 o0 t1"
+    )
+    found = asked(tmp_path, open_, "ConsumerGroup").report.verdicts
+    said = {v.property: v.label() for v in found}
+    lost = ("no_lost_writes", "nothing_lost_to_the_group", "polls_without_gaps", "all_are_polled")
+    assert {said[name] for name in lost} == {"vacuous"} and said["one_owner"] == "holds"
+
+
 def test_a_gap_of_a_member_may_be_where_it_polled(tmp_path: Path) -> None:
     lost = GROUPS["lost-write"][0] + "e gap\n"
     found = asked(tmp_path, lost, "ConsumerGroup")
