@@ -10,7 +10,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Operators
+from checker.audit.columns import COLUMNS, READ, REQUIRED, STATUS, Holds, Kind, Kinds, Operators
 from checker.audit.files import LogFile
 from checker.audit.mapping import FILE, ROW, Mapping_
 from checker.audit.reading import Reader
@@ -42,7 +42,7 @@ def read_log(
     spark: SparkSession,
     files: list[LogFile],
     mapping: Mapping_,
-    kinds: Mapping[str, Kind],
+    kinds: Kinds,
     operators: Operators,
 ) -> SparkLog:
     """Reads ``files``; raises :class:`SpecError` as the embedded engine does, with the file.
@@ -69,6 +69,9 @@ def read_log(
         frame = frame.unionByName(more, allowMissingColumns=True)
     number = F.coalesce(*[F.when(F.col("kind") == n, F.lit(int(k))) for n, k in kinds.items()])
     frame = frame.withColumn("of_kind", F.coalesce(number, F.lit(int(Kind.OTHER))))
+    if kinds.numbers:
+        roles = [F.when(F.col("kind") == n, F.lit(at)) for n, at in kinds.numbers.items()]
+        frame = frame.withColumn("operator", F.coalesce(*roles))
     frame = frame.withColumn("wrong", F.coalesce("wrong", _wrong(set(frame.columns))))
     frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
     seen = _seen(frame, files)
@@ -238,8 +241,10 @@ def _coded(frame: DataFrame, named: bool) -> DataFrame:
         columns.append(message.alias("entry"))
     if "to" in has:
         columns.append(within_run("to").alias("to_process"))
-    more = ("partition", "offset", "effect", "ts", "payload_hash")
-    columns += [F.col(name) for name in (*more, "file", "row") if name in has]
+    more = [n for n in READ if n not in (*REQUIRED, "run", "msg", "sender", "to", "status")]
+    if "group" in has:  # rows without one are of one, too
+        frame = frame.withColumn("group", F.coalesce("group", F.lit("")))
+    columns += [F.col(name) for name in (*more, "operator", "file", "row") if name in has]
     return frame.select(*columns)
 
 

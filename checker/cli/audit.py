@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     "interface",
     required=True,
     metavar="INTERFACE",
-    help="Interface whose properties are checked, such as TotalOrderBroadcast or Queue.",
+    help="Interface whose properties are checked, such as TotalOrderBroadcast; FILE::NAME for an"
+    " own interface or protocol.",
 )
 @click.option(
     "--over",

@@ -16,10 +16,10 @@ from checker.audit.arrow_log import load
 from checker.audit.arrow_slices import slices
 from checker.audit.audit import Request, audit
 from checker.audit.columns import kinds_of, operators_of
+from checker.audit.declared import interface_called
 from checker.audit.files import find_files
 from checker.audit.mapping import Mapping_
 from checker.audit.processes import EVENTS
-from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.audit.restrict import Restriction, restrict
 from tests.audit.random_logs import random_run, rows_of

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from checker.audit.columns import operators_of
+from checker.audit.declared import interface_called
 from checker.audit.files import find_files
 from checker.audit.mapping import Mapping_
-from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.cli.main import main
 from checker.conform.mapping import NameMapping
