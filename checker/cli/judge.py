@@ -9,6 +9,7 @@ import click
 from checker.cli import console
 from checker.cli.document_options import JSON_OUT, unusable_document, write_json, writing_errors
 from checker.cli.errors import UNKNOWN
+from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.settings import MEMORY, TIMEOUT
 from checker.formats.kinds import JUDGEMENTS_KIND
@@ -53,7 +54,7 @@ _MODELS = ("read-committed", "snapshot-isolation", "serializable", "strict-seria
     metavar="OPERATION",
     help="Operation that took effect before the history, such as 'write(0)' (repeatable).",
 )
-@click.option("--mapping", metavar="FILE", help="Mapping of fields, operations and results (TOML).")
+@MAPPING
 @TIMEOUT
 @MEMORY
 @JSON_OUT
@@ -81,10 +82,11 @@ def judge(names: tuple[str, ...], quiet: bool, **given: Any) -> int:
 
 
 def _request(given: dict[str, Any]) -> Request:
+    from checker.histories.initial import read_initial
     from checker.histories.judging import LINEARIZABLE, Request
     from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
-    from checker.histories.mapping import read_initial, read_mapping
     from checker.histories.pairing import shape_of
+    from checker.logs.mapping import read_mapping
 
     name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])

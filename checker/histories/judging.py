@@ -11,15 +11,16 @@ from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
+from checker.histories.initial import Initial
 from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
 from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
-from checker.histories.mapping import HistoryMapping, Initial
 from checker.histories.objects import Found, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
 from checker.histories.rows import FAIL
 from checker.histories.steps import bind
 from checker.histories.wording import refutation_of, undecided
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.records import replace
 from checker.results.answer import stop_reason
 from checker.results.judgement import Judgement
@@ -37,7 +38,7 @@ class Request(Struct, frozen=True):
     name: str
     model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
-    mapping: HistoryMapping = field(default_factory=HistoryMapping)
+    mapping: LogMapping = NO_MAPPING
     initial: tuple[Initial, ...] = ()
 
 
@@ -62,7 +63,7 @@ class Judge(Struct, frozen=True):
         report = Judgement(file, self.request.name, self.request.model, Word.UNKNOWN, "")
         try:
             with budgets.raising_when_exhausted():
-                history = read_history(file, self.request.mapping.columns)
+                history = read_history(file, self.request.mapping)
                 operations, report = self._read(history, report)
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
@@ -76,7 +77,7 @@ class Judge(Struct, frozen=True):
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
         made = operations_of(history, self.request.mapping.ignored)
-        cut = () if history.cut is None else (problem_of(history.cut),)
+        warnings = tuple(map(problem_of, history.warnings))
         ignored = history.skipped + made.ignored
         rows = len(history.rows) + history.skipped
         failed = sum(
@@ -84,8 +85,9 @@ class Judge(Struct, frozen=True):
             for one in made.found
         )
         return made.found, replace(
-            report, format=history.format, rows=rows, ignored=ignored, warnings=cut, failed=failed,
-            operations=len(made.found) - failed, indeterminate=indeterminate(made.found),
+            report, format=history.format, rows=rows, ignored=ignored, warnings=warnings,
+            failed=failed, operations=len(made.found) - failed,
+            indeterminate=indeterminate(made.found),
         )  # fmt: skip
 
     def _judged(self, found: Found, operations: list[Operation], report: Judgement) -> Judgement:
@@ -122,8 +124,15 @@ def _no_collection() -> Iterator[None]:
 
 
 def judge_of(request: Request) -> Judge:
-    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does."""
-    return Judge(request, None if request.name == LIST_APPEND else find_object(request.name))
+    """Returns what judges histories; raises :class:`SpecError` as :func:`find_object` does, and
+    E097 where the mapping names an operation that the object does not have."""
+    if request.name == LIST_APPEND:
+        return Judge(request, None)
+    found = find_object(request.name)
+    what = f"an operation of {found.name}"
+    request.mapping.require_known("f", found.operations, what)
+    request.mapping.require_results(found.operations, what)
+    return Judge(request, found)
 
 
 def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement:

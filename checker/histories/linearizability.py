@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import Struct
 
 from checker.histories.events import Events, events_of
+from checker.histories.initial import Initial
 from checker.histories.just_in_time import Configurations, JustInTime
-from checker.histories.mapping import Initial
 from checker.histories.objects import Executed, Found
 from checker.histories.rows import MISSING
 from checker.histories.steps import Bound, Steps, execute
