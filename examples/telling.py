@@ -18,7 +18,7 @@ from pathlib import Path
 
 from checker.audit.audit import Audit, Request
 from checker.audit.audit import audit as ask
-from checker.audit.mapping import read_manifest
+from checker.audit.manifest import read_manifest
 from checker.cli.main import main as command
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options

@@ -28,6 +28,10 @@ COLUMNS: Mapping[str, Holds] = {
     "sender": Holds.NAME,
     "to": Holds.NAME,
     "seq": Holds.INTEGER,
+    "producer": Holds.NAME,
+    "epoch": Holds.INTEGER,
+    "transactional": Holds.BOOLEAN,
+    "control": Holds.NAME,
     "partition": Holds.NAME,
     "offset": Holds.INTEGER,
     "ts": Holds.NUMBER,
@@ -42,7 +46,14 @@ COLUMNS: Mapping[str, Holds] = {
 }
 """The columns that a log may have."""
 
-READ = tuple(n for n, holds in COLUMNS.items() if holds is not Holds.ANYTHING and n != "seq")
+FOR_READERS = ("seq", "producer", "epoch", "transactional", "control")
+"""Columns that no property speaks of, besides those that hold anything."""
+
+READ = tuple(
+    name
+    for name, holds in COLUMNS.items()
+    if holds is not Holds.ANYTHING and name not in FOR_READERS
+)
 """The columns that a property speaks of."""
 
 REQUIRED = ("process", "pos", "kind")

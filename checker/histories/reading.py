@@ -31,7 +31,6 @@ from checker.logs.mapping import NO_MAPPING, UNITS, LogMapping
 from checker.logs.objects import Cut, decoded, lines, parse, texts
 from checker.logs.paths import ABSENT, Entry, Path, path_of
 from checker.polling import poll
-from checker.records import replace
 
 EDN, PRINTED, JSON, TEXT = "EDN", "Jepsen's printed log", "NDJSON", "text"
 OTLP = "OTLP JSON"
@@ -292,7 +291,7 @@ def _of_json(
         raise
     of = history.mapping
     if is_otlp(found):
-        history.format, of = OTLP, _of_spans(of)
+        history.format, of = OTLP, of.over(SPANS)
     for entry in entries.of(found, number):
         if _is_recorded(entry.row, of):
             row = _recorded(history, entry.row, number)
@@ -303,16 +302,6 @@ def _of_json(
         if of.of("process", entry) is ABSENT and of.of("call_time", entry) is ABSENT:
             raise Unreadable("this row has no `process`", number)
         yield from _of_entry(history, entry, of)
-
-
-def _of_spans(mapping: LogMapping) -> LogMapping:
-    """Returns a mapping with what spans are where it does not say otherwise."""
-    values = {
-        name: {**SPANS.values.get(name, {}), **mapping.values.get(name, {})}
-        for name in (*SPANS.values, *mapping.values)
-    }
-    columns = {**SPANS.columns, **mapping.columns}
-    return replace(mapping, columns=columns, values=values, unit=mapping.unit or SPANS.unit)
 
 
 def _is_recorded(row: Mapping[str, Any], mapping: LogMapping) -> bool:

@@ -17,11 +17,13 @@ from msgspec import Struct, field
 from checker.diagnostics import Diagnostic, SpecError
 from checker.logs.mapping_places import CODE, Places, as_it_is_now
 from checker.logs.paths import ABSENT, CONST, FILE, LINE, ROW, Entry, Path, Rows, path_of, rows_of
+from checker.records import replace
 
 COLUMNS = (
     *("run", "process", "pos", "kind", "msg", "sender", "to", "seq", "partition", "offset", "ts"),
     *("vc", "payload_hash", "status", "effect", "name", "arguments", "state", "message", "fields"),
-    *("from", "receivers", "lost", "producer", "sequence", "control", "transactional"),
+    *("from", "receivers", "lost", "producer", "epoch", "control", "transactional", "transaction"),
+    *("group", "generation"),
     *("type", "f", "key", "value", "result", "host", "call_time", "return_time"),
 )
 """The columns of a row: the last line has those of histories."""
@@ -74,6 +76,21 @@ class LogMapping(Struct, frozen=True):
         """Returns ``@row`` or its like, or a constant with ``@const``, that is in place of a path
         of ``column``; empty if none is."""
         return next((p.text for p in self.columns.get(column, ()) if not p.parts), "")
+
+    def over(self, known: LogMapping) -> LogMapping:
+        """Returns this mapping, with what is ``known`` of a format where it does not say
+        otherwise."""
+        values = {
+            name: {**known.values.get(name, {}), **self.values.get(name, {})}
+            for name in (*known.values, *self.values)
+        }
+        columns = {**known.columns, **self.columns}
+        return replace(self, columns=columns, values=values, unit=self.unit or known.unit)
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kinds of events by the log's names."""
+        return self.values.get("kind", {})
 
     @property
     def is_flat(self) -> bool:

@@ -11,7 +11,6 @@ import pytest
 
 from checker.audit.columns import operators_of
 from checker.audit.files import find_files
-from checker.audit.mapping import Mapping_
 from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.cli.main import main
@@ -52,7 +51,7 @@ OPERATORS = operators_of(interface_called("BestEffortBroadcast"))
 
 
 def by_audit(path: Path) -> Reading:
-    reader = Reader(Mapping_(), OPERATORS)
+    reader = Reader(LogMapping(), OPERATORS)
     found = Reading()
     try:
         for file in find_files((str(path),)):
