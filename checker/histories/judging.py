@@ -11,9 +11,18 @@ from msgspec import Struct, field
 
 from checker.diagnostics.english import count
 from checker.engines import budgets
+from checker.histories.clocks import Clocks
 from checker.histories.initial import Initial
-from checker.histories.judging_transactions import LIST_APPEND, judge_transactions
-from checker.histories.linearizability import Part, Refutation, decide, explain, parts_of
+from checker.histories.judging_transactions import LIST_APPEND, STRICT, judge_transactions
+from checker.histories.linearizability import (
+    Part,
+    Refutation,
+    as_recorded,
+    decide,
+    explain,
+    parts_of,
+    reordered,
+)
 from checker.histories.objects import Found, find_object
 from checker.histories.pairing import Operation, Shape, indeterminate, operations_of, with_keys
 from checker.histories.reading import History, read_history
@@ -32,13 +41,14 @@ LINEARIZABLE = "linearizable"
 
 class Request(Struct, frozen=True):
     """What is asked: ``name`` of the object; ``model``: ``linearizable``, or that of transactions;
-    ``shape`` and ``mapping``: how values become arguments; ``initial``: operations before the
-    history."""
+    ``shape`` and ``mapping``: how values become arguments; ``clock_error``: of the clocks of hosts,
+    in nanoseconds, if it is known; ``initial``: operations before the history."""
 
     name: str
     model: str = LINEARIZABLE
     shape: Shape = field(default_factory=Shape)
     mapping: LogMapping = NO_MAPPING
+    clock_error: int | None = None
     initial: tuple[Initial, ...] = ()
 
 
@@ -65,14 +75,16 @@ class Judge(Struct, frozen=True):
             with budgets.raising_when_exhausted():
                 history = read_history(file, self.request.mapping)
                 operations, report = self._read(history, report)
+                clocks = Clocks(tuple(history.hosts), self.request.clock_error)
+                report = replace(report, notes=clocks.notes(operations))
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
             return replace(report, sentence=f"not read to its end: {why}", stopped=why,
                            seconds=time.monotonic() - began)  # fmt: skip
         if self.found is None:
-            report = judge_transactions(operations, self.request.model, report)
+            report = self._judged_transactions(operations, report, clocks)
         else:
-            report = self._judged(self.found, operations, report)
+            report = self._judged(self.found, operations, report, clocks)
         return replace(report, seconds=time.monotonic() - began)
 
     def _read(self, history: History, report: Judgement) -> tuple[list[Operation], Judgement]:
@@ -90,7 +102,25 @@ class Judge(Struct, frozen=True):
             indeterminate=indeterminate(made.found),
         )  # fmt: skip
 
-    def _judged(self, found: Found, operations: list[Operation], report: Judgement) -> Judgement:
+    def _judged_transactions(
+        self, operations: list[Operation], report: Judgement, clocks: Clocks
+    ) -> Judgement:
+        """Judges transactions; where they have several clocks and real time matters, first in the
+        order of all times: what holds in it holds in any that is less sure."""
+        model = self.request.model
+        found = judge_transactions(operations, model, report)
+        if not clocks.are_several or model != STRICT or found.word is not Word.VIOLATED:
+            return found
+        clocks.put_in_sure_order(operations)
+        found = judge_transactions(operations, model, report)
+        if found.word is not Word.HOLDS:
+            return found
+        why = "it depends on the order of operations that the clocks do not order"
+        return replace(found, word=Word.UNKNOWN, sentence=f"{model}? {why}")
+
+    def _judged(
+        self, found: Found, operations: list[Operation], report: Judgement, clocks: Clocks
+    ) -> Judgement:
         shape, parts = self.request.shape, list[Part]()
         refuted: Part | None = None
         try:
@@ -100,6 +130,12 @@ class Judge(Struct, frozen=True):
                 bound = bind(found, operations, shape)
                 parts += parts_of(found, bound, shape.by_key, self.request.initial)
                 refuted = decide(parts)
+                if refuted is not None and clocks.are_several:
+                    parts = [
+                        part if part.verdict else reordered(part, clocks.sure(part.bound))
+                        for part in parts
+                    ]
+                    refuted = decide([part for part in parts if not part.verdict])
         except KeyboardInterrupt as problem:
             why = stop_reason(problem)
             refuted = next((part for part in parts if part.verdict is False), None)
@@ -140,9 +176,11 @@ def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement
     notes: tuple[str, ...] = ()
     try:
         with budgets.raising_when_exhausted(late=True):
-            found = explain(part)
+            found = explain(as_recorded(part))
+        if part.events.before:
+            notes = ("the operations are shown in the order of their times as recorded",)
     except KeyboardInterrupt as problem:
-        notes = (f"the operations that show it were not found: {stop_reason(problem)}",)
+        notes += (f"the operations that show it were not found: {stop_reason(problem)}",)
     others = sum(each.verdict is None for each in parts)
     if others:
         notes += (f"{count(others, 'other key')} not decided: one violation decides the history",)
@@ -151,7 +189,7 @@ def _violated(part: Part, parts: Sequence[Part], report: Judgement) -> Judgement
         word=Word.VIOLATED,
         sentence=f"not linearizable as {report.object}",
         refutation=None if found is None else refutation_of(found, report.file),
-        notes=notes,
+        notes=report.notes + notes,
     )
 
 

@@ -58,13 +58,17 @@ class Operation(Struct):
 
     @property
     def value(self) -> Any:
-        """The value of the call."""
-        return self.call.value
+        """The value of the call: of several recorded arguments all."""
+        given = self.arguments
+        if given is None:
+            return self.call.value
+        return given[0] if len(given) == 1 else given
 
     @property
     def result(self) -> Any:
         """The value of the return; :data:`MISSING` where none is recorded."""
-        return MISSING if self.answer is None else self.answer.value
+        found = MISSING if self.answer is None else self.answer.value
+        return found.value if isinstance(found, Result) else found
 
 
 class Numbered(Struct, frozen=True):
@@ -206,8 +210,8 @@ def recorded_result(
     if operation.outcome != OK:
         return MISSING
     value = operation.result
-    if isinstance(value, Result):
-        return value.value
+    if operation.answer is not None and isinstance(operation.answer.value, Result):
+        return value
     if returns_bool and not isinstance(value, bool):
         return True if operation.f in shape.ok_means_true else MISSING
     if value is None and operation.f in shape.nil_is_unknown:

@@ -83,6 +83,9 @@ def _reasons(found: Refutation, last: Bound) -> tuple[str, ...]:
 def undecided(part: Part, file: str) -> str:
     """Returns how far the search of an undecided part came."""
     search = part.turns.jit
+    if part.events.before:
+        key = "" if part.key is MISSING else f"key {shown(part.key)}: "
+        return f"{key}{count(part.work, 'configuration')} searched, with several clocks"
     order = search.order
     number, _ = order[min(search.at, len(order) - 1)]
     one = part.bound[number].recorded
