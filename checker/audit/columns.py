@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, Holds] = {
     "status": Holds.NAME,
     "effect": Holds.BOOLEAN,
     **dict.fromkeys(
-        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost"),
+        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost", "call"),
         Holds.ANYTHING,
     ),
 }

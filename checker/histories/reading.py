@@ -44,7 +44,9 @@ RECORDED = {"request": INVOKE, "indicate": OK}
 STATUS = {"ok": OK, "fail": FAIL, "maybe": INFO}
 """What the recorder says of an answer, and the kind of row that it is."""
 ENDED = "crash"
-"""The kind of row after which a process's outstanding operation never returns."""
+"""The kind of row after which a process's outstanding operations never return."""
+ENDING = (ENDED, "start", "recover")
+"""The kinds of lines of the recorder that are such a row."""
 
 
 def _paths(*texts: str) -> tuple[Path, ...]:
@@ -312,7 +314,7 @@ def _is_recorded(row: Mapping[str, Any], mapping: LogMapping) -> bool:
 def _recorded(history: History, found: Mapping[str, Any], line: int) -> Row | None:
     """Returns the row that a line of the recorder is, if it is one of a history."""
     kind, process, call = found["kind"], found.get("process"), found.get("call")
-    if kind == ENDED:
+    if kind in ENDING:
         return Row(process, ENDED, "", MISSING, MISSING, history.file, line)
     if kind not in RECORDED:
         return None

@@ -23,7 +23,7 @@ COLUMNS = (
     *("run", "process", "pos", "kind", "msg", "sender", "to", "seq", "partition", "offset", "ts"),
     *("vc", "payload_hash", "status", "effect", "name", "arguments", "state", "message", "fields"),
     *("from", "receivers", "lost", "producer", "epoch", "control", "transactional", "transaction"),
-    *("group", "generation"),
+    *("group", "generation", "call"),
     *("type", "f", "key", "value", "result", "host", "call_time", "return_time"),
 )
 """The columns of a row: the last line has those of histories."""
