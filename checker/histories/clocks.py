@@ -55,13 +55,17 @@ class Clocks(Struct, frozen=True):
                 f"not ordered: {count(_across(operations), 'pair')} of operations of different"
                 f" hosts ({hosts}); --clock-error orders those that are further apart",
             )
-        said = text_of(self.error)
+        assumed = (
+            f"assumed: the clocks of {hosts} differ from the true time by at most"
+            f" {text_of(self.error)}, and that of each host was never set back"
+        )
         close = _close(operations, 2 * self.error)
+        if not close:
+            return (assumed,)
+        apart = f"at most {text_of(2 * self.error)} apart"
         return (
-            f"assumed: the clocks of {hosts} differ from the true time by at most {said}, and that"
-            " of each host was never set back",
-            f"not ordered: {count(close, 'pair')} of operations of different hosts that are at most"
-            f" {text_of(2 * self.error)} apart",
+            assumed,
+            f"not ordered: {count(close, 'pair')} of operations of different hosts, {apart}",
         )
 
     def sure(self, bound: Sequence[Bound]) -> Events:

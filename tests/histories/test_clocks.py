@@ -139,7 +139,8 @@ def test_hosts_are_ordered_only_by_an_error_that_is_known(tmp_path: Path) -> Non
     assert found.word is Word.HOLDS and "2 pairs" in found.notes[1] and "a and b" in found.notes[1]
     found = judged(tmp_path, stale, 10**9)
     assert found.word is Word.VIOLATED and found.refutation is not None
-    assert "at most 1 s" in found.notes[0] and "0 pairs" in found.notes[1]
+    assert "at most 1 s" in found.notes[0]
+    assert "not ordered" not in " ".join(found.notes)
     assert judged(tmp_path, stale, 5 * 10**9).word is Word.HOLDS
     own = [write(1, 0, 1, "a"), read(None, 2, 3, "a"), write(2, 50, 51, "b")]
     found = judged(tmp_path, own, 10**9)
