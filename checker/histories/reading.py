@@ -157,7 +157,9 @@ def _edn(history: History, data: bytes) -> Iterator[Row]:
     text = _decoded(data)
     entries = history.entries
     for line, form in edn.plain_maps(text) or edn.forms(text):
-        if isinstance(form, dict):
+        if isinstance(form, dict) and _is_plain(history, form):
+            yield _plain(history, form, line)
+        elif isinstance(form, dict):
             for entry in entries.of(form, line):
                 yield from _of_entry(history, entry)
         elif isinstance(form, tuple) and len(form) >= 3:
@@ -177,17 +179,24 @@ def _decoded(data: bytes) -> str:
         return "".join(decoded(line, number) for number, line in lines(data))
 
 
+def _is_plain(history: History, form: Mapping[Any, Any]) -> bool:
+    """Returns whether a row is a call or a return, by our names."""
+    return history.mapping is NO_MAPPING and "call_time" not in form
+
+
+def _plain(history: History, form: Mapping[Any, Any], line: int) -> Row:
+    """Returns the row that an object is, by our names."""
+    if "type" not in form:
+        raise Unreadable("this row has no `type`", line)
+    key = frozen(form["key"]) if "key" in form else MISSING
+    process, f = form.get("process", MISSING), form.get("f", "txn")
+    return _row(history, line, process, form["type"], f, key, form.get("value"))
+
+
 def _of_entry(history: History, entry: Entry, of: LogMapping | None = None) -> Iterator[Row]:
     """Yields the rows that a row of the file is: an operation with times is two."""
-    form, line = entry.row, entry.line
+    line = entry.line
     mapping = history.mapping if of is None else of
-    if mapping is NO_MAPPING and "call_time" not in form:
-        if "type" not in form:
-            raise Unreadable("this row has no `type`", line)
-        key = frozen(form["key"]) if "key" in form else MISSING
-        process, f = form.get("process", MISSING), form.get("f", "txn")
-        yield _row(history, line, process, form["type"], f, key, form.get("value"))
-        return
     names = ("process", "type", "f", "key", "value", "call_time", "result", "return_time", "host")
     found = {name: mapping.of(name, entry) for name in names}
     process, kind, f, key, value, began, result, ended, host = (
@@ -292,6 +301,9 @@ def _of_json(
             raise Unreadable(problem.why, number) from None
         raise
     of = history.mapping
+    if "type" in found and "process" in found and _is_plain(history, found):
+        yield _plain(history, found, number)
+        return
     if is_otlp(found):
         history.format, of = OTLP, of.over(SPANS)
     for entry in entries.of(found, number):
