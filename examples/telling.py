@@ -22,7 +22,7 @@ from checker.audit.manifest import read_manifest
 from checker.cli.main import main as command
 from checker.conform.conform_log import Asked, conform
 from checker.engines.options import Options
-from checker.logs.mapping import read_mapping
+from checker.logs.read_mapping import read_mapping
 from checker.results.conformance import Conformance
 from checker.results.verdict import Word
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path as File
 
-from checker.logs.mapping import LogMapping, read_mapping
+from checker.logs.mapping import LogMapping
 from checker.logs.paths import FILE, ROW, Path, path_of
+from checker.logs.read_mapping import read_mapping
 
 OPENTELEMETRY = "opentelemetry"
 """The name of the mapping of messaging attributes of OpenTelemetry's semantic conventions."""

@@ -21,9 +21,9 @@ from checker.audit.known_formats import DUMPS, SPANS
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.logs.content import Content, Unreadable
 from checker.logs.entries import Entries, Matched, is_otlp
-from checker.logs.mapping import OBJECTS, LogMapping, used_names
+from checker.logs.mapping import OBJECTS, LogMapping
 from checker.logs.objects import Cut, parse, texts
-from checker.logs.paths import ABSENT, Entry
+from checker.logs.paths import ABSENT, Entry, used_names
 
 SHOWN = 20
 """The largest number of rows of a file that are told of."""

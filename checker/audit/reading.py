@@ -16,8 +16,8 @@ from checker.audit.files import DUMP, TEXT, LogFile
 from checker.audit.lines import WIDEST, Table, read_lines
 from checker.audit.text_files import read_csv, read_ndjson
 from checker.diagnostics import Diagnostic, SpecError
-from checker.logs.mapping import LogMapping, used_names
-from checker.logs.paths import CONST, FILE, LINE, ROW
+from checker.logs.mapping import LogMapping
+from checker.logs.paths import CONST, FILE, LINE, ROW, used_names
 
 BATCH = 1 << 20
 """Rows that are read at a time."""

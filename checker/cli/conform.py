@@ -108,7 +108,7 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
 def _asked(name: str, given: dict[str, Any]) -> Asked:
     from checker.cli.settings import one_target, settings_of
     from checker.conform.conform_log import Asked
-    from checker.logs.mapping import read_mapping
+    from checker.logs.read_mapping import read_mapping
     from checker.record.kinds import KINDS
     from checker.results.answer import Limits
     from checker.session.pipeline import Options

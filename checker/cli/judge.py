@@ -92,7 +92,7 @@ def _request(given: dict[str, Any]) -> Request:
     from checker.histories.judging import LINEARIZABLE, Request
     from checker.histories.judging_transactions import LIST_APPEND, SERIALIZABLE
     from checker.histories.pairing import shape_of
-    from checker.logs.mapping import read_mapping
+    from checker.logs.read_mapping import read_mapping
 
     name, model = given["object_name"], given["model"]
     mapping = read_mapping(given["mapping"])

@@ -17,9 +17,9 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.diagnostics.english import count
 from checker.logs.content import Unreadable, read
 from checker.logs.entries import Entries, Matched, is_otlp, stem_of
-from checker.logs.mapping import OBJECTS, LogMapping, used_names
+from checker.logs.mapping import OBJECTS, LogMapping
 from checker.logs.objects import Cut, parse, texts
-from checker.logs.paths import ABSENT, LINE, ROW, Entry
+from checker.logs.paths import ABSENT, LINE, ROW, Entry, used_names
 from checker.record.kinds import GAP, KINDS
 
 SAID = frozenset(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,14 @@ def _plain(key: str) -> str:
         except ValueError:
             return key[1:-1]
     return key[1:-1] if key[:1] == "'" else key
+
+
+def listed(names: Iterable[str]) -> str:
+    """Returns what is expected where it is one of ``names``."""
+    return "one of " + ", ".join(f"`{name}`" for name in names)
+
+
+def near(name: str, known: list[str]) -> str:
+    """Returns which of the ``known`` names may be meant by ``name``; empty if none is like it."""
+    found = difflib.get_close_matches(name, known, 1)
+    return f"did you mean `{found[0]}`?" if found else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -172,3 +172,10 @@ def rows_of(text: str) -> Rows | None:
     if not all(path is not None and path.parts for path in paths):
         return None
     return Rows(text, tuple(path.parts for path in paths if path is not None))
+
+
+def used_names(paths: Iterable[Path]) -> Iterator[str]:
+    """Yields the fields at the top of a row to which ``paths`` may lead."""
+    for path in paths:
+        names = [part for part in path.parts if isinstance(part, str)]
+        yield from (".".join(names[:size]) for size in range(1, len(names) + 1))

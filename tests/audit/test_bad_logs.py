@@ -17,7 +17,8 @@ from checker.audit.manifest import Manifest, Told, read_manifest
 from checker.audit.processes import Grace
 from checker.audit.restrict import Restriction
 from checker.diagnostics import Diagnostic, SpecError
-from checker.logs.mapping import LogMapping, read_mapping
+from checker.logs.mapping import LogMapping
+from checker.logs.read_mapping import read_mapping
 from tests.audit.logs import ask, rows, words, write
 
 GOOD = "p1 0 broadcast a\np1 1 deliver a\np2 0 deliver a"

@@ -11,7 +11,7 @@ from checker.audit.audit import Audit, Request, audit
 from checker.audit.files import find_files
 from checker.audit.kafka_dump import Dump
 from checker.diagnostics import SpecError
-from checker.logs.mapping import read_mapping
+from checker.logs.read_mapping import read_mapping
 from tests.audit.logs import words
 
 BEGIN = "Dumping /data/orders-0/00000000000000000000.log\nLog starting offset: 0\n"

@@ -15,7 +15,8 @@ from checker.audit.files import find_files
 from checker.audit.questions import interface_called
 from checker.audit.reading import Reader
 from checker.diagnostics import Diagnostic, SpecError
-from checker.logs.mapping import LogMapping, read_mapping
+from checker.logs.mapping import LogMapping
+from checker.logs.read_mapping import read_mapping
 
 OPERATORS = operators_of(interface_called("Queue"))
 WANTED = [

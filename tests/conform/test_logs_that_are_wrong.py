@@ -13,7 +13,8 @@ import pytest
 
 from checker.conform.read_log import Log, read_log
 from checker.diagnostics import Diagnostic, SpecError
-from checker.logs.mapping import NO_MAPPING, LogMapping, read_mapping
+from checker.logs.mapping import NO_MAPPING, LogMapping
+from checker.logs.read_mapping import read_mapping
 
 NOTHING = NO_MAPPING
 

@@ -11,7 +11,8 @@ import pytest
 from checker.cli.main import main
 from checker.conform.read_log import Log, read_log
 from checker.diagnostics import SpecError
-from checker.logs.mapping import LogMapping, read_mapping
+from checker.logs.mapping import LogMapping
+from checker.logs.read_mapping import read_mapping
 
 SPEC = """
 protocol Post implements ReliableBroadcast {

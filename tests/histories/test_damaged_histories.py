@@ -11,7 +11,7 @@ import pytest
 
 from checker.cli.main import main
 from checker.histories.reading import read_history
-from checker.logs.mapping import read_mapping
+from checker.logs.read_mapping import read_mapping
 from tests.logs.damage import COMPRESSIONS
 
 ROWS = [

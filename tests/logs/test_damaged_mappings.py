@@ -16,7 +16,8 @@ from checker.conform.read_log import read_logs
 from checker.diagnostics import Diagnostic, SpecError
 from checker.histories.pairing import operations_of
 from checker.histories.reading import read_history
-from checker.logs.mapping import LogMapping, read_mapping
+from checker.logs.mapping import LogMapping
+from checker.logs.read_mapping import read_mapping
 
 MAPPING = (
     'rows = "a[].b[]"\nignored = ["x"]\nunit = "ms"\nlogged = ["receive"]\n'

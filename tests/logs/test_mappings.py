@@ -12,8 +12,9 @@ from checker.conform.read_log import SAID
 from checker.diagnostics import Diagnostic, SpecError
 from checker.logs.content import Unreadable
 from checker.logs.entries import Entries
-from checker.logs.mapping import COLUMNS, read_mapping
+from checker.logs.mapping import COLUMNS
 from checker.logs.paths import ABSENT, Entry, path_of, rows_of
+from checker.logs.read_mapping import read_mapping
 
 ROW: dict[str, Any] = {
     "a": {"b": 1, "b.c": 2, "d": [3, {"e": 4}]},
