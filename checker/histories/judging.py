@@ -91,7 +91,8 @@ class Judge(Struct, frozen=True):
         made = operations_of(history, self.request.mapping.ignored)
         warnings = tuple(map(problem_of, history.warnings))
         ignored = history.skipped + made.ignored
-        rows = len(history.rows) + history.skipped
+        whole = {row.call for row in history.rows} if history.hosts else history.rows
+        rows = len(whole) + history.skipped
         failed = sum(
             one.outcome == FAIL and one.f not in self.request.shape.fail_means_false
             for one in made.found

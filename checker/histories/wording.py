@@ -48,7 +48,8 @@ def refutation_of(found: Refutation, file: str) -> judgement.Refutation:
     ordered = sorted(found.chosen, key=lambda n: part.bound[n].recorded.called)
     answer = last.recorded.answer
     place = f"{file}:{answer.line}" if answer is not None else file
-    what = f"{last.text} of process {shown(last.recorded.process)}"
+    process = last.recorded.process
+    what = last.text if process is MISSING else f"{last.text} of process {shown(process)}"
     return judgement.Refutation(
         rows,
         ordered.index(found.last),
