@@ -16,7 +16,7 @@ from checker.audit.declared import Declared, declared
 from checker.audit.engine import Engine
 from checker.audit.files import LogFile, find_files
 from checker.audit.judge import Answer, answer
-from checker.audit.mapping import Manifest, Mapping_, require_kinds
+from checker.audit.manifest import Manifest
 from checker.audit.processes import (
     Grace,
     ProcessState,
@@ -36,6 +36,7 @@ from checker.diagnostics import Diagnostic
 from checker.engines import budgets
 from checker.engines.cluster import Cluster
 from checker.extensions.tables import ON_CLUSTER
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.results.answer import stop_reason
 from checker.results.logs import LoggedProcess, LogSummary
 from checker.results.origin import with_origins
@@ -55,15 +56,14 @@ class Request(Struct, frozen=True):
     """What is asked: the ``names`` of files and folders, the name of the ``interface``.
 
     ``over``: further questions such as ``exactly_once over effects``; ``only``: properties that are
-    asked alone, if any; ``mapping_file``: where ``mapping`` is written.
+    asked alone, if any.
     """
 
     names: tuple[str, ...]
     interface: str
     over: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
-    mapping: Mapping_ = field(default_factory=Mapping_)
-    mapping_file: str | None = None
+    mapping: LogMapping = NO_MAPPING
     manifest: Manifest = field(default_factory=Manifest)
     grace: Grace = field(default_factory=Grace)
     restriction: Restriction = field(default_factory=Restriction)
@@ -90,9 +90,10 @@ def audit(
     about = declared(request.interface)
     require_known(about, request.over, request.only)
     kinds = kinds_of(about.interface, request.mapping.kinds)
-    require_kinds(request.mapping, kinds, request.mapping_file)
-    others = (request.mapping_file, request.manifest.file)
-    files = find_files(request.names, tuple(name for name in others if name))
+    request.mapping.require_known("kind", kinds, "a kind of event")
+    others = (request.mapping.file, request.manifest.file)
+    is_text = request.mapping.lines is not None
+    files = find_files(request.names, tuple(name for name in others if name), is_text=is_text)
     began = time.monotonic()
     rows, is_asking = 0, False
 

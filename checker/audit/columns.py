@@ -30,7 +30,10 @@ COLUMNS: Mapping[str, Holds] = {
     "sender": Holds.NAME,
     "to": Holds.NAME,
     "seq": Holds.INTEGER,
+    "producer": Holds.NAME,
     "epoch": Holds.INTEGER,
+    "transactional": Holds.BOOLEAN,
+    "control": Holds.NAME,
     "partition": Holds.NAME,
     "offset": Holds.INTEGER,
     "group": Holds.NAME,
@@ -42,13 +45,20 @@ COLUMNS: Mapping[str, Holds] = {
     "status": Holds.NAME,
     "effect": Holds.BOOLEAN,
     **dict.fromkeys(
-        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost"),
+        ("name", "arguments", "state", "message", "fields", "from", "receivers", "lost", "call"),
         Holds.ANYTHING,
     ),
 }
 """The columns that a log may have."""
 
-READ = tuple(n for n, holds in COLUMNS.items() if holds is not Holds.ANYTHING)
+FOR_READERS = ("producer", "transactional", "control")
+"""Columns that no property speaks of, besides those that hold anything."""
+
+READ = tuple(
+    name
+    for name, holds in COLUMNS.items()
+    if holds is not Holds.ANYTHING and name not in FOR_READERS
+)
 """The columns that a property speaks of."""
 
 REQUIRED = ("process", "pos", "kind")

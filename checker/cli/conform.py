@@ -19,6 +19,7 @@ from checker.cli.document_options import (
     writing_errors,
 )
 from checker.cli.errors import UNKNOWN
+from checker.cli.mapping_option import MAPPING
 from checker.cli.option_groups import Grouped, quiet_option
 from checker.cli.parallel import JOBS
 from checker.cli.settings import MAX_STATES, MEMORY, SET, TIMEOUT
@@ -48,7 +49,7 @@ REPLAYED_OF_EACH = 200
 @click.argument("name", metavar="FILE::CHECK")
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
 @SET
-@click.option("--map", "mapping", metavar="FILE", help="Name mapping (TOML).")
+@MAPPING
 @click.option(
     "--fine-steps", is_flag=True, help="Send each copy of a multicast in a separate step."
 )
@@ -115,12 +116,14 @@ def conform(name: str, logs: tuple[str, ...], quiet: bool, **given: Any) -> int:
 def _asked(name: str, given: dict[str, Any]) -> Asked:
     from checker.cli.settings import one_target, settings_of
     from checker.conform.conform_log import Asked
-    from checker.conform.mapping import NOTHING_RENAMED, read_mapping
+    from checker.logs.read_mapping import read_mapping
+    from checker.record.kinds import KINDS
     from checker.results.answer import Limits
     from checker.session.pipeline import Options
 
     spec, check = one_target(name)
-    mapping = NOTHING_RENAMED if given["mapping"] is None else read_mapping(given["mapping"])
+    mapping = read_mapping(given["mapping"])
+    mapping.require_known("kind", (*KINDS, *mapping.ignored), "a kind of line")
     options = Options(
         settings=settings_of(given["settings"]),
         fine_steps=given["fine_steps"],

@@ -14,9 +14,9 @@ from checker.records import replace
 
 if TYPE_CHECKING:
     from checker.conform.conform_log import Asked
-    from checker.conform.mapping import NameMapping
     from checker.conform.read_log import Log
     from checker.diagnostics import Diagnostic
+    from checker.logs.mapping import LogMapping
     from checker.results.answer import Listener
     from checker.results.conformance import Conformance
     from checker.sweep.cells import Status
@@ -100,7 +100,7 @@ def _apart(logs: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found | {path: (path,) for path in reversed(folders.values())}
 
 
-def _read(paths: Sequence[str], mapping: NameMapping) -> tuple[Log, ...]:
+def _read(paths: Sequence[str], mapping: LogMapping) -> tuple[Log, ...]:
     """Reads the files ``paths``, or those in folders, as :func:`read_logs` does."""
     from checker.conform.read_log import read_logs
 

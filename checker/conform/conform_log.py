@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from checker.conform.explain_events import EventExplainer, Observation
 from checker.conform.lines import MARKS, Line, Logged, Resolver, Timeline
-from checker.conform.mapping import NOTHING_RENAMED, NameMapping
 from checker.conform.obstacles import obstacles_at
 from checker.conform.read_log import Log, read_log
 from checker.conform.reference_steps import Outgrown, ReferenceSteps
@@ -26,6 +25,7 @@ from checker.extensions.tables import DEFAULT, DEFINITION
 from checker.instantiate.instantiated import Instantiated
 from checker.instantiate.sizes import Sizes
 from checker.language.syntax import typed
+from checker.logs.mapping import NO_MAPPING, LogMapping
 from checker.model.evaluate import RunFault
 from checker.model.interpreter import State
 from checker.model.ir import Const, Local, Mark, MarkKind, Members, TransitionSystem
@@ -70,7 +70,7 @@ class Asked(Struct, frozen=True):
     spec: Spec | str
     check: str | None
     options: Options
-    mapping: NameMapping = NOTHING_RENAMED
+    mapping: LogMapping = NO_MAPPING
     replay: int = REPLAYED
     windows: bool = False
 
@@ -189,7 +189,7 @@ class _Conforming:
         self.decided_by = self.engine
         self._enlarged = 0
         self.stopped: str | None = None
-        self.notes: list[str] = []
+        self.notes: list[str] = [*log.skipped]
         self.omitted = 0
         self._shown: Callable[[Any], State] = lambda state: state
 
@@ -431,14 +431,14 @@ def _explained(timeline: Timeline, cursor: int) -> int:
 
 
 def logged_in(
-    timelines: Sequence[Timeline], mapping: NameMapping, sizes: Sizes
+    timelines: Sequence[Timeline], mapping: LogMapping, sizes: Sizes
 ) -> tuple[frozenset[Logged], ...]:
     """Returns for each process which events its log has: the crashes and recoveries; the names that
     occur in a log of its role; and all events of the kinds that occur there, unless the mapping
     lists what is logged.  Processes of a role run the same code, so what one of them logs is missed
     in the log of another.
 
-    Raises :class:`SpecError` (E076) where the mapping names no kind of event.
+    Raises :class:`SpecError` (E097) where the mapping names no kind of event.
     """
     crashes = {Logged(MARKS["crash"]), Logged(MARKS["recover"])}
     listed = None if mapping.logged is None else {_logged(text) for text in mapping.logged}
@@ -462,7 +462,7 @@ def _logged(text: str) -> Logged:
     kind, _, name = text.partition(" ")
     if kind not in MARKS:
         message = f"`{text}` is not a kind of event: write one of {', '.join(MARKS)}, and a name"
-        raise SpecError((Diagnostic("E076", message),))
+        raise SpecError((Diagnostic("E097", message),))
     return Logged(MARKS[kind], name.strip())
 
 

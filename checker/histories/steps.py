@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from checker.histories.mapping import Initial
+from checker.histories.initial import Initial
 from checker.histories.objects import (
     Executed,
     Found,
@@ -49,13 +49,12 @@ def bind(found: Found, operations: Iterable[Operation], shape: Shape) -> list[Bo
     operators, results = operators_of(found.of), results_of(found.of)
     taken = []
     for one in operations:
-        name = shape.renamed.get(one.f, one.f)
-        if name not in operators:
+        if one.f not in operators:
             known = ", ".join(f"`{each}`" for each in operators)
-            hint = suggestion(name, operators) or f"it has {known}"
-            raise wrong("E095", f"`{found.name}` has no operation `{name}`", one.call.place, hint)
+            hint = suggestion(one.f, operators) or f"it has {known}"
+            raise wrong("E095", f"`{found.name}` has no operation `{one.f}`", one.call.place, hint)
         if one.outcome != FAIL or one.f in shape.fail_means_false:
-            taken.append((one, operators[name]))
+            taken.append((one, operators[one.f]))
     arguments = [_arguments(one, operator, False) for one, operator in taken]
     with_key = not shape.by_key or None in arguments
     if with_key:

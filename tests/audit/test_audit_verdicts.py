@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.audit.audit import Request, audit
-from checker.audit.mapping import Manifest, Told
+from checker.audit.manifest import Manifest, Told
 from checker.audit.processes import Grace
 from checker.audit.restrict import Restriction
 from checker.audit.rules import NOT_ASKED, RULES

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checker.conform.mapping import NOTHING_RENAMED
 
 from checker.conform.explain_events import Observation
 from checker.conform.lines import Logged, Resolver
 from checker.conform.local_log import LocalLog, Window
 from checker.conform.local_system import NotLocal
-from checker.conform.mapping import NOTHING_RENAMED
 from checker.conform.read_log import read_log
 from checker.diagnostics import SpecError
 from checker.engines.options import Options
